@@ -1,0 +1,86 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What every Swift target of ours is built with.
+let common: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// Targets that touch no C also answer to strict memory safety.
+let pure: [SwiftSetting] = common + [.strictMemorySafety()]
+
+func system(_ name: String, _ package: String, apt: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: package, providers: [.apt([apt])])
+}
+
+/// A room that is values and rules only.
+func room(_ name: String, _ rooms: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: rooms, swiftSettings: pure)
+}
+
+/// A room that wraps C libraries.
+func adapter(_ name: String, _ rooms: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: rooms, swiftSettings: common)
+}
+
+func tests(_ name: String, _ rooms: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(
+        name: name,
+        dependencies: rooms,
+        resources: resources,
+        swiftSettings: common
+    )
+}
+
+let package = Package(
+    name: "yardmaster",
+    products: [
+        .executable(name: "yardmaster", targets: ["yardmaster"]),
+        .library(
+            name: "VehicleModules",
+            targets: ["Domain", "Wire", "Sessions", "Radio", "Modules"]
+        ),
+    ],
+    targets: [
+        system("CDBus", "dbus-1", apt: "libdbus-1-dev"),
+        system("CCurl", "libcurl", apt: "libcurl4-openssl-dev"),
+        system("COpenSSL", "libcrypto", apt: "libssl-dev"),
+        system("CZlib", "zlib", apt: "zlib1g-dev"),
+        system("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
+        system("CYAML", "yaml-0.1", apt: "libyaml-dev"),
+        .target(name: "CLinux"),
+
+        room("Domain"),
+        room("Wire", ["Domain"]),
+        room("Sessions", ["Domain", "Wire"]),
+        room("Radio", ["Domain"]),
+        adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "COpenSSL"]),
+        adapter("Simulation", ["Domain", "Wire", "Radio", "COpenSSL", "CLinux"]),
+        adapter("Images", ["Domain", "Wire", "COpenSSL", "CZlib", "CLinux"]),
+        adapter("Manifest", ["Domain", "Wire", "CYAML", "COpenSSL"]),
+        adapter("Journal", ["Domain", "Wire", "CSQLite", "CLinux"]),
+        room("Reports", ["Domain", "Wire"]),
+        room(
+            "Rollout",
+            [
+                "Domain", "Wire", "Sessions", "Radio", "Modules", "Images", "Manifest", "Journal",
+                "Reports",
+            ]
+        ),
+        .executableTarget(
+            name: "yardmaster",
+            dependencies: [
+                "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
+                "Manifest", "Journal", "Reports", "Rollout", "CLinux",
+            ],
+            swiftSettings: common
+        ),
+
+        tests("DomainTests", ["Domain"]),
+    ]
+)

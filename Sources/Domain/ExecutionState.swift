@@ -1,0 +1,25 @@
+/// Where an execution stands while it is under way.
+package enum ExecutionState: String, CaseIterable, Sendable, Hashable {
+    /// Not begun. Next: `seeking`.
+    case queued
+    /// Listening for the module. Next: `connecting`, `ended`.
+    case seeking
+    /// Making the link and finding the services. Next: `authenticating`, `seeking`.
+    case connecting
+    /// Proving that we know the secret. Next: `inspecting`, `ended`.
+    case authenticating
+    /// Reading versions and preconditions; nothing is changed. Next: `starting`, `ended`.
+    case inspecting
+    /// The intent is on disk; the module is told. Next: `transferring`, `interrupted`.
+    case starting
+    /// Bytes are on their way. Next: `settling`, `interrupted`.
+    case transferring
+    /// The link was lost or one side restarted in mid-transfer. Next: `seeking`, `ended`.
+    case interrupted
+    /// The image is complete; the module may restart any number of times. Next: `confirming`.
+    case settling
+    /// The version was read once and is read once more. Next: `settling`, `ended`.
+    case confirming
+    /// There is an outcome.
+    case ended
+}

@@ -1,0 +1,7 @@
+/// The kind of module, and so the protocol it speaks.
+package enum Family: String, CaseIterable, Sendable, Hashable {
+    case comodule
+    case lrdevice
+    case geotabGo = "geotab-go"
+    case mcumgr
+}

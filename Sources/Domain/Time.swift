@@ -1,0 +1,81 @@
+/// A point on the clock that deadlines are measured with: never set, never jumps.
+package struct Moment: InstantProtocol, Hashable, Sendable {
+    package typealias Duration = Swift.Duration
+
+    /// Nanoseconds since the clock's own beginning.
+    package let nanoseconds: Int64
+
+    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    package func advanced(by duration: Swift.Duration) -> Moment {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.nanoseconds)
+        return Moment(nanoseconds: overflow ? (duration < .zero ? .min : .max) : sum)
+    }
+
+    package func duration(to other: Moment) -> Swift.Duration {
+        .nanoseconds(other.nanoseconds.subtractingReportingOverflow(nanoseconds).partialValue)
+    }
+
+    package static func < (left: Moment, right: Moment) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+}
+
+/// A time of day that people know, in UTC; may jump, so only records and windows use it.
+package struct WallTime: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// Milliseconds since 1970.
+    package let milliseconds: Int64
+
+    package init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+    package func advanced(by duration: Duration) -> WallTime {
+        WallTime(milliseconds: milliseconds &+ duration.nanoseconds / 1_000_000)
+    }
+
+    package static func < (left: WallTime, right: WallTime) -> Bool {
+        left.milliseconds < right.milliseconds
+    }
+
+    /// As `2026-11-21T03:36:05.250Z`.
+    package var description: String {
+        func digits(_ value: Int64, _ width: Int) -> String {
+            let text = String(value)
+            return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+        }
+        func floor(_ value: Int64, _ divisor: Int64) -> (Int64, Int64) {
+            let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
+            return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+        }
+        let (seconds, fraction) = floor(milliseconds, 1_000)
+        let (days, second) = floor(seconds, 86_400)
+        // Howard Hinnant's civil-from-days, shifted to eras of 400 years that start in March.
+        let (era, dayOfEra) = floor(days + 719_468, 146_097)
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shifted = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * shifted + 2) / 5 + 1
+        let month = shifted < 10 ? shifted + 3 : shifted - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return digits(year, 4) + "-" + digits(month, 2) + "-" + digits(day, 2) + "T"
+            + digits(second / 3_600, 2) + ":" + digits(second / 60 % 60, 2) + ":"
+            + digits(second % 60, 2) + "." + digits(fraction, 3) + "Z"
+    }
+}
+
+/// The time that is handed to everything: real under the executable, virtual in simulation.
+package protocol Timekeeper: Sendable {
+    var now: Moment { get }
+    var wallTime: WallTime { get }
+
+    /// Returns at `deadline`, or earlier when the task is cancelled.
+    ///
+    /// `purpose` says who waits for what; a run that is stuck reports it.
+    func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async
+}
+
+extension Timekeeper {
+    package func sleep(for duration: Duration, _ purpose: @autoclosure () -> String) async {
+        await sleep(until: now.advanced(by: duration), for: purpose())
+    }
+}

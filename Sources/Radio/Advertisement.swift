@@ -1,0 +1,54 @@
+/// Somebody in reach, good for one connection attempt: addresses change, so no identity.
+package struct Peer: Hashable, Sendable, CustomStringConvertible {
+    /// The radio's own handle: an address, or a path.
+    package let handle: String
+
+    package init(handle: String) { self.handle = handle }
+
+    package var description: String { handle }
+}
+
+/// One advertisement as it was heard.
+package struct Advertisement: Sendable, Equatable {
+    package var peer: Peer
+    package var name: String?
+    /// Signal strength in dBm.
+    package var signal: Int
+    /// Company identifier and what follows it.
+    package var manufacturerData: [UInt16: [UInt8]]
+    package var services: [GATTUUID]
+
+    package init(
+        peer: Peer,
+        name: String? = nil,
+        signal: Int,
+        manufacturerData: [UInt16: [UInt8]] = [:],
+        services: [GATTUUID] = []
+    ) {
+        self.peer = peer
+        self.name = name
+        self.signal = signal
+        self.manufacturerData = manufacturerData
+        self.services = services
+    }
+}
+
+/// What a scan should let through; whoever scans checks every hit again.
+package struct ScanFilter: Sendable, Equatable {
+    /// Any of these services, or, when empty, all advertisers.
+    package var services: [GATTUUID]
+    /// Any of these company identifiers, or, when empty, all advertisers.
+    package var companies: [UInt16]
+
+    package init(services: [GATTUUID] = [], companies: [UInt16] = []) {
+        self.services = services
+        self.companies = companies
+    }
+
+    /// An advertiser passes when it has one of the services or one of the companies sought.
+    package func passes(_ advertisement: Advertisement) -> Bool {
+        if services.isEmpty && companies.isEmpty { return true }
+        return services.contains { advertisement.services.contains($0) }
+            || companies.contains { advertisement.manufacturerData[$0] != nil }
+    }
+}

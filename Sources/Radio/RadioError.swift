@@ -1,0 +1,75 @@
+/// What can go wrong between us and a module, as far as the radio knows.
+package enum RadioError: Error, Hashable, Sendable {
+    /// The adapter is switched off or blocked.
+    case adapterOff
+    /// The adapter is gone.
+    case adapterMissing
+    /// The host's Bluetooth service does not answer, or went away.
+    case serviceUnavailable
+    /// The host does not let us.
+    case unauthorized
+    /// The adapter carries as many links as it can.
+    case noFreeLink
+    /// The link could not be made.
+    case connectFailed
+    /// The link was there and is not any more.
+    case linkLost
+    /// Nothing came by the deadline.
+    case timedOut
+    case missingService(GATTUUID)
+    case missingCharacteristic(GATTUUID)
+    /// The other side answered with an ATT error.
+    case att(ATTError)
+    /// Longer than the link carries at once; the number is what it does carry.
+    case tooLong(limit: Int)
+    /// The task was cancelled.
+    case cancelled
+}
+
+/// An error code of the Attribute Protocol (Core specification, volume 3, part F, 3.4.1.1).
+package struct ATTError: Error, RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let readNotPermitted = Self(rawValue: 0x02)
+    package static let writeNotPermitted = Self(rawValue: 0x03)
+    package static let insufficientAuthentication = Self(rawValue: 0x05)
+    package static let insufficientAuthorization = Self(rawValue: 0x08)
+    package static let invalidLength = Self(rawValue: 0x0D)
+    /// The client characteristic configuration is not as the request needs it.
+    package static let improperlyConfigured = Self(rawValue: 0xFD)
+    package static let procedureInProgress = Self(rawValue: 0xFE)
+
+    package var description: String {
+        switch self {
+        case .readNotPermitted: "read not permitted"
+        case .writeNotPermitted: "write not permitted"
+        case .insufficientAuthentication: "insufficient authentication"
+        case .insufficientAuthorization: "insufficient authorization"
+        case .invalidLength: "invalid length"
+        case .improperlyConfigured: "notifications not switched on"
+        case .procedureInProgress: "procedure in progress"
+        default: "ATT error \(rawValue)"
+        }
+    }
+}
+
+extension RadioError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .adapterOff: "the Bluetooth adapter is switched off"
+        case .adapterMissing: "the Bluetooth adapter is gone"
+        case .serviceUnavailable: "the host's Bluetooth service does not answer"
+        case .unauthorized: "the host does not let us use Bluetooth"
+        case .noFreeLink: "the adapter has no free link"
+        case .connectFailed: "the connection could not be made"
+        case .linkLost: "the link was lost"
+        case .timedOut: "no answer in time"
+        case .missingService(let uuid): "the module has no service \(uuid)"
+        case .missingCharacteristic(let uuid): "the module has no characteristic \(uuid)"
+        case .att(let error): "the module refused: \(error)"
+        case .tooLong(let limit): "longer than the \(limit) bytes the link carries"
+        case .cancelled: "cancelled"
+        }
+    }
+}

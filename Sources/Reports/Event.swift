@@ -1,0 +1,180 @@
+package import Domain
+
+/// One thing that happened in a run: what every printer prints from.
+package struct Event: Sendable, Equatable {
+    /// Counts from 1 within the run.
+    package let number: Int
+    package let time: WallTime
+    package let body: Body
+
+    package init(number: Int, time: WallTime, body: Body) {
+        self.number = number
+        self.time = time
+        self.body = body
+    }
+
+    package enum Body: Sendable, Equatable {
+        case runStarted(RunStart)
+        case imageReady(name: String, digest: SHA256Digest, size: ByteCount)
+        /// An attempt begins; `position` counts from 1.
+        case attemptStarted(VehicleID, serial: Serial, attempt: Int, position: Int)
+        case stateChanged(VehicleID, ExecutionState, detail: String?)
+        case inspected(VehicleID, version: FirmwareVersion?, facts: [Fact])
+        case progress(VehicleID, Progress)
+        /// The link was lost or one side restarted; the transfer goes on from where it stands.
+        case interrupted(VehicleID, cause: String, count: Int)
+        case problem(VehicleID, Problem)
+        /// An attempt failed and another one follows after `pause`.
+        case retrying(VehicleID, FailureClass, message: String, pause: Duration)
+        case vehicleEnded(VehicleID, Verdict)
+        case warning(String)
+        case runEnded(RunEnd)
+    }
+}
+
+/// A name and a value that were read from a module, as text.
+package struct Fact: Sendable, Equatable {
+    package let name: String
+    package let value: String
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// What a run sets out to do.
+package struct RunStart: Sendable, Equatable {
+    package let rollout: String
+    package let plan: SHA256Digest
+    package let vehicles: Int
+    package let adapters: [String]
+    /// Counts the runs in this state directory from 1.
+    package let run: Int
+    /// The seed when the radio is simulated.
+    package let seed: UInt64?
+
+    package init(
+        rollout: String,
+        plan: SHA256Digest,
+        vehicles: Int,
+        adapters: [String],
+        run: Int,
+        seed: UInt64?
+    ) {
+        self.rollout = rollout
+        self.plan = plan
+        self.vehicles = vehicles
+        self.adapters = adapters
+        self.run = run
+        self.seed = seed
+    }
+}
+
+/// How far an upload is: only what the module has acknowledged counts.
+package struct Progress: Sendable, Equatable {
+    package let acknowledged: ByteCount
+    package let total: ByteCount
+    /// Where this link took the transfer up.
+    package let resumedFrom: ByteCount
+    /// Bytes a second on this link, nil until there is something to measure.
+    package let rate: Double?
+    package let remaining: Duration?
+
+    package init(
+        acknowledged: ByteCount,
+        total: ByteCount,
+        resumedFrom: ByteCount,
+        rate: Double?,
+        remaining: Duration?
+    ) {
+        self.acknowledged = acknowledged
+        self.total = total
+        self.resumedFrom = resumedFrom
+        self.rate = rate
+        self.remaining = remaining
+    }
+}
+
+/// A precondition that does not hold, with what was measured and what is required.
+package struct Problem: Sendable, Equatable {
+    package let check: String
+    package let measured: String
+    package let required: String
+
+    package init(check: String, measured: String, required: String) {
+        self.check = check
+        self.measured = measured
+        self.required = required
+    }
+}
+
+/// How an execution ended and what shows it.
+package struct Verdict: Sendable, Equatable {
+    package let outcome: Outcome
+    package let failure: FailureClass?
+    /// A sentence for people: what happened, and what to do when something is to be done.
+    package let message: String
+    package let versionBefore: FirmwareVersion?
+    package let versionAfter: FirmwareVersion?
+    package let attempts: Int
+    package let interruptions: Int
+    /// Image bytes sent over the air in this run, repeats included.
+    package let bytesSent: ByteCount
+    package let took: Duration
+
+    package init(
+        outcome: Outcome,
+        failure: FailureClass? = nil,
+        message: String,
+        versionBefore: FirmwareVersion? = nil,
+        versionAfter: FirmwareVersion? = nil,
+        attempts: Int,
+        interruptions: Int = 0,
+        bytesSent: ByteCount,
+        took: Duration
+    ) {
+        self.outcome = outcome
+        self.failure = failure
+        self.message = message
+        self.versionBefore = versionBefore
+        self.versionAfter = versionAfter
+        self.attempts = attempts
+        self.interruptions = interruptions
+        self.bytesSent = bytesSent
+        self.took = took
+    }
+}
+
+/// The counts of a run and the code it ends with.
+package struct RunEnd: Sendable, Equatable {
+    package let rollout: String
+    package let counts: [Outcome: Int]
+    /// Vehicles that have no outcome because the run was ended early.
+    package let unfinished: Int
+    package let exitCode: Int
+    /// What the exit code stands for, in one sentence.
+    package let reason: String
+    package let took: Duration
+
+    package init(
+        rollout: String,
+        counts: [Outcome: Int],
+        unfinished: Int,
+        exitCode: Int,
+        reason: String,
+        took: Duration
+    ) {
+        self.rollout = rollout
+        self.counts = counts
+        self.unfinished = unfinished
+        self.exitCode = exitCode
+        self.reason = reason
+        self.took = took
+    }
+
+    /// How many vehicles go into one of the counts of the last line.
+    package func count(_ tally: Outcome.Tally) -> Int {
+        Outcome.allCases.reduce(0) { $1.tally == tally ? $0 + (counts[$1] ?? 0) : $0 }
+    }
+}
