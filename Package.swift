@@ -81,6 +81,13 @@ let package = Package(
             swiftSettings: common
         ),
 
+        .target(
+            name: "RadioContract",
+            dependencies: ["Domain", "Radio", "Simulation"],
+            path: "Tests/RadioContract",
+            swiftSettings: common
+        ),
         tests("DomainTests", ["Domain"]),
+        tests("SimulationTests", ["Domain", "Radio", "Simulation", "RadioContract"]),
     ]
 )
