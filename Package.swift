@@ -88,6 +88,7 @@ let package = Package(
             swiftSettings: common
         ),
         tests("DomainTests", ["Domain"]),
+        tests("WireTests", ["Domain", "Wire"]),
         tests("SimulationTests", ["Domain", "Radio", "Simulation", "RadioContract"]),
     ]
 )
