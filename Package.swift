@@ -62,7 +62,8 @@ let package = Package(
         adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "COpenSSL"]),
         adapter("Simulation", ["Domain", "Wire", "Radio", "COpenSSL", "CLinux"]),
         adapter("Images", ["Domain", "Wire", "COpenSSL", "CZlib", "CLinux"]),
-        adapter("Manifest", ["Domain", "Wire", "CYAML", "COpenSSL"]),
+        adapter("Marked", ["Domain", "CYAML"]),
+        adapter("Manifest", ["Domain", "Wire", "Marked", "COpenSSL"]),
         adapter("Journal", ["Domain", "Wire", "CSQLite", "CLinux"]),
         room("Reports", ["Domain", "Wire"]),
         room(
@@ -82,5 +83,6 @@ let package = Package(
         ),
 
         tests("DomainTests", ["Domain"]),
+        tests("MarkedTests", ["Domain", "Marked"]),
     ]
 )
