@@ -60,9 +60,10 @@ let package = Package(
         room("Sessions", ["Domain", "Wire"]),
         room("Radio", ["Domain"]),
         adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "COpenSSL"]),
-        adapter("Simulation", ["Domain", "Wire", "Radio", "COpenSSL", "CLinux"]),
+        adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "COpenSSL"]),
         adapter("Images", ["Domain", "Wire", "COpenSSL", "CZlib", "CLinux"]),
-        adapter("Manifest", ["Domain", "Wire", "CYAML", "COpenSSL"]),
+        adapter("Marked", ["Domain", "CYAML"]),
+        adapter("Manifest", ["Domain", "Wire", "Marked", "COpenSSL"]),
         adapter("Journal", ["Domain", "Wire", "CSQLite", "CLinux"]),
         room("Reports", ["Domain", "Wire"]),
         room(
@@ -90,5 +91,6 @@ let package = Package(
         tests("DomainTests", ["Domain"]),
         tests("WireTests", ["Domain", "Wire"]),
         tests("SimulationTests", ["Domain", "Radio", "Simulation", "RadioContract"]),
+        tests("MarkedTests", ["Domain", "Marked"]),
     ]
 )
