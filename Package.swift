@@ -81,7 +81,15 @@ let package = Package(
             swiftSettings: common
         ),
 
+        .target(
+            name: "RadioContract",
+            dependencies: ["Domain", "Radio", "Simulation"],
+            path: "Tests/RadioContract",
+            swiftSettings: common
+        ),
         tests("DomainTests", ["Domain"]),
         tests("SessionsTests", ["Domain", "Wire", "Sessions", "Simulation"]),
+        tests("WireTests", ["Domain", "Wire"]),
+        tests("SimulationTests", ["Domain", "Radio", "Simulation", "RadioContract"]),
     ]
 )
