@@ -89,6 +89,7 @@ let package = Package(
             swiftSettings: common
         ),
         tests("DomainTests", ["Domain"]),
+        tests("SessionsTests", ["Domain", "Wire", "Sessions", "Simulation"]),
         tests("WireTests", ["Domain", "Wire"]),
         tests("SimulationTests", ["Domain", "Radio", "Simulation", "RadioContract"]),
         tests("MarkedTests", ["Domain", "Marked"]),
