@@ -59,11 +59,12 @@ let package = Package(
         room("Wire", ["Domain"]),
         room("Sessions", ["Domain", "Wire"]),
         room("Radio", ["Domain"]),
+        adapter("Threads", ["CLinux"]),
         adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "COpenSSL"]),
         adapter("Simulation", ["Domain", "Wire", "Radio", "COpenSSL", "CLinux"]),
         adapter("Images", ["Domain", "Wire", "COpenSSL", "CZlib", "CLinux"]),
         adapter("Manifest", ["Domain", "Wire", "CYAML", "COpenSSL"]),
-        adapter("Journal", ["Domain", "Wire", "CSQLite", "CLinux"]),
+        adapter("Journal", ["Domain", "CSQLite", "CLinux"]),
         room("Reports", ["Domain", "Wire"]),
         room(
             "Rollout",
@@ -82,5 +83,6 @@ let package = Package(
         ),
 
         tests("DomainTests", ["Domain"]),
+        tests("ThreadsTests", ["Threads"]),
     ]
 )
