@@ -84,5 +84,6 @@ let package = Package(
 
         tests("DomainTests", ["Domain"]),
         tests("ThreadsTests", ["Threads"]),
+        tests("JournalTests", ["Journal", "Domain", "Threads"]),
     ]
 )
