@@ -59,12 +59,14 @@ let package = Package(
         room("Wire", ["Domain"]),
         room("Sessions", ["Domain", "Wire"]),
         room("Radio", ["Domain"]),
+        adapter("Threads", ["CLinux"]),
         adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "COpenSSL"]),
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "COpenSSL"]),
         adapter("Images", ["Domain", "Wire", "COpenSSL", "CZlib", "CLinux"]),
         adapter("Marked", ["Domain", "CYAML"]),
         adapter("Manifest", ["Domain", "Wire", "Marked", "COpenSSL"]),
-        adapter("Journal", ["Domain", "Wire", "CSQLite", "CLinux"]),
+        adapter("Manifest", ["Domain", "Wire", "CYAML", "COpenSSL"]),
+        adapter("Journal", ["Domain", "CSQLite", "CLinux"]),
         room("Reports", ["Domain", "Wire"]),
         room(
             "Rollout",
@@ -93,5 +95,7 @@ let package = Package(
         tests("WireTests", ["Domain", "Wire"]),
         tests("SimulationTests", ["Domain", "Radio", "Simulation", "RadioContract"]),
         tests("MarkedTests", ["Domain", "Marked"]),
+        tests("ThreadsTests", ["Threads"]),
+        tests("JournalTests", ["Journal", "Domain", "Threads"]),
     ]
 )
