@@ -65,7 +65,6 @@ let package = Package(
         adapter("Images", ["Domain", "Wire", "COpenSSL", "CZlib", "CLinux"]),
         adapter("Marked", ["Domain", "CYAML"]),
         adapter("Manifest", ["Domain", "Wire", "Marked", "COpenSSL"]),
-        adapter("Manifest", ["Domain", "Wire", "CYAML", "COpenSSL"]),
         adapter("Journal", ["Domain", "CSQLite", "CLinux"]),
         room("Reports", ["Domain", "Wire"]),
         room(
@@ -92,6 +91,9 @@ let package = Package(
         ),
         tests("DomainTests", ["Domain"]),
         tests("SessionsTests", ["Domain", "Wire", "Sessions", "Simulation"]),
+        tests(
+            "RolloutTests",
+            ["Domain", "Wire", "Sessions", "Simulation", "Journal", "Reports", "Rollout"]),
         tests("WireTests", ["Domain", "Wire"]),
         tests("SimulationTests", ["Domain", "Radio", "Simulation", "RadioContract"]),
         tests("MarkedTests", ["Domain", "Marked"]),

@@ -43,21 +43,17 @@ package final class ComoduleClient {
                         before: deadline
                     )
                     action = machine.stateRead(bytes, at: time.now)
-                case .authenticated:
-                    return
-                case .failed(let error):
-                    throw ModuleError.authentication(error)
                 case .wait:
                     action = machine.timeout(at: deadline)
+                case .authenticated, .failed:
+                    break
                 }
-            } catch let error as ModuleError {
-                throw error
-            } catch let error as RadioError {
+            } catch {
                 if error.isHostFault || error == .cancelled { throw .radio(error) }
                 action = machine.linkFailed(error.linkFailure, at: time.now)
-            } catch {
-                fatalError("nothing else is thrown")
             }
+            if case .authenticated = action { return }
+            if case .failed(let error) = action { throw .authentication(error) }
         }
     }
 
@@ -185,35 +181,42 @@ package final class ComoduleClient {
 
     /// Starts the bootloader under a name of its own; the link is gone afterwards.
     package func enterBootloader(as name: BootloaderName) async throws(ModuleError) {
-        let indications: any Subscription
-        do throws(RadioError) {
-            indications = try await link.subscribe(to: DFUNumbers.buttonless, before: soon)
-        } catch { throw .radio(error) }
         var machine = ButtonlessEntry(name: name)
+        var indications: (any Subscription)?
         var action = machine.begin(at: time.now)
         while true {
-            switch action {
-            case .write(let request):
-                switch await attempt({ (deadline) async throws(RadioError) in
-                    try await self.link.write(
+            let deadline = machine.deadline ?? soon
+            do throws(RadioError) {
+                switch action {
+                case .subscribe:
+                    indications = try await link.subscribe(
+                        to: DFUNumbers.buttonless,
+                        before: deadline
+                    )
+                    action = machine.subscribed(at: time.now)
+                case .write(let request):
+                    try await link.write(
                         request.bytes,
                         to: DFUNumbers.buttonless,
                         before: deadline
                     )
-                    return try await indications.next(before: machine.deadline ?? deadline)
-                }) {
-                case .success(let bytes): action = machine.indicated(bytes, at: time.now)
-                case .failure(let error):
-                    if error.isHostFault || error == .cancelled { throw .radio(error) }
-                    action = machine.linkFailed(error.linkFailure, at: time.now)
+                    action = .wait
+                case .wait:
+                    guard let indications else { throw .timedOut }
+                    let bytes = try await indications.next(before: deadline)
+                    action = machine.indicated(bytes, at: time.now)
+                case .entered, .failed:
+                    break
                 }
-            case .wait:
-                action = machine.timeout(at: machine.deadline ?? soon)
-            case .entered:
-                return
-            case .failed(let error):
-                throw .entry(error)
+            } catch {
+                if error.isHostFault || error == .cancelled { throw .radio(error) }
+                action =
+                    error == .timedOut
+                    ? machine.timeout(at: max(time.now, deadline))
+                    : machine.linkFailed(error.linkFailure, at: time.now)
             }
+            if case .entered = action { return }
+            if case .failed(let error) = action { throw .entry(error) }
         }
     }
 }

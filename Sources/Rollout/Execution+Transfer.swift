@@ -3,6 +3,7 @@ import Journal
 import Modules
 import Radio
 import Reports
+import Sessions
 
 /// Sending an image, over as many links as it takes.
 extension Execution {

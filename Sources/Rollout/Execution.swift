@@ -2,7 +2,7 @@ package import Domain
 package import Journal
 import Modules
 package import Radio
-package import Reports
+import Reports
 import Sessions
 
 /// What an execution needs from around it.
@@ -236,19 +236,16 @@ final class Execution {
     /// Hears the module in whichever role it is, within one search.
     func seek(for limit: Duration) async throws(Halt) -> ModuleSighting? {
         let stop = depot.stop
+        let sighting: ModuleSighting?
         do throws(RadioError) {
-            let sighting = try await ModuleSeeker(central: depot.central, time: time).seek(
+            sighting = try await ModuleSeeker(central: depot.central, time: time).seek(
                 job.serial,
                 before: time.now.advanced(by: limit),
                 unless: { stop.isRequested }
             )
-            if sighting == nil && stop.isRequested { throw Halt.stopped }
-            return sighting
-        } catch let error as RadioError {
-            throw Halt(error, "while searching")
-        } catch let halt as Halt {
-            throw halt
-        } catch { throw .failure(.internal, "\(error)") }
+        } catch { throw Halt(error, "while searching") }
+        if sighting == nil && stop.isRequested { throw .stopped }
+        return sighting
     }
 
     func connect(to sighting: ModuleSighting) async throws(Halt) -> any Link {

@@ -1,4 +1,4 @@
-package import Domain
+import Domain
 package import Sessions
 
 /// How patient a rollout is.

@@ -11,5 +11,8 @@ package final class StopSignal: Sendable {
 
     package func request() { requests.wrappingAdd(1, ordering: .relaxed) }
 
+    /// Takes the request back, for whoever begins anew.
+    package func reset() { requests.store(0, ordering: .relaxed) }
+
     package var isRequested: Bool { requests.load(ordering: .relaxed) > 0 }
 }

@@ -462,3 +462,12 @@ package final class ComoduleModule: AirDevice {
 extension DepotSlot: ImageMemory {
     var capacity: Int { imageCapacity }
 }
+
+extension World {
+    /// Puts a Comodule module on the air that keeps nothing beyond its process.
+    package func addComodule(_ plan: ModulePlan, imageCapacity: Int = 1 << 20) {
+        add(ComoduleModule(plan: plan, world: self, slot: nil, imageCapacity: imageCapacity))
+    }
+
+    package var comoduleModules: [ComoduleModule] { devices.compactMap { $0 as? ComoduleModule } }
+}
