@@ -82,5 +82,6 @@ let package = Package(
         ),
 
         tests("DomainTests", ["Domain"]),
+        tests("WireTests", ["Domain", "Wire"]),
     ]
 )
