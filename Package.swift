@@ -57,6 +57,7 @@ let package = Package(
 
         room("Domain"),
         room("Wire", ["Domain"]),
+        room("Commands", ["Domain", "Wire"]),
         room("Sessions", ["Domain", "Wire"]),
         room("Radio", ["Domain"]),
         adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "COpenSSL"]),
@@ -76,12 +77,13 @@ let package = Package(
             name: "yardmaster",
             dependencies: [
                 "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
-                "Manifest", "Journal", "Reports", "Rollout", "CLinux",
+                "Manifest", "Journal", "Reports", "Rollout", "Commands", "CLinux",
             ],
             swiftSettings: common
         ),
 
         tests("DomainTests", ["Domain"]),
         tests("WireTests", ["Domain", "Wire"]),
+        tests("CommandsTests", ["Domain", "Wire", "Commands"], resources: [.copy("Golden")]),
     ]
 )
