@@ -84,6 +84,7 @@ let package = Package(
 
         tests("DomainTests", ["Domain"]),
         tests("WireTests", ["Domain", "Wire"]),
+        tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
         tests("CommandsTests", ["Domain", "Wire", "Commands"], resources: [.copy("Golden")]),
     ]
 )
