@@ -60,11 +60,12 @@ let package = Package(
         room("Commands", ["Domain", "Wire"]),
         room("Sessions", ["Domain", "Wire"]),
         room("Radio", ["Domain"]),
+        adapter("Threads", ["CLinux"]),
         adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "COpenSSL"]),
         adapter("Simulation", ["Domain", "Wire", "Radio", "COpenSSL", "CLinux"]),
         adapter("Images", ["Domain", "Wire", "COpenSSL", "CZlib", "CLinux"]),
         adapter("Manifest", ["Domain", "Wire", "CYAML", "COpenSSL"]),
-        adapter("Journal", ["Domain", "Wire", "CSQLite", "CLinux"]),
+        adapter("Journal", ["Domain", "CSQLite", "CLinux"]),
         room("Reports", ["Domain", "Wire"]),
         room(
             "Rollout",
@@ -86,5 +87,7 @@ let package = Package(
         tests("WireTests", ["Domain", "Wire"]),
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
         tests("CommandsTests", ["Domain", "Wire", "Commands"], resources: [.copy("Golden")]),
+        tests("ThreadsTests", ["Threads"]),
+        tests("JournalTests", ["Journal", "Domain", "Threads"]),
     ]
 )
