@@ -57,6 +57,7 @@ let package = Package(
 
         room("Domain"),
         room("Wire", ["Domain"]),
+        room("Commands", ["Domain", "Wire"]),
         room("Sessions", ["Domain", "Wire"]),
         room("Radio", ["Domain"]),
         adapter("Threads", ["CLinux"]),
@@ -78,7 +79,7 @@ let package = Package(
             name: "yardmaster",
             dependencies: [
                 "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
-                "Manifest", "Journal", "Reports", "Rollout", "CLinux",
+                "Manifest", "Journal", "Reports", "Rollout", "Commands", "CLinux",
             ],
             swiftSettings: common
         ),
@@ -93,10 +94,13 @@ let package = Package(
         tests("SessionsTests", ["Domain", "Wire", "Sessions", "Simulation"]),
         tests(
             "RolloutTests",
-            ["Domain", "Wire", "Sessions", "Simulation", "Journal", "Reports", "Rollout"]),
+            ["Domain", "Wire", "Sessions", "Simulation", "Journal", "Reports", "Rollout"]
+        ),
         tests("WireTests", ["Domain", "Wire"]),
         tests("SimulationTests", ["Domain", "Radio", "Simulation", "RadioContract"]),
         tests("MarkedTests", ["Domain", "Marked"]),
+        tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
+        tests("CommandsTests", ["Domain", "Wire", "Commands"], resources: [.copy("Golden")]),
         tests("ThreadsTests", ["Threads"]),
         tests("JournalTests", ["Journal", "Domain", "Threads"]),
     ]
