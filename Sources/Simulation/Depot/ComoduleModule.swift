@@ -64,31 +64,42 @@ package final class ComoduleModule: AirDevice {
     // MARK: On the air
 
     package var broadcast: Broadcast? {
-        guard link == nil, !isSilent, facts.wakes == nil, let signal = plan.signal else {
-            return nil
-        }
-        switch facts.mode {
-        case .application:
-            var broadcast = Broadcast(address: address(offset: facts.addressOffset))
-            broadcast.name = plan.name
-            broadcast.manufacturerData = [
-                ComoduleNumbers.company: Hex.bytes(plan.serial.text) ?? []
-            ]
-            broadcast.interval = plan.advertisingInterval
-            broadcast.signal = signal
-            return broadcast
-        case .bootloader:
-            var broadcast = Broadcast(address: address(offset: facts.addressOffset &+ 1))
-            broadcast.name =
-                facts.bootloaderName.isEmpty
-                ? "DfuTarg" : String(decoding: facts.bootloaderName, as: UTF8.self)
-            broadcast.services = [DFUNumbers.service]
-            broadcast.interval = .milliseconds(25)
-            broadcast.signal = signal
-            return broadcast
-        case .dead:
-            return nil
-        }
+        guard link == nil, !isSilent, facts.wakes == nil, facts.mode != .dead,
+            let signal = plan.signal
+        else { return nil }
+        let address = facts.addressOffset &+ (facts.mode == .bootloader ? 1 : 0)
+        let named = facts.mode == .bootloader ? facts.bootloaderName : []
+        if let made, made.offset == address, made.name == named { return made.broadcast }
+        let broadcast =
+            facts.mode == .bootloader
+            ? bootloaderBroadcast(address, signal) : applicationBroadcast(address, signal)
+        made = (address, named, broadcast)
+        return broadcast
+    }
+
+    /// The broadcast made last, and what it was made of: it is asked for at every advertisement.
+    private var made: (offset: UInt8, name: [UInt8], broadcast: Broadcast)?
+
+    private func applicationBroadcast(_ offset: UInt8, _ signal: Int) -> Broadcast {
+        var broadcast = Broadcast(address: address(offset: offset))
+        broadcast.name = plan.name
+        broadcast.manufacturerData = [
+            ComoduleNumbers.company: Hex.bytes(plan.serial.text) ?? []
+        ]
+        broadcast.interval = plan.advertisingInterval
+        broadcast.signal = signal
+        return broadcast
+    }
+
+    private func bootloaderBroadcast(_ offset: UInt8, _ signal: Int) -> Broadcast {
+        var broadcast = Broadcast(address: address(offset: offset))
+        broadcast.name =
+            facts.bootloaderName.isEmpty
+            ? "DfuTarg" : String(decoding: facts.bootloaderName, as: UTF8.self)
+        broadcast.services = [DFUNumbers.service]
+        broadcast.interval = .milliseconds(25)
+        broadcast.signal = signal
+        return broadcast
     }
 
     /// The bootloader's address differs from the application's in its last byte only.
