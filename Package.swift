@@ -82,7 +82,16 @@ let package = Package(
             swiftSettings: common
         ),
 
+        .target(
+            name: "RadioContract",
+            dependencies: ["Domain", "Radio", "Simulation"],
+            path: "Tests/RadioContract",
+            swiftSettings: common
+        ),
         tests("DomainTests", ["Domain"]),
         tests("MarkedTests", ["Domain", "Marked"]),
+        tests("ManifestTests", ["Domain", "Wire", "Marked", "Manifest"]),
+        tests("WireTests", ["Domain", "Wire"]),
+        tests("SimulationTests", ["Domain", "Radio", "Simulation", "RadioContract"]),
     ]
 )

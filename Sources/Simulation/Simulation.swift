@@ -1,1 +1,98 @@
-// filled next
+package import Domain
+import Synchronization
+
+/// One simulated world: its clock, its executor, its randomness and its air, all from one seed.
+package final class Simulation: Sendable {
+    package let seed: UInt64
+    package let time: VirtualTime
+    package let air: Air
+    private let queue: JobQueue
+    private let taskLane: TaskLane
+    /// Stand-in for the threads that pin actors in production.
+    package let worldLane: WorldLane
+    private let board = WaitBoard()
+
+    /// Virtual time begins at `beginning`, moved on by `now` when a world is taken up again.
+    package init(
+        seed: UInt64,
+        beginning: WallTime = Simulation.firstEvening,
+        now: Moment = Moment(nanoseconds: 0)
+    ) {
+        self.seed = seed
+        var seeds = SplitMix64(seed: seed)
+        queue = JobQueue(seed: seeds.next())
+        taskLane = TaskLane(queue)
+        worldLane = WorldLane(queue)
+        time = VirtualTime(beginning: beginning, now: now)
+        air = Air(lane: worldLane, time: time, board: board, seed: seeds.next())
+    }
+
+    /// When virtual time begins unless told otherwise: 2026-01-05T22:00:00Z.
+    package static let firstEvening = WallTime(milliseconds: 1_767_650_400_000)
+
+    /// How virtual time relates to real time.
+    package enum Pace: Sendable, Equatable {
+        /// As fast as the machine can.
+        case asFastAsPossible
+        /// So many virtual seconds a real second.
+        case times(Double)
+    }
+
+    /// Nothing can run, nobody waits for time, and the work is not done.
+    package struct Deadlock: Error, Sendable, CustomStringConvertible {
+        package let seed: UInt64
+        package let waits: [String]
+
+        package var description: String {
+            let list = waits.isEmpty ? ["nothing that is known"] : waits
+            return "the simulation is stuck (seed \(seed)); waiting: "
+                + list.joined(separator: "; ")
+        }
+    }
+
+    /// Runs `body` in virtual time on the calling thread and returns what it returns.
+    package func run<R: Sendable>(
+        pace: Pace = .asFastAsPossible,
+        _ body: @escaping @Sendable () async -> R
+    ) throws(Deadlock) -> R {
+        let result = Mutex<R?>(nil)
+        let task = Task(executorPreference: taskLane) {
+            let value = await body()
+            result.withLock { $0 = value }
+        }
+        defer { task.cancel() }
+        while true {
+            queue.drain()
+            if let value = result.withLock({ $0 }) { return value }
+            guard let deadline = time.nextDeadline else {
+                throw Deadlock(seed: seed, waits: board.waits)
+            }
+            guard keepsPace(pace, with: deadline) else { continue }
+            _ = time.advance()
+        }
+    }
+
+    /// Waits in real time for a deadline that is still to come; false when woken before it.
+    private func keepsPace(_ pace: Pace, with deadline: Moment) -> Bool {
+        guard case .times(let factor) = pace else { return true }
+        let ahead = time.now.duration(to: deadline)
+        guard ahead > .zero else { return true }
+        let started = ContinuousClock.now
+        queue.waitForJob(upTo: ahead / factor)
+        let passed = (ContinuousClock.now - started) * factor
+        guard passed < ahead else { return true }
+        time.advance(to: time.now.advanced(by: passed))
+        return false
+    }
+
+    /// Waits that are named on the board of a stuck run.
+    package func waiting<R>(
+        for what: StaticString,
+        _ whom: String,
+        _ body: () async -> R
+    ) async -> R {
+        let entry = board.begin(what, whom)
+        defer { board.end(entry) }
+        return await body()
+    }
+}

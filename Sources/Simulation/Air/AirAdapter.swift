@@ -1,0 +1,86 @@
+import Domain
+import Radio
+
+/// One of our controllers in the simulated world.
+final class AirAdapter {
+    enum Power { case on, off, missing }
+
+    let name: String
+    var power = Power.on
+    /// How many links it carries at once.
+    var linkLimit: Int
+    var links: [AirLink] = []
+    /// Until when its radio is taken by a connection event: links share one radio.
+    var busyUntil = Moment(nanoseconds: 0)
+
+    private(set) var scanners: [Int: AirScanner] = [:]
+    /// Devices whose advertisements are on the way as events in this scan.
+    var heard: Set<ObjectIdentifier> = []
+    private(set) var scanGeneration = 0
+    private var scanBegan = Moment(nanoseconds: 0)
+    private var nextScanner = 0
+    /// The radio listens for `window` in every `interval`.
+    var scanInterval: Duration = .milliseconds(60)
+    var scanWindow: Duration = .milliseconds(60)
+
+    init(name: String, linkLimit: Int) {
+        self.name = name
+        self.linkLimit = linkLimit
+    }
+
+    /// Adds a scanner; true when the adapter was not scanning before.
+    func add(_ filter: ScanFilter, at now: Moment) -> (id: Int, first: Bool) {
+        let first = scanners.isEmpty
+        if first {
+            scanGeneration += 1
+            scanBegan = now
+            heard = []
+        }
+        nextScanner += 1
+        scanners[nextScanner] = AirScanner(filter)
+        return (nextScanner, first)
+    }
+
+    func removeScanner(_ id: Int) {
+        scanners[id] = nil
+    }
+
+    func removeAllScanners() {
+        scanners = [:]
+        heard = []
+    }
+
+    func hear(_ broadcast: Broadcast, at now: Moment) {
+        guard power == .on else { return }
+        let into = scanBegan.duration(to: now).nanoseconds % scanInterval.nanoseconds
+        guard into < scanWindow.nanoseconds else { return }
+        for (_, scanner) in scanners.sorted(by: { $0.key < $1.key }) {
+            scanner.hear(broadcast.heard)
+        }
+    }
+}
+
+/// One listener: keeps what came while nobody asked, and drops the oldest beyond a bound.
+final class AirScanner {
+    private static let bound = 256
+
+    let filter: ScanFilter
+    private var queue: [Advertisement] = []
+    var waiter: Pending<Advertisement>?
+
+    init(_ filter: ScanFilter) { self.filter = filter }
+
+    func hear(_ advertisement: Advertisement) {
+        guard filter.passes(advertisement) else { return }
+        if let waiter, waiter.isOpen {
+            waiter.resume(.success(advertisement))
+            return
+        }
+        if queue.count == Self.bound { queue.removeFirst() }
+        queue.append(advertisement)
+    }
+
+    func takeFirst() -> Advertisement? {
+        queue.isEmpty ? nil : queue.removeFirst()
+    }
+}

@@ -1,0 +1,57 @@
+import Domain
+package import Radio
+
+/// The other side of the air: something that advertises and can be connected to.
+///
+/// Lives inside the `Air` and is called by it on the simulation's thread only.
+package protocol AirDevice: AnyObject {
+    /// Names the device in the report of a stuck run.
+    var label: String { get }
+
+    /// What it sends at present; nil while it is silent or out of reach.
+    var broadcast: Broadcast? { get }
+
+    var linkParameters: LinkParameters { get }
+
+    /// What a central finds on it now.
+    var characteristics: [Characteristic: CharacteristicFlags] { get }
+
+    /// Whether a connection attempt succeeds now.
+    func acceptsConnection() -> Bool
+
+    /// A central has connected.
+    func linkMade(_ link: AirLink)
+
+    /// The link is gone, for whatever reason.
+    func linkLost(_ link: AirLink)
+
+    func read(_ characteristic: Characteristic) -> Result<[UInt8], ATTError>
+
+    /// Bytes were written; what is returned for a write without response is dropped.
+    func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError?
+
+    func subscribed(to characteristic: Characteristic, _ on: Bool) -> ATTError?
+}
+
+/// An advertisement as its sender sees it.
+package struct Broadcast: Sendable, Equatable {
+    package var address: String
+    package var name: String?
+    package var manufacturerData: [UInt16: [UInt8]] = [:]
+    package var services: [GATTUUID] = []
+    package var interval: Duration = .milliseconds(400)
+    /// As strong as it arrives, in dBm.
+    package var signal = -60
+
+    package init(address: String) { self.address = address }
+
+    var heard: Advertisement {
+        Advertisement(
+            peer: Peer(handle: address),
+            name: name,
+            signal: signal,
+            manufacturerData: manufacturerData,
+            services: services
+        )
+    }
+}

@@ -1,0 +1,302 @@
+import Domain
+package import Radio
+
+/// A link between one of our adapters and a device, as both link layers see it.
+///
+/// Nothing happens between connection events; at each one as much of both queues goes over the
+/// air as the interval, the packet limit and the air time allow.
+package final class AirLink {
+    /// What the central wants done, in order.
+    enum Outgoing {
+        case command([UInt8], Characteristic)
+        case request(Request, Pending<[UInt8]>)
+        case confirmation(() -> Void)
+    }
+
+    enum Request {
+        case read(Characteristic)
+        case write([UInt8], Characteristic)
+        case subscribe(Characteristic)
+    }
+
+    /// What the device has to say, in order.
+    fileprivate enum Incoming {
+        case response(Result<[UInt8], ATTError>, Pending<[UInt8]>)
+        case notification([UInt8], Characteristic)
+        case indication([UInt8], Characteristic, confirmed: () -> Void)
+    }
+
+    /// Packets that the host and the controller take before a sender has to wait.
+    private static let queueBound = 24
+
+    let number: Int
+    unowned let world: World
+    unowned let adapter: AirAdapter
+    package let device: any AirDevice
+    package let parameters: LinkParameters
+    private let anchor: Moment
+
+    private(set) var isUp = true
+    private var outgoing: [Outgoing] = []
+    private var incoming: [Incoming] = []
+    private var eventIsSet = false
+    private var requestIsOpen = false
+    private var waitingRequests: [Outgoing] = []
+    private var senders: [(bytes: [UInt8], characteristic: Characteristic, Pending<[UInt8]>)] = []
+    private var subscriptions: [Characteristic: AirSubscription] = [:]
+    let found: [Characteristic: CharacteristicFlags]
+
+    init(number: Int, world: World, adapter: AirAdapter, device: any AirDevice) {
+        self.number = number
+        self.world = world
+        self.adapter = adapter
+        self.device = device
+        parameters = device.linkParameters
+        found = device.characteristics
+        anchor = world.now
+    }
+
+    package var maximumLength: Int { min(parameters.mtu - 3, 512) }
+
+    // MARK: The device's side
+
+    /// Notifies, when the central has switched that on; cut to what the link carries.
+    package func notify(_ bytes: [UInt8], on characteristic: Characteristic) {
+        guard isUp, subscriptions[characteristic] != nil else { return }
+        incoming.append(.notification(Array(bytes.prefix(parameters.mtu - 3)), characteristic))
+        setEvent()
+    }
+
+    /// Indicates, and calls `confirmed` when the central's confirmation has arrived.
+    package func indicate(
+        _ bytes: [UInt8],
+        on characteristic: Characteristic,
+        confirmed: @escaping () -> Void
+    ) {
+        guard isUp, subscriptions[characteristic] != nil else { return }
+        incoming.append(
+            .indication(
+                Array(bytes.prefix(parameters.mtu - 3)),
+                characteristic,
+                confirmed: confirmed
+            )
+        )
+        setEvent()
+    }
+
+    /// Ends the link as the other side sees it at once.
+    package func drop() { end() }
+
+    /// The other side falls silent: the link ends when the supervision timeout is over.
+    package func fallSilent() {
+        eventIsSet = true  // No further connection event takes place.
+        outgoing = []
+        incoming = []
+        world.after(parameters.supervisionTimeout) { [weak self] in self?.end() }
+    }
+
+    func end() {
+        guard isUp else { return }
+        isUp = false
+        adapter.links.removeAll { $0 === self }
+        for case .request(_, let pending) in outgoing + waitingRequests {
+            pending.resume(.failure(.linkLost))
+        }
+        for case .response(_, let pending) in incoming { pending.resume(.failure(.linkLost)) }
+        openRequest?.resume(.failure(.linkLost))
+        for sender in senders { sender.2.resume(.failure(.linkLost)) }
+        (outgoing, incoming, waitingRequests, senders) = ([], [], [], [])
+        for subscription in subscriptions.values { subscription.end() }
+        device.linkLost(self)
+    }
+
+    // MARK: The central's side
+
+    private var openRequest: Pending<[UInt8]>?
+
+    func send(_ bytes: [UInt8], to characteristic: Characteristic, _ pending: Pending<[UInt8]>) {
+        guard isUp else { return pending.resume(.failure(.linkLost)) }
+        if outgoing.count >= Self.queueBound {
+            senders.append((bytes, characteristic, pending))
+        } else {
+            outgoing.append(.command(bytes, characteristic))
+            setEvent()
+            pending.resume(.success([]))
+        }
+    }
+
+    /// True when the packet could be queued at once, so that nobody has to wait.
+    func sendNow(_ bytes: [UInt8], to characteristic: Characteristic) -> Bool {
+        guard isUp, outgoing.count < Self.queueBound, senders.isEmpty else { return false }
+        outgoing.append(.command(bytes, characteristic))
+        setEvent()
+        return true
+    }
+
+    func request(_ request: Request, _ pending: Pending<[UInt8]>) {
+        guard isUp else { return pending.resume(.failure(.linkLost)) }
+        // One request at a time on an ATT bearer.
+        if requestIsOpen {
+            waitingRequests.append(.request(request, pending))
+        } else {
+            requestIsOpen = true
+            openRequest = pending
+            outgoing.append(.request(request, pending))
+            setEvent()
+        }
+    }
+
+    func subscription(to characteristic: Characteristic) -> AirSubscription? {
+        subscriptions[characteristic]
+    }
+
+    // MARK: Connection events
+
+    private func setEvent() {
+        guard isUp, !eventIsSet else { return }
+        eventIsSet = true
+        let passed = anchor.duration(to: world.now).nanoseconds
+        let interval = parameters.interval.nanoseconds
+        let next = (passed / interval + 1) * interval
+        world.at(anchor.advanced(by: .nanoseconds(next))) { [weak self] in self?.runEvent() }
+    }
+
+    private func runEvent() {
+        guard isUp else { return }
+        eventIsSet = false
+        let end = world.now.advanced(by: parameters.interval)
+        var time = max(world.now, adapter.busyUntil)
+        var packets = 0
+        takeIncoming(until: end, &time)
+        while isUp, packets < parameters.packetsPerInterval, let next = outgoing.first {
+            let cost = parameters.airTime(attBytes: next.attBytes)
+            guard time.advanced(by: cost) <= end || packets == 0 else { break }
+            time = time.advanced(by: cost)
+            packets += 1
+            if parameters.loss > 0, world.random.chance(parameters.loss) { continue }
+            outgoing.removeFirst()
+            deliver(next)
+        }
+        adapter.busyUntil = max(adapter.busyUntil, min(time, end))
+        admitSenders()
+        if isUp, !outgoing.isEmpty || !incoming.isEmpty { setEvent() }
+    }
+
+    private func deliver(_ packet: Outgoing) {
+        switch packet {
+        case .command(let bytes, let characteristic):
+            _ = device.written(bytes, to: characteristic)
+        case .request(let request, let pending):
+            let result = answer(request)
+            guard isUp else { return }
+            incoming.append(.response(result, pending))
+        case .confirmation(let confirmed):
+            confirmed()
+        }
+    }
+
+    private func answer(_ request: Request) -> Result<[UInt8], ATTError> {
+        switch request {
+        case .read(let characteristic):
+            return device.read(characteristic)
+        case .write(let bytes, let characteristic):
+            return device.written(bytes, to: characteristic).map { .failure($0) } ?? .success([])
+        case .subscribe(let characteristic):
+            if let error = device.subscribed(to: characteristic, true) { return .failure(error) }
+            if subscriptions[characteristic] == nil {
+                subscriptions[characteristic] = AirSubscription()
+            }
+            return .success([])
+        }
+    }
+
+    /// Takes what the device had to say before this event.
+    private func takeIncoming(until end: Moment, _ time: inout Moment) {
+        let ready = incoming
+        incoming = []
+        for (index, item) in ready.enumerated() {
+            let cost = parameters.airTime(attBytes: item.attBytes)
+            guard time.advanced(by: cost) <= end || index == 0 else {
+                incoming = Array(ready[index...]) + incoming
+                return
+            }
+            time = time.advanced(by: cost)
+            take(item)
+            guard isUp else { return }
+        }
+    }
+
+    private func take(_ item: Incoming) {
+        switch item {
+        case .response(let result, let pending):
+            requestIsOpen = false
+            openRequest = nil
+            pending.resume(result.mapError(RadioError.att))
+            if !waitingRequests.isEmpty, case .request(let next, let waiter) = waitingRequests[0] {
+                waitingRequests.removeFirst()
+                request(next, waiter)
+            }
+        case .notification(let bytes, let characteristic):
+            subscriptions[characteristic]?.take(bytes)
+        case .indication(let bytes, let characteristic, let confirmed):
+            subscriptions[characteristic]?.take(bytes)
+            outgoing.insert(.confirmation(confirmed), at: 0)
+        }
+    }
+
+    private func admitSenders() {
+        while isUp, !senders.isEmpty, outgoing.count < Self.queueBound {
+            let sender = senders.removeFirst()
+            guard sender.2.isOpen else { continue }
+            outgoing.append(.command(sender.bytes, sender.characteristic))
+            sender.2.resume(.success([]))
+        }
+    }
+}
+
+extension AirLink.Outgoing {
+    /// Bytes of the ATT packet: opcode and handle come before a value.
+    fileprivate var attBytes: Int {
+        switch self {
+        case .command(let bytes, _), .request(.write(let bytes, _), _): bytes.count + 3
+        case .request(.read, _): 3
+        case .request(.subscribe, _): 5
+        case .confirmation: 1
+        }
+    }
+}
+
+extension AirLink.Incoming {
+    fileprivate var attBytes: Int {
+        switch self {
+        case .response(.success(let bytes), _): bytes.count + 1
+        case .response(.failure, _): 5
+        case .notification(let bytes, _), .indication(let bytes, _, _): bytes.count + 3
+        }
+    }
+}
+
+/// What a device notified and nobody has taken yet; bounded, the oldest is dropped first.
+final class AirSubscription {
+    private static let bound = 160
+
+    private var queue: [[UInt8]] = []
+    private(set) var isUp = true
+    var waiter: Pending<[UInt8]>?
+
+    func take(_ bytes: [UInt8]) {
+        if let waiter, waiter.isOpen {
+            waiter.resume(.success(bytes))
+            return
+        }
+        if queue.count == Self.bound { queue.removeFirst() }
+        queue.append(bytes)
+    }
+
+    func takeFirst() -> [UInt8]? { queue.isEmpty ? nil : queue.removeFirst() }
+
+    func end() {
+        isUp = false
+        waiter?.resume(.failure(.linkLost))
+    }
+}

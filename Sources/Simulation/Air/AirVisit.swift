@@ -1,0 +1,157 @@
+import Domain
+package import Radio
+
+/// A simulated central: looks for a service of ours and connects to it.
+package protocol AirVisitor: AnyObject {
+    var label: String { get }
+    /// The service it scans for; nil while it is not looking.
+    var seeks: GATTUUID? { get }
+    /// From the first advertisement it could hear to its subscription.
+    var reactionTime: Duration { get }
+    var linkParameters: LinkParameters { get }
+
+    func subscribed(_ visit: AirVisit)
+    func notified(_ bytes: [UInt8], _ visit: AirVisit)
+    func visitEnded(_ visit: AirVisit)
+}
+
+/// A service of ours on the air.
+final class AirPublication {
+    let number: Int
+    let adapter: String
+    let service: ServiceDescription
+    private var waiter: Pending<AirVisit.Handle>?
+    private var visits: [Int: AirVisit] = [:]
+
+    init(number: Int, adapter: String, service: ServiceDescription) {
+        self.number = number
+        self.adapter = adapter
+        self.service = service
+    }
+
+    var isAdvertising: Bool { waiter?.isOpen ?? false }
+
+    func advertise(_ pending: Pending<AirVisit.Handle>, in world: World) {
+        waiter = pending
+        world.advertisedServiceChanged(self)
+    }
+
+    func stopAdvertising() { waiter = nil }
+
+    /// A visitor has subscribed: it is the one central, and the advertisement ends.
+    func subscribed(_ visit: AirVisit) {
+        guard let waiter, waiter.isOpen else { return visit.end() }
+        visits[visit.number] = visit
+        self.waiter = nil
+        waiter.resume(.success(AirVisit.Handle(number: visit.number)))
+    }
+
+    func takeVisit(_ handle: AirVisit.Handle) -> AirVisit? {
+        visits[handle.number]
+    }
+
+    func end(_ error: RadioError) {
+        waiter?.resume(.failure(error))
+        waiter = nil
+        for (_, visit) in visits.sorted(by: { $0.key < $1.key }) { visit.end() }
+        visits = [:]
+    }
+}
+
+/// What the facade of a visit is made of.
+package struct AirVisitFacts: Sendable {
+    let number: Int
+    let maximumLength: Int
+}
+
+/// The link of a simulated central to a service of ours.
+package final class AirVisit {
+    struct Handle: Sendable {
+        let number: Int
+    }
+
+    private static let queueBound = 16
+    /// Writes of the central that nobody has taken yet; bounded, the oldest is dropped first.
+    private static let inboxBound = 160
+
+    let number: Int
+    private unowned let world: World
+    private let visitor: any AirVisitor
+    private let parameters: LinkParameters
+    private(set) var isUp = true
+    private var outbox: [[UInt8]] = []
+    private var senders: [(bytes: [UInt8], Pending<[UInt8]>)] = []
+    private var inbox: [[UInt8]] = []
+    private var eventIsSet = false
+    var waiter: Pending<[UInt8]>?
+
+    init(number: Int, world: World, visitor: any AirVisitor) {
+        self.number = number
+        self.world = world
+        self.visitor = visitor
+        parameters = visitor.linkParameters
+    }
+
+    var label: String { visitor.label }
+
+    package var maximumLength: Int { min(parameters.mtu - 3, 512) }
+
+    /// The central writes to us.
+    package func write(_ bytes: [UInt8]) {
+        world.after(parameters.interval) { [weak self] in self?.arrived(bytes) }
+    }
+
+    /// The central unsubscribes or goes away.
+    package func end() {
+        guard isUp else { return }
+        isUp = false
+        waiter?.resume(.failure(.linkLost))
+        for sender in senders { sender.1.resume(.failure(.linkLost)) }
+        senders = []
+        visitor.visitEnded(self)
+    }
+
+    func notify(_ bytes: [UInt8], _ pending: Pending<[UInt8]>) {
+        guard isUp else { return pending.resume(.failure(.linkLost)) }
+        guard bytes.count <= maximumLength else {
+            return pending.resume(.failure(.tooLong(limit: maximumLength)))
+        }
+        if outbox.count < Self.queueBound {
+            outbox.append(bytes)
+            pending.resume(.success([]))
+        } else {
+            senders.append((bytes, pending))
+        }
+        setEvent()
+    }
+
+    func takeFirst() -> [UInt8]? { inbox.isEmpty ? nil : inbox.removeFirst() }
+
+    private func arrived(_ bytes: [UInt8]) {
+        guard isUp else { return }
+        if let waiter, waiter.isOpen { return waiter.resume(.success(bytes)) }
+        if inbox.count == Self.inboxBound { inbox.removeFirst() }
+        inbox.append(bytes)
+    }
+
+    private func setEvent() {
+        guard isUp, !eventIsSet else { return }
+        eventIsSet = true
+        world.after(parameters.interval) { [weak self] in self?.runEvent() }
+    }
+
+    private func runEvent() {
+        eventIsSet = false
+        let count = min(outbox.count, parameters.packetsPerInterval)
+        let batch = outbox[..<count]
+        outbox.removeFirst(count)
+        for bytes in batch where isUp { visitor.notified(bytes, self) }
+        while isUp, !senders.isEmpty, outbox.count < Self.queueBound {
+            let sender = senders.removeFirst()
+            guard sender.1.isOpen else { continue }
+            outbox.append(sender.bytes)
+            sender.1.resume(.success([]))
+        }
+        if !outbox.isEmpty { setEvent() }
+    }
+}

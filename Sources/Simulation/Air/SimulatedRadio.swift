@@ -1,0 +1,168 @@
+package import Domain
+package import Radio
+
+/// One simulated adapter in both roles.
+package struct SimulatedRadio: Central, Peripheral {
+    package let adapter: String
+    private let air: Air
+
+    package init(adapter: String, air: Air) {
+        self.adapter = adapter
+        self.air = air
+    }
+
+    package func withScan<R: Sendable>(
+        _ filter: ScanFilter,
+        _ body: (any Scan) async throws(RadioError) -> R
+    ) async throws(RadioError) -> R {
+        let id = try await air.startScan(adapter, filter)
+        do {
+            let result = try await body(SimulatedScan(air: air, adapter: adapter, id: id))
+            await air.stopScan(adapter, id)
+            return result
+        } catch {
+            await air.stopScan(adapter, id)
+            throw error
+        }
+    }
+
+    package func connect(
+        to peer: Peer,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Link {
+        SimulatedLink(
+            peer: peer,
+            air: air,
+            facts: try await air.connect(adapter, peer, before: deadline)
+        )
+    }
+
+    /// Simulated air keeps nothing about a peer.
+    package func forget(_ peer: Peer) async {}
+
+    package func withService<R: Sendable>(
+        _ service: ServiceDescription,
+        _ body: (any PublishedService) async throws(RadioError) -> R
+    ) async throws(RadioError) -> R {
+        let number = try await air.publish(adapter, service)
+        do {
+            let result = try await body(SimulatedService(air: air, number: number))
+            await air.withdraw(number)
+            return result
+        } catch {
+            await air.withdraw(number)
+            throw error
+        }
+    }
+}
+
+private struct SimulatedScan: Scan {
+    let air: Air
+    let adapter: String
+    let id: Int
+
+    func next(before deadline: Moment) async throws(RadioError) -> Advertisement {
+        try await air.nextAdvertisement(adapter, id, before: deadline)
+    }
+}
+
+private final class SimulatedLink: Link {
+    let peer: Peer
+    let maximumLength: Int
+    private let air: Air
+    private let number: Int
+    private let found: [Characteristic: CharacteristicFlags]
+
+    init(peer: Peer, air: Air, facts: AirLinkFacts) {
+        self.peer = peer
+        self.air = air
+        number = facts.number
+        maximumLength = facts.maximumLength
+        found = facts.found
+    }
+
+    deinit { air.release(number) }
+
+    func flags(of characteristic: Characteristic) -> CharacteristicFlags? {
+        found[characteristic]
+    }
+
+    func read(
+        _ characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) -> [UInt8] {
+        try require(characteristic)
+        return try await air.request(number, .read(characteristic), before: deadline)
+    }
+
+    func write(
+        _ bytes: [UInt8],
+        to characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) {
+        try require(characteristic)
+        guard bytes.count <= maximumLength else { throw .tooLong(limit: maximumLength) }
+        _ = try await air.request(number, .write(bytes, characteristic), before: deadline)
+    }
+
+    func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError) {
+        try require(characteristic)
+        guard bytes.count <= maximumLength else { throw .tooLong(limit: maximumLength) }
+        try await air.send(number, bytes, to: characteristic)
+    }
+
+    func subscribe(
+        to characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Subscription {
+        try require(characteristic)
+        _ = try await air.request(number, .subscribe(characteristic), before: deadline)
+        return SimulatedSubscription(air: air, number: number, characteristic: characteristic)
+    }
+
+    func disconnect() async { await air.disconnect(number) }
+}
+
+private struct SimulatedSubscription: Subscription {
+    let air: Air
+    let number: Int
+    let characteristic: Characteristic
+
+    func next(before deadline: Moment) async throws(RadioError) -> [UInt8] {
+        try await air.nextNotification(number, characteristic, before: deadline)
+    }
+}
+
+private struct SimulatedService: PublishedService {
+    let air: Air
+    let number: Int
+
+    func nextCentral(before deadline: Moment) async throws(RadioError) -> any CentralLink {
+        SimulatedCentralLink(
+            air: air,
+            facts: try await air.nextCentral(number, before: deadline)
+        )
+    }
+}
+
+private final class SimulatedCentralLink: CentralLink {
+    let maximumLength: Int
+    private let air: Air
+    private let number: Int
+
+    init(air: Air, facts: AirVisitFacts) {
+        self.air = air
+        number = facts.number
+        maximumLength = facts.maximumLength
+    }
+
+    func notify(_ bytes: [UInt8]) async throws(RadioError) {
+        try await air.notifyCentral(number, bytes)
+    }
+
+    func nextWrite(before deadline: Moment) async throws(RadioError) -> [UInt8] {
+        try await air.nextWrite(number, before: deadline)
+    }
+
+    func disconnect() async { await air.endVisit(number) }
+}

@@ -1,0 +1,128 @@
+package import Domain
+import Radio
+
+/// Everything that is on the air, and when it happens next.
+///
+/// Owned by one `Air`.
+package final class World {
+    package struct Event: Comparable {
+        let time: Moment
+        let order: UInt64
+        let action: () -> Void
+
+        package static func < (left: Event, right: Event) -> Bool {
+            (left.time, left.order) < (right.time, right.order)
+        }
+
+        package static func == (left: Event, right: Event) -> Bool { left.order == right.order }
+    }
+
+    private let time: VirtualTime
+    private var events = Heap<Event>()
+    private var nextOrder: UInt64 = 0
+    package var random: SplitMix64
+
+    /// Asks the owner to call `runDue` at a moment.
+    private let wake: (Moment) -> Void
+    private var alarm: Moment?
+
+    var adapters: [String: AirAdapter] = [:]
+    package private(set) var devices: [any AirDevice] = []
+    package var visitors: [any AirVisitor] = []
+    var publications: [AirPublication] = []
+    var nextVisit = 0
+    /// Silence between a device's advertisement events that is left to chance (0 to 10 ms).
+    private static let advertisingDelay = 10_000_000
+
+    init(time: VirtualTime, seed: UInt64, wake: @escaping (Moment) -> Void) {
+        self.time = time
+        random = SplitMix64(seed: seed)
+        self.wake = wake
+    }
+
+    package var now: Moment { time.now }
+
+    /// Does `action` after `delay`, on the simulation's thread.
+    package func after(_ delay: Duration, _ action: @escaping () -> Void) {
+        at(now.advanced(by: delay), action)
+    }
+
+    package func at(_ moment: Moment, _ action: @escaping () -> Void) {
+        events.insert(Event(time: max(moment, now), order: nextOrder, action: action))
+        nextOrder += 1
+        setAlarm()
+    }
+
+    func runDue() {
+        if let set = alarm, set <= now { alarm = nil }
+        while let event = events.first, event.time <= now {
+            _ = events.takeFirst()
+            event.action()
+        }
+        setAlarm()
+    }
+
+    private func setAlarm() {
+        guard let next = events.first?.time, alarm.map({ next < $0 }) ?? true else { return }
+        alarm = next
+        wake(next)
+    }
+
+    // MARK: Devices and their advertisements
+
+    package func add(_ device: any AirDevice) {
+        devices.append(device)
+        advertisingChanged(device)
+    }
+
+    /// A device began to advertise, or advertises something else from now on.
+    package func advertisingChanged(_ device: any AirDevice) {
+        for adapter in sortedAdapters where !adapter.scanners.isEmpty {
+            startHearing(device, on: adapter)
+        }
+    }
+
+    /// An adapter began to scan: from now on every device's advertisements are events.
+    func scanBegan(_ adapter: AirAdapter) {
+        for device in devices { startHearing(device, on: adapter) }
+    }
+
+    private func startHearing(_ device: any AirDevice, on adapter: AirAdapter) {
+        let key = ObjectIdentifier(device)
+        guard !adapter.heard.contains(key), let broadcast = device.broadcast else { return }
+        adapter.heard.insert(key)
+        let phase = random.below(Int(broadcast.interval.nanoseconds))
+        nextAdvertisement(of: device, on: adapter, in: .nanoseconds(phase))
+    }
+
+    private func nextAdvertisement(
+        of device: any AirDevice,
+        on adapter: AirAdapter,
+        in delay: Duration
+    ) {
+        let scan = adapter.scanGeneration
+        after(delay) { [unowned self, unowned device, weak adapter] in
+            guard let adapter, adapter.scanGeneration == scan else { return }
+            guard let broadcast = device.broadcast, !adapter.scanners.isEmpty else {
+                adapter.heard.remove(ObjectIdentifier(device))
+                return
+            }
+            adapter.hear(broadcast, at: now)
+            let pause = random.below(Self.advertisingDelay)
+            nextAdvertisement(
+                of: device,
+                on: adapter,
+                in: broadcast.interval + .nanoseconds(pause)
+            )
+        }
+    }
+
+    /// The adapters in the order of their names: what is done to all is done in one order.
+    var sortedAdapters: [AirAdapter] {
+        adapters.values.sorted { $0.name < $1.name }
+    }
+
+    func device(at peer: Peer) -> (any AirDevice)? {
+        devices.first { $0.broadcast?.address == peer.handle }
+    }
+}

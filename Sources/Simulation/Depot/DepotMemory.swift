@@ -1,0 +1,206 @@
+import CLinux
+import Domain
+import Glibc
+
+/// What the simulated modules keep in their flash, in a file that a killed process leaves intact.
+///
+/// The file is mapped, so every store is the kernel's at once. One slot a module: two copies of
+/// its facts, written in turn, then its image area.
+final class DepotMemory {
+    enum Failure: Error, Sendable, Equatable {
+        /// The file is not one of ours, or of another layout.
+        case foreign(path: String)
+        /// A system call failed; the number is its error.
+        case system(call: String, path: String, number: Int32)
+    }
+
+    private static let magic: [UInt8] = Array("YMDEPOT1".utf8)
+    private static let page = 4_096
+    static let factsBound = 1_900
+
+    let imageCapacity: Int
+    private let path: String
+    private let descriptor: Int32
+    private var base: UnsafeMutableRawPointer
+    private var length: Int
+    private var slots: [String: Int] = [:]
+
+    private var slotSize: Int { Self.page + imageCapacity }
+
+    /// Opens the memory at `path`, or begins an empty one.
+    init(path: String, imageCapacity: Int) throws(Failure) {
+        self.path = path
+        self.imageCapacity = (imageCapacity + Self.page - 1) / Self.page * Self.page
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw .system(call: "open", path: path, number: errno)
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            let number = errno
+            close(descriptor)
+            throw .system(call: "fstat", path: path, number: number)
+        }
+        let isNew = status.st_size == 0
+        length = isNew ? Self.page : Int(status.st_size)
+        guard !isNew || ftruncate(descriptor, off_t(Self.page)) == 0,
+            let mapped = mmap(
+                nil,
+                length,
+                PROT_READ | PROT_WRITE,
+                MAP_SHARED,
+                descriptor,
+                0
+            ),
+            mapped != MAP_FAILED
+        else {
+            let number = errno
+            close(descriptor)
+            throw .system(call: "mmap", path: path, number: number)
+        }
+        base = mapped
+        if isNew {
+            base.copyMemory(from: Self.magic, byteCount: Self.magic.count)
+            base.storeBytes(of: UInt64(self.imageCapacity), toByteOffset: 8, as: UInt64.self)
+        }
+        try readSlots()
+    }
+
+    private func readSlots() throws(Failure) {
+        let magic = (0..<8).map { base.load(fromByteOffset: $0, as: UInt8.self) }
+        guard magic == Self.magic,
+            base.load(fromByteOffset: 8, as: UInt64.self) == UInt64(imageCapacity),
+            (length - Self.page).isMultiple(of: slotSize)
+        else { throw .foreign(path: path) }
+        for index in 0..<(length - Self.page) / slotSize {
+            let name = name(ofSlot: index)
+            guard !name.isEmpty else { continue }
+            slots[name] = index
+        }
+    }
+
+    deinit {
+        munmap(base, length)
+        close(descriptor)
+    }
+
+    /// Virtual nanoseconds that have passed in this depot.
+    var clock: Int64 {
+        get { base.load(fromByteOffset: 16, as: Int64.self) }
+        set { base.storeBytes(of: newValue, toByteOffset: 16, as: Int64.self) }
+    }
+
+    /// Makes room for modules that have no slot yet.
+    func reserve(_ serials: [Serial]) throws(Failure) {
+        let missing = serials.filter { slots[$0.text] == nil }
+        guard !missing.isEmpty else { return }
+        let first = (length - Self.page) / slotSize
+        let grown = length + missing.count * slotSize
+        guard ftruncate(descriptor, off_t(grown)) == 0 else {
+            throw .system(call: "ftruncate", path: path, number: errno)
+        }
+        guard
+            let mapped = mmap(nil, grown, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
+            mapped != MAP_FAILED
+        else {
+            throw .system(call: "mmap", path: path, number: errno)
+        }
+        munmap(base, length)
+        (base, length) = (mapped, grown)
+        for (index, serial) in missing.enumerated() {
+            slots[serial.text] = first + index
+            let bytes = Array(serial.text.utf8)
+            offset(ofSlot: first + index).copyMemory(from: bytes, byteCount: bytes.count)
+        }
+    }
+
+    /// The part of the memory that belongs to one module, nil when it has no slot.
+    func slot(of serial: Serial) -> DepotSlot? {
+        slots[serial.text].map { DepotSlot(memory: self, index: $0) }
+    }
+
+    private func name(ofSlot index: Int) -> String {
+        let start = offset(ofSlot: index)
+        let bytes = (0..<64).map { start.load(fromByteOffset: $0, as: UInt8.self) }
+        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+
+    fileprivate func offset(ofSlot index: Int) -> UnsafeMutableRawPointer {
+        base + Self.page + index * slotSize
+    }
+}
+
+/// One module's part of the depot's memory.
+struct DepotSlot {
+    private let memory: DepotMemory
+    private let index: Int
+    /// Two copies of the facts follow the serial's 64 bytes.
+    private static let copies = [64, 64 + 2_016]
+
+    fileprivate init(memory: DepotMemory, index: Int) {
+        self.memory = memory
+        self.index = index
+    }
+
+    var imageCapacity: Int { memory.imageCapacity }
+
+    private var start: UnsafeMutableRawPointer { memory.offset(ofSlot: index) }
+    private var image: UnsafeMutableRawPointer { start + 4_096 }
+
+    /// The facts last saved whole; nil when there are none.
+    func facts() -> [UInt8]? {
+        newest().map { copy in
+            let at = start + Self.copies[copy]
+            let count = Int(at.load(fromByteOffset: 12, as: UInt16.self))
+            return Array(UnsafeRawBufferPointer(start: at + 16, count: count))
+        }
+    }
+
+    /// Saves facts beside the newest copy, so that a torn save loses nothing.
+    func save(_ facts: [UInt8]) {
+        precondition(facts.count <= DepotMemory.factsBound, "the facts of a module are bounded")
+        let newest = newest()
+        let last = newest.map { sequence(ofCopy: $0) } ?? 0
+        let at = start + Self.copies[newest == 0 ? 1 : 0]
+        at.storeBytes(of: 0, toByteOffset: 8, as: UInt32.self)
+        (at + 16).copyMemory(from: facts, byteCount: facts.count)
+        at.storeBytes(of: last + 1, as: UInt64.self)
+        at.storeBytes(of: UInt16(facts.count), toByteOffset: 12, as: UInt16.self)
+        at.storeBytes(of: seal(facts), toByteOffset: 8, as: UInt32.self)
+    }
+
+    func write(_ bytes: [UInt8], at offset: Int) {
+        precondition(offset >= 0 && offset + bytes.count <= imageCapacity, "outside the flash")
+        (image + offset).copyMemory(from: bytes, byteCount: bytes.count)
+    }
+
+    func read(_ range: Range<Int>) -> [UInt8] {
+        precondition(
+            range.lowerBound >= 0 && range.upperBound <= imageCapacity,
+            "outside the flash"
+        )
+        return Array(UnsafeRawBufferPointer(start: image + range.lowerBound, count: range.count))
+    }
+
+    private func newest() -> Int? {
+        let valid = [0, 1].filter(isWhole)
+        return valid.max { sequence(ofCopy: $0) < sequence(ofCopy: $1) }
+    }
+
+    private func sequence(ofCopy copy: Int) -> UInt64 {
+        (start + Self.copies[copy]).load(as: UInt64.self)
+    }
+
+    private func isWhole(_ copy: Int) -> Bool {
+        let at = start + Self.copies[copy]
+        let count = Int(at.load(fromByteOffset: 12, as: UInt16.self))
+        guard at.load(as: UInt64.self) > 0, count <= DepotMemory.factsBound else { return false }
+        let facts = Array(UnsafeRawBufferPointer(start: at + 16, count: count))
+        return at.load(fromByteOffset: 8, as: UInt32.self) == seal(facts)
+    }
+
+    /// A checksum that is never zero.
+    private func seal(_ facts: [UInt8]) -> UInt32 {
+        facts.reduce(0x811C_9DC5 as UInt32) { ($0 ^ UInt32($1)) &* 0x0100_0193 } | 1
+    }
+}

@@ -1,0 +1,283 @@
+import Domain
+import Wire
+
+/// Where a target keeps the bytes of the image it receives.
+package protocol ImageMemory {
+    var capacity: Int { get }
+    mutating func write(_ bytes: [UInt8], at offset: Int)
+    func read(_ range: Range<Int>) -> [UInt8]
+}
+
+/// An image memory that goes with its process.
+package struct VolatileMemory: ImageMemory {
+    private var bytes: [UInt8]
+
+    package init(capacity: Int) { bytes = [UInt8](repeating: 0xFF, count: capacity) }
+
+    package var capacity: Int { bytes.count }
+
+    package mutating func write(_ new: [UInt8], at offset: Int) {
+        bytes.replaceSubrange(offset..<offset + new.count, with: new)
+    }
+
+    package func read(_ range: Range<Int>) -> [UInt8] { Array(bytes[range]) }
+}
+
+/// What a Secure DFU bootloader knows about the transfer under way.
+package struct TransferFacts: Equatable, Sendable {
+    /// The init packet as far as it has come.
+    package var initPacket: [UInt8] = []
+    /// The size the init packet's object was created with; nil before that.
+    package var initSize: Int?
+    package var initAccepted = false
+    /// Bytes of the image that have come, executed or not.
+    package var received = 0
+    /// Bytes of the objects that were executed.
+    package var executed = 0
+    package var receivedCRC: UInt32 = 0
+    package var executedCRC: UInt32 = 0
+    /// The size of the data object under way; nil when none is.
+    package var objectSize: Int?
+
+    package init() {}
+}
+
+/// The bootloader's side of Secure DFU, as the SDK's bootloader behaves (SDK 12 to 17).
+///
+/// A pure machine: events in, actions out; what it must keep stands in `facts` and the memory.
+package struct SecureDFUTarget<Memory: ImageMemory> {
+    package enum Action: Equatable, Sendable {
+        case notify([UInt8])
+        /// The page at this offset is erased, which takes its time.
+        case erase(offset: Int)
+        /// Restart, with the new image when it is whole.
+        case restart(activate: Bool)
+    }
+
+    package struct Rules: Sendable {
+        package var maximumInitSize = 512
+        package var pageSize = 4_096
+        /// Most targets take it as harmless when an executed object is executed again.
+        package var refusesSecondExecute = false
+        /// Judges the init packet when it is executed; nil accepts it.
+        package var judge: @Sendable ([UInt8], InitPacket) -> DFUFault? = { _, _ in nil }
+
+        package init() {}
+    }
+
+    package let rules: Rules
+    package private(set) var facts: TransferFacts
+    package var memory: Memory
+    private let sha256: @Sendable ([UInt8]) -> [UInt8]
+    private var selected = DFUObjectType.command
+    private var receiptInterval = 0
+    private var packetsToReceipt = 0
+    private var isNotifying = false
+
+    package init(
+        rules: Rules = Rules(), facts: TransferFacts = TransferFacts(), memory: Memory,
+        sha256: @escaping @Sendable ([UInt8]) -> [UInt8]
+    ) {
+        self.rules = rules
+        self.facts = facts
+        self.memory = memory
+        self.sha256 = sha256
+    }
+
+    package mutating func notificationsSwitched(on: Bool) { isNotifying = on }
+
+    /// The link is gone: what has come stays, what was agreed on the link does not.
+    package mutating func linkClosed() {
+        isNotifying = false
+        selected = .command
+        receiptInterval = 0
+    }
+
+    /// The target restarted without its progress.
+    package mutating func progressLost() {
+        facts = TransferFacts()
+        linkClosed()
+    }
+
+    /// The control point was written: the actions, or the ATT error 0xFD without notifications.
+    package mutating func controlPointWritten(_ bytes: [UInt8]) -> [Action]? {
+        guard isNotifying else { return nil }
+        let request: DFURequest
+        do {
+            request = try DFURequest(bytes)
+        } catch {
+            return refuse(bytes.first ?? 0, error)
+        }
+        switch request {
+        case .protocolVersion:
+            return [.notify(DFUResponse.done(.protocolVersion).bytes)]
+        case .setReceiptInterval(let packets):
+            receiptInterval = Int(packets)
+            packetsToReceipt = receiptInterval
+            return [.notify(DFUResponse.done(.setReceiptInterval).bytes)]
+        case .select(let type):
+            selected = type
+            return [.notify(state(of: type, asSelection: true).bytes)]
+        case .checksum:
+            return [.notify(state(of: selected, asSelection: false).bytes)]
+        case .create(.command, let size):
+            return createCommand(Int(size))
+        case .create(.data, let size):
+            return createData(Int(size))
+        case .execute:
+            return selected == .command ? executeCommand() : executeData()
+        case .abort:
+            return [.restart(activate: false)]
+        }
+    }
+
+    /// A packet was written: bytes of the selected object, beyond its end they are dropped.
+    package mutating func packetWritten(_ bytes: [UInt8]) -> [Action] {
+        switch selected {
+        case .command:
+            guard let size = facts.initSize, facts.initPacket.count + bytes.count <= size else {
+                return []
+            }
+            facts.initPacket += bytes
+        case .data:
+            guard let size = facts.objectSize,
+                facts.received + bytes.count <= facts.executed + size
+            else { return [] }
+            memory.write(bytes, at: facts.received)
+            var crc = CRC32(continuing: facts.receivedCRC)
+            crc.update(bytes)
+            facts.receivedCRC = crc.value
+            facts.received += bytes.count
+        }
+        guard receiptInterval > 0, isNotifying else { return [] }
+        packetsToReceipt -= 1
+        guard packetsToReceipt <= 0 else { return [] }
+        packetsToReceipt = receiptInterval
+        return [.notify(state(of: selected, asSelection: false).bytes)]
+    }
+
+    // MARK: Init packet
+
+    private mutating func createCommand(_ size: Int) -> [Action] {
+        selected = .command
+        guard size > 0 else { return fail(.create, .result(.invalidParameter)) }
+        guard size <= rules.maximumInitSize else {
+            return fail(.create, .result(.insufficientResources))
+        }
+        // A new init packet is a new transfer: nothing of the old one is worth anything.
+        facts = TransferFacts()
+        facts.initSize = size
+        packetsToReceipt = receiptInterval
+        return done(.create)
+    }
+
+    private mutating func executeCommand() -> [Action] {
+        guard let size = facts.initSize, facts.initPacket.count == size else {
+            return fail(.execute, .result(.notPermitted))
+        }
+        if facts.initAccepted { return done(.execute) }
+        if let fault = verdict() { return fail(.execute, fault) }
+        facts.initAccepted = true
+        return done(.execute)
+    }
+
+    private func verdict() -> DFUFault? {
+        guard let packet = try? InitPacket(facts.initPacket) else {
+            return .extended(.initInvalid)
+        }
+        if let fault = rules.judge(facts.initPacket, packet) { return fault }
+        guard packet.firmwareSize > 0 else { return .extended(.initInvalid) }
+        guard packet.firmwareSize <= memory.capacity else { return .extended(.insufficientSpace) }
+        return nil
+    }
+
+    // MARK: Data
+
+    private var imageSize: Int? {
+        guard facts.initAccepted, let packet = try? InitPacket(facts.initPacket) else { return nil }
+        return packet.firmwareSize
+    }
+
+    private mutating func createData(_ size: Int) -> [Action] {
+        selected = .data
+        guard let imageSize else { return fail(.create, .result(.notPermitted)) }
+        guard size > 0 else { return fail(.create, .result(.invalidParameter)) }
+        guard size <= rules.pageSize else {
+            return fail(.create, .result(.insufficientResources))
+        }
+        let end = facts.executed + size
+        guard end <= imageSize else { return fail(.create, .result(.notPermitted)) }
+        guard size.isMultiple(of: rules.pageSize) || end == imageSize else {
+            return fail(.create, .result(.invalidParameter))
+        }
+        facts.received = facts.executed
+        facts.receivedCRC = facts.executedCRC
+        facts.objectSize = size
+        packetsToReceipt = receiptInterval
+        return [.erase(offset: facts.executed)] + done(.create)
+    }
+
+    private mutating func executeData() -> [Action] {
+        guard let imageSize else { return fail(.execute, .result(.notPermitted)) }
+        guard let size = facts.objectSize else {
+            // Nothing is under way: the last object was executed before.
+            guard facts.executed > 0, !rules.refusesSecondExecute else {
+                return fail(.execute, .result(.notPermitted))
+            }
+            return done(.execute)
+        }
+        guard facts.received == facts.executed + size else {
+            return fail(.execute, .result(.notPermitted))
+        }
+        facts.executed = facts.received
+        facts.executedCRC = facts.receivedCRC
+        facts.objectSize = nil
+        guard facts.executed == imageSize else { return done(.execute) }
+        return finish()
+    }
+
+    private mutating func finish() -> [Action] {
+        let image = memory.read(0..<facts.executed)
+        guard let packet = try? InitPacket(facts.initPacket),
+            sha256(image) == packet.digest.bytes
+        else {
+            facts = TransferFacts()
+            return fail(.execute, .extended(.verificationFailed))
+        }
+        return done(.execute) + [.restart(activate: true)]
+    }
+
+    // MARK: Answers
+
+    private func state(of type: DFUObjectType, asSelection: Bool) -> DFUResponse {
+        let (offset, crc, maximum) =
+            switch type {
+            case .command:
+                (facts.initPacket.count, CRC32.of(facts.initPacket), rules.maximumInitSize)
+            case .data:
+                (facts.received, facts.receivedCRC, rules.pageSize)
+            }
+        return asSelection
+            ? .selected(maximumSize: UInt32(maximum), offset: UInt32(offset), crc: crc)
+            : .checksum(offset: UInt32(offset), crc: crc)
+    }
+
+    private func done(_ operation: DFUOperation) -> [Action] {
+        [.notify(DFUResponse.done(operation).bytes)]
+    }
+
+    private func fail(_ operation: DFUOperation, _ fault: DFUFault) -> [Action] {
+        [.notify(DFUResponse.failed(operation: operation.rawValue, fault).bytes)]
+    }
+
+    private func refuse(_ operation: UInt8, _ error: DFURequestError) -> [Action] {
+        let result: DFUResult =
+            switch error {
+            case .empty: .invalid
+            case .unknownOperation: .notSupported
+            case .unknownObjectType: .unsupportedType
+            case .wrongLength: .invalidParameter
+            }
+        return [.notify(DFUResponse.failed(operation: operation, .result(result)).bytes)]
+    }
+}

@@ -1,0 +1,144 @@
+import Domain
+import Glibc
+import Synchronization
+
+/// The jobs of a whole simulation, run on one thread, the next one chosen by the seed.
+///
+/// Only the thread that drains the queue runs anything, so a job never meets another.
+package final class JobQueue: Sendable {
+    fileprivate enum Job {
+        case task(UnownedJob, TaskLane)
+        case world(UnownedJob, WorldLane)
+    }
+
+    private struct State {
+        var jobs: [Job] = []
+        var random: SplitMix64
+        var thread: pthread_t?
+    }
+
+    private let state: Mutex<State>
+
+    /// Told when a job comes in, so that a paced run can stop waiting for the next moment.
+    private let arrival = Arrival()
+
+    package init(seed: UInt64) {
+        state = Mutex(State(random: SplitMix64(seed: seed)))
+    }
+
+    fileprivate func add(_ job: Job) {
+        state.withLock { $0.jobs.append(job) }
+        arrival.signal()
+    }
+
+    /// Runs every job that is ready, and those they make ready, until none is left.
+    package func drain() {
+        state.withLock { $0.thread = pthread_self() }
+        while let job = takeOne() {
+            switch job {
+            case .task(let job, let lane):
+                job.runSynchronously(on: lane.asUnownedTaskExecutor())
+            case .world(let job, let lane):
+                job.runSynchronously(on: lane.asUnownedSerialExecutor())
+            }
+        }
+    }
+
+    private func takeOne() -> Job? {
+        state.withLock { state in
+            guard !state.jobs.isEmpty else { return nil }
+            let index = state.jobs.count == 1 ? 0 : state.random.below(state.jobs.count)
+            state.jobs.swapAt(index, state.jobs.count - 1)
+            return state.jobs.removeLast()
+        }
+    }
+
+    /// Waits in real time until a job comes in, or for at most `duration`.
+    package func waitForJob(upTo duration: Duration) {
+        arrival.wait(upTo: duration)
+    }
+
+    fileprivate var isOwnThread: Bool {
+        state.withLock { $0.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+    }
+}
+
+/// Where the tasks of a simulated run are put in line.
+package final class TaskLane: TaskExecutor {
+    private let queue: JobQueue
+
+    package init(_ queue: JobQueue) { self.queue = queue }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        queue.add(.task(UnownedJob(job), self))
+    }
+}
+
+/// Where the actors of the simulated world, and stand-ins of pinned ones, are put in line.
+package final class WorldLane: SerialExecutor {
+    private let queue: JobQueue
+
+    package init(_ queue: JobQueue) { self.queue = queue }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        queue.add(.world(UnownedJob(job), self))
+    }
+
+    /// The clock calls into the world between two jobs, on the thread that drains.
+    package func checkIsolated() {
+        precondition(queue.isOwnThread, "the simulated world is touched from outside its thread")
+    }
+}
+
+/// A bell that one thread waits for and others ring.
+private final class Arrival: Sendable {
+    // Both are initialised once, used only through their addresses, and live as long as this.
+    private nonisolated(unsafe) let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(
+        capacity: 1
+    )
+    private nonisolated(unsafe) let bell = UnsafeMutablePointer<pthread_cond_t>.allocate(
+        capacity: 1
+    )
+    private let rung = Mutex(false)
+
+    init() {
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(bell, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(bell)
+        pthread_mutex_destroy(mutex)
+        bell.deallocate()
+        mutex.deallocate()
+    }
+
+    func signal() {
+        let first = rung.withLock { rung in
+            defer { rung = true }
+            return !rung
+        }
+        guard first else { return }
+        pthread_mutex_lock(mutex)
+        pthread_cond_signal(bell)
+        pthread_mutex_unlock(mutex)
+    }
+
+    func wait(upTo duration: Duration) {
+        var until = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &until)
+        let sum = until.tv_nsec + Int(duration.nanoseconds % 1_000_000_000)
+        until.tv_sec += Int(duration.nanoseconds / 1_000_000_000) + sum / 1_000_000_000
+        until.tv_nsec = sum % 1_000_000_000
+        pthread_mutex_lock(mutex)
+        while !rung.withLock({ $0 }) {
+            if pthread_cond_timedwait(bell, mutex, &until) != 0 { break }
+        }
+        pthread_mutex_unlock(mutex)
+        rung.withLock { $0 = false }
+    }
+}

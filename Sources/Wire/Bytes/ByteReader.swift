@@ -1,0 +1,56 @@
+/// Something ended before a value was whole.
+package struct OutOfBytes: Error, Equatable, Sendable {
+    /// Where the value begins.
+    package let offset: Int
+    /// How many bytes it needs.
+    package let needed: Int
+}
+
+/// Takes numbers and runs of bytes off the front of a message; every step is checked.
+package struct ByteReader {
+    private let bytes: [UInt8]
+    package private(set) var offset = 0
+
+    package init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+
+    package var remaining: Int { bytes.count - offset }
+    package var isAtEnd: Bool { offset == bytes.count }
+
+    package mutating func bytes(_ count: Int) throws(OutOfBytes) -> [UInt8] {
+        guard count >= 0, count <= remaining else {
+            throw OutOfBytes(offset: offset, needed: count)
+        }
+        defer { offset += count }
+        return Array(bytes[offset..<offset + count])
+    }
+
+    package mutating func byte() throws(OutOfBytes) -> UInt8 {
+        guard remaining > 0 else { throw OutOfBytes(offset: offset, needed: 1) }
+        defer { offset += 1 }
+        return bytes[offset]
+    }
+
+    package mutating func little<Number: FixedWidthInteger & UnsignedInteger>(
+        _ type: Number.Type = Number.self
+    ) throws(OutOfBytes) -> Number {
+        try bytes(Number.bitWidth / 8).reversed().reduce(0) { $0 << 8 | Number($1) }
+    }
+
+    package mutating func big<Number: FixedWidthInteger & UnsignedInteger>(
+        _ type: Number.Type = Number.self
+    ) throws(OutOfBytes) -> Number {
+        try bytes(Number.bitWidth / 8).reduce(0) { $0 << 8 | Number($1) }
+    }
+}
+
+extension FixedWidthInteger where Self: UnsignedInteger {
+    /// The least significant byte first.
+    package var littleBytes: [UInt8] { bigBytes.reversed() }
+
+    /// The most significant byte first.
+    package var bigBytes: [UInt8] {
+        stride(from: Self.bitWidth - 8, through: 0, by: -8).map {
+            UInt8(truncatingIfNeeded: self >> $0)
+        }
+    }
+}

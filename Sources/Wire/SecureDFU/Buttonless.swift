@@ -1,0 +1,84 @@
+package import Domain
+
+/// What is written to the buttonless characteristic while the application runs.
+package enum ButtonlessRequest: Equatable, Sendable {
+    case enterBootloader
+    /// The name under which the bootloader will advertise.
+    case setName(BootloaderName)
+
+    package var bytes: [UInt8] {
+        switch self {
+        case .enterBootloader: [0x01]
+        case .setName(let name):
+            [0x02, UInt8(truncatingIfNeeded: name.text.utf8.count)] + Array(name.text.utf8)
+        }
+    }
+}
+
+/// What the buttonless characteristic indicates: which request, and how it went.
+package struct ButtonlessResponse: Equatable, Sendable {
+    package let operation: UInt8
+    package let result: Result
+
+    package enum Result: UInt8, CaseIterable, Sendable {
+        case success = 0x01
+        case notSupported = 0x02
+        case failed = 0x04
+        case badName = 0x05
+        case busy = 0x06
+        case notBonded = 0x07
+    }
+
+    package init(operation: UInt8, result: Result) {
+        self.operation = operation
+        self.result = result
+    }
+
+    /// Nil for anything but `20 operation result` with a result that is known.
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count == 3, bytes[0] == 0x20, let result = Result(rawValue: bytes[2]) else {
+            return nil
+        }
+        self.init(operation: bytes[1], result: result)
+    }
+
+    package var bytes: [UInt8] { [0x20, operation, result.rawValue] }
+}
+
+extension ButtonlessResponse.Result: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .success: "done"
+        case .notSupported: "the module does not know the request"
+        case .failed: "the module could not start its bootloader"
+        case .badName: "the module does not accept the bootloader's name"
+        case .busy: "the module is busy"
+        case .notBonded: "the module wants a bond first"
+        }
+    }
+}
+
+/// The name a bootloader advertises, made from the serial.
+///
+/// In a full depot several bootloaders may be on the air; a name of its own for each keeps us
+/// from flashing the wrong module, and lets a run without a journal find it again.
+package struct BootloaderName: Hashable, Sendable {
+    private static let prefix = "YM"
+    /// What the buttonless service takes.
+    private static let limit = 20
+
+    package let text: String
+
+    /// Nil when the serial is too long for a name.
+    package init?(of serial: Serial) {
+        let name = Self.prefix + serial.text
+        guard name.utf8.count <= Self.limit else { return nil }
+        text = name
+    }
+
+    /// The serial in an advertised name, nil when it is not one of ours.
+    package static func serial(in name: String) -> Serial? {
+        guard name.hasPrefix(prefix), name.utf8.count <= limit else { return nil }
+        return Serial(name.dropFirst(prefix.count))
+    }
+}

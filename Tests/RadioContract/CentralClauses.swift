@@ -1,0 +1,252 @@
+import Domain
+import Radio
+
+extension RadioContract {
+    static let centralClauses: [ContractClause] = [
+        ContractClause("an advertiser is heard with its data") { bench in
+            let heard = try await bench.findPeer()
+            try expect(
+                heard.manufacturerData == [ContractPeer.company: ContractPeer.identity],
+                "the manufacturer data is as sent, got \(heard.manufacturerData)"
+            )
+            try expect((-127...20).contains(heard.signal), "the signal is in dBm")
+        },
+        ContractClause("a filter keeps others away and the scan ends at its deadline") { bench in
+            let deadline = bench.soon(.seconds(2))
+            try await expect(.timedOut, "nobody of company 0001 advertises") {
+                () async throws(RadioError) in
+                try await bench.central.withScan(ScanFilter(companies: [1])) {
+                    scan throws(RadioError) in
+                    try await scan.next(before: deadline)
+                }
+            }
+            try expect(bench.time.now >= deadline, "a scan does not end before its deadline")
+        },
+        ContractClause("an advertiser is heard again and again") { bench in
+            let deadline = bench.soon()
+            let count = try await bench.central.withScan(ScanFilter()) {
+                scan throws(RadioError) in
+                for _ in 0..<3 { _ = try await scan.next(before: deadline) }
+                return 3
+            }
+            try expect(count == 3, "three advertisements")
+        },
+        ContractClause("a link finds the characteristics and their flags") { bench in
+            let link = try await bench.connectToPeer()
+            try expect(link.flags(of: ContractPeer.store)?.contains(.read) == true, "store reads")
+            try expect(
+                link.flags(of: ContractPeer.echo)?.isSuperset(
+                    of: [.writeWithoutResponse, .notify]) == true,
+                "echo writes and notifies"
+            )
+            try expect(link.flags(of: ContractPeer.absent) == nil, "what is absent is not found")
+            try expect((20...512).contains(link.maximumLength), "the length is a write's")
+            await link.disconnect()
+        },
+        ContractClause("what is written is read back") { bench in
+            let link = try await bench.connectToPeer()
+            let bytes: [UInt8] = Array(0..<20)
+            try await link.write(bytes, to: ContractPeer.store, before: bench.soon())
+            let read = try await link.read(ContractPeer.store, before: bench.soon())
+            try expect(read == bytes, "the bytes come back, got \(read)")
+            await link.disconnect()
+        },
+        ContractClause("what the peer refuses is an error of the protocol") { bench in
+            let link = try await bench.connectToPeer()
+            try await expect(.att(.insufficientAuthorization), "a refused read") {
+                () async throws(RadioError) in
+                try await link.read(ContractPeer.refusing, before: bench.soon())
+            }
+            try await expect(.att(.insufficientAuthorization), "a refused write") {
+                () async throws(RadioError) in
+                try await link.write([1], to: ContractPeer.refusing, before: bench.soon())
+            }
+            await link.disconnect()
+        },
+        ContractClause("a characteristic that is absent is named") { bench in
+            let link = try await bench.connectToPeer()
+            try await expect(
+                .missingCharacteristic(ContractPeer.absent.uuid),
+                "a read of what is absent"
+            ) { () async throws(RadioError) in
+                try await link.read(ContractPeer.absent, before: bench.soon())
+            }
+            await link.disconnect()
+        },
+        ContractClause("commands arrive whole, in order, and are notified back") { bench in
+            let link = try await bench.connectToPeer()
+            let echoes = try await link.subscribe(to: ContractPeer.echo, before: bench.soon())
+            let length = link.maximumLength
+            for number in 0..<100 {
+                let bytes = [UInt8](repeating: UInt8(number), count: number == 0 ? length : 20)
+                try await link.send(bytes, to: ContractPeer.echo)
+            }
+            for number in 0..<100 {
+                let bytes = try await echoes.next(before: bench.soon())
+                try expect(
+                    bytes.first == UInt8(number) && bytes.count == (number == 0 ? length : 20),
+                    "echo \(number) is whole and in its place, got \(bytes.count) bytes"
+                )
+            }
+            await link.disconnect()
+        },
+        ContractClause("what is too long is refused before it is sent") { bench in
+            let link = try await bench.connectToPeer()
+            let limit = link.maximumLength
+            let bytes = [UInt8](repeating: 0, count: limit + 1)
+            try await expect(.tooLong(limit: limit), "a command that is too long") {
+                () async throws(RadioError) in
+                try await link.send(bytes, to: ContractPeer.echo)
+            }
+            await link.disconnect()
+        },
+        ContractClause("an indication arrives and is confirmed") { bench in
+            let link = try await bench.connectToPeer()
+            let indications = try await link.subscribe(
+                to: ContractPeer.indicating,
+                before: bench.soon()
+            )
+            try await link.write([2], to: ContractPeer.order, before: bench.soon())
+            let bytes = try await indications.next(before: bench.soon())
+            try expect(bytes == [0x20], "the indication's value, got \(bytes)")
+            await link.disconnect()
+        },
+        ContractClause("a wait for a notification ends at its deadline and the link stays") {
+            bench in
+            let link = try await bench.connectToPeer()
+            let echoes = try await link.subscribe(to: ContractPeer.echo, before: bench.soon())
+            try await expect(.timedOut, "nothing is notified") { () async throws(RadioError) in
+                try await echoes.next(before: bench.soon(.milliseconds(500)))
+            }
+            try await link.send([7], to: ContractPeer.echo)
+            let late = try await echoes.next(before: bench.soon())
+            try expect(late == [7], "the link still works")
+            await link.disconnect()
+        },
+        ContractClause("a link that the peer ends is lost for every call") { bench in
+            let link = try await bench.connectToPeer()
+            let echoes = try await link.subscribe(to: ContractPeer.echo, before: bench.soon())
+            do {
+                try await link.write([1], to: ContractPeer.order, before: bench.soon())
+            } catch RadioError.linkLost {}
+            try await expect(.linkLost, "a wait on a lost link") { () async throws(RadioError) in
+                try await echoes.next(before: bench.soon())
+            }
+            try await expect(.linkLost, "a read on a lost link") { () async throws(RadioError) in
+                try await link.read(ContractPeer.store, before: bench.soon())
+            }
+            try await expect(.linkLost, "a command on a lost link") {
+                () async throws(RadioError) in
+                try await link.send([1], to: ContractPeer.echo)
+            }
+            await link.disconnect()
+        },
+        ContractClause("a peer that falls silent is lost, not waited for") { bench in
+            let link = try await bench.connectToPeer()
+            let echoes = try await link.subscribe(to: ContractPeer.echo, before: bench.soon())
+            await bench.cause(.peerLeaves)
+            try await expect(.linkLost, "the peer is out of reach") {
+                () async throws(RadioError) in
+                try await echoes.next(before: bench.soon(.seconds(60)))
+            }
+            await bench.cause(.peerReturns)
+            let again = try await bench.connectToPeer()
+            await again.disconnect()
+        },
+        ContractClause("a disconnected peer advertises again and nothing comes back by itself") {
+            bench in
+            let first = try await bench.connectToPeer()
+            _ = try await first.subscribe(to: ContractPeer.echo, before: bench.soon())
+            await first.disconnect()
+            await first.disconnect()
+            let second = try await bench.connectToPeer()
+            let echoes = try await second.subscribe(to: ContractPeer.echo, before: bench.soon())
+            try await second.send([9], to: ContractPeer.echo)
+            let echoed = try await echoes.next(before: bench.soon())
+            try expect(echoed == [9], "the new link is a new one")
+            await second.disconnect()
+        },
+        ContractClause("a peer that is away cannot be connected to, and the time is kept") {
+            bench in
+            let peer = try await bench.findPeer().peer
+            await bench.cause(.peerLeaves)
+            let deadline = bench.soon(.seconds(3))
+            do {
+                _ = try await bench.central.connect(to: peer, before: deadline)
+                throw ContractViolation("a link to nobody")
+            } catch let error as RadioError {
+                try expect(
+                    error == .timedOut || error == .connectFailed,
+                    "the attempt times out, got \(error)"
+                )
+            }
+            await bench.cause(.peerReturns)
+        },
+        ContractClause("a link that fails once can be tried again") { bench in
+            await bench.cause(.peerRefusesLinks(1))
+            let peer = try await bench.findPeer().peer
+            try await expect(.connectFailed, "the refused link") { () async throws(RadioError) in
+                try await bench.central.connect(to: peer, before: bench.soon())
+            }
+            let link = try await bench.connectToPeer()
+            await link.disconnect()
+        },
+        ContractClause("a peer with a new address is found by what it advertises") { bench in
+            let before = try await bench.findPeer().peer
+            await bench.cause(.peerChangesAddress)
+            var after = before
+            for _ in 0..<20 where after == before { after = try await bench.findPeer().peer }
+            try expect(after != before, "the handle is a new one")
+            let link = try await bench.central.connect(to: after, before: bench.soon())
+            await link.disconnect()
+        },
+        ContractClause("an adapter that is switched off ends its links and works again later") {
+            bench in
+            let link = try await bench.connectToPeer()
+            await bench.cause(.adapterOff)
+            try await expect(.linkLost, "its link") { () async throws(RadioError) in
+                try await link.read(ContractPeer.store, before: bench.soon())
+            }
+            try await expect(.adapterOff, "a scan on it") { () async throws(RadioError) in
+                try await bench.findPeer()
+            }
+            await bench.cause(.adapterOn)
+            let again = try await bench.connectToPeer()
+            await again.disconnect()
+        },
+        ContractClause("a restart of the host's service ends links and scans, and it works again") {
+            bench in
+            let link = try await bench.connectToPeer()
+            await bench.cause(.stackRestart)
+            try await expect(.linkLost, "its link") { () async throws(RadioError) in
+                try await link.read(ContractPeer.store, before: bench.soon())
+            }
+            let again = try await bench.connectToPeer()
+            await again.disconnect()
+        },
+        ContractClause("a cancelled wait ends at once and leaves the radio usable") { bench in
+            let started = bench.time.now
+            let ended = await withTaskGroup(of: RadioError?.self) { group in
+                group.addTask {
+                    do throws(RadioError) {
+                        try await bench.central.withScan(ScanFilter(companies: [1])) {
+                            scan throws(RadioError) in
+                            _ = try await scan.next(before: started.advanced(by: .seconds(600)))
+                        }
+                        return nil
+                    } catch { return error }
+                }
+                await bench.time.sleep(for: .seconds(1), "the scan to be under way")
+                group.cancelAll()
+                return await group.next() ?? nil
+            }
+            try expect(ended == .cancelled, "the scan is cancelled, got \(ended as Any)")
+            try expect(
+                started.duration(to: bench.time.now) < .seconds(60),
+                "it does not wait it out"
+            )
+            let link = try await bench.connectToPeer()
+            await link.disconnect()
+        },
+    ]
+}
