@@ -1,0 +1,264 @@
+package import Domain
+
+/// One look at a module that settles.
+package struct Observation: Equatable, Sendable {
+    /// The module says or shows that it is busy with the update.
+    package let ongoing: Bool
+    /// Nil when it could not be read.
+    package let version: FirmwareVersion?
+    /// Nil when the module does not count its starts.
+    package let bootCount: UInt32?
+
+    package init(ongoing: Bool, version: FirmwareVersion?, bootCount: UInt32? = nil) {
+        self.ongoing = ongoing
+        self.version = version
+        self.bootCount = bootCount
+    }
+}
+
+/// Waits after an upload until the module has come to rest, and says what it then runs.
+///
+/// "Disconnected" is neither done nor failed, and a version read once proves nothing. Quiet is
+/// connected time since the last sign of work: a link that ends counts as a restart, so quiet
+/// begins anew with the next link; so it does when the boot counter or the version changes.
+package struct SettleMachine: Sendable {
+    package enum State: Equatable, Sendable {
+        /// No link. Next: `watching`, `ended`.
+        case away
+        /// Linked and reading. Next: `away`, `leaving`, `ended`.
+        case watching(Watch)
+        /// Nothing can be read on this link, so we end it. Next: `away`, `watching`, `ended`.
+        case leaving
+        case ended(SettleVerdict)
+    }
+
+    /// What is known on one link.
+    package struct Watch: Equatable, Sendable {
+        /// When the last sign of work was seen.
+        var quietSince: Moment
+        var ongoing = false
+        /// The version that has been read without a sign of work since the moment beside it.
+        var reading: Reading?
+        /// Looks in a row that brought no version.
+        var unread = 0
+        var bootCount: UInt32?
+        var nextLook: Moment
+    }
+
+    /// A version, when it was first read, and how often since.
+    package struct Reading: Equatable, Sendable {
+        let version: FirmwareVersion
+        let since: Moment
+        var seenAgain = false
+    }
+
+    package enum Action: Equatable, Sendable {
+        /// Look for the module from this moment on and connect to it.
+        case seek(from: Moment)
+        /// Read at this moment.
+        case observe(at: Moment)
+        /// End the link; the machine says when to seek again once it is told that it ended.
+        case disconnectAndWait
+        /// Nothing to do before `nextDeadline`.
+        case wait
+        case finished(SettleVerdict)
+    }
+
+    /// Looks without a version after which a new link is tried: the host may remember services
+    /// that the new firmware does not have.
+    static let unreadLimit = 3
+
+    package let target: FirmwareVersion
+    package let rules: SettleRules
+    /// When a verdict falls, come what may.
+    package let deadline: Moment
+    package private(set) var state = State.away
+    /// Signs of a restart since the upload, those of earlier runs included.
+    package private(set) var restarts: Int
+    private var targetSeen = false
+
+    /// Begins or takes up a settling; `deadline` is the one in the journal.
+    package init(
+        target: FirmwareVersion,
+        rules: SettleRules,
+        deadline: WallTime,
+        now: Moment,
+        wallTime: WallTime,
+        restarts: Int = 0
+    ) {
+        self.target = target
+        self.rules = rules
+        self.deadline = rules.moment(of: deadline, now: now, wallTime: wallTime)
+        self.restarts = restarts
+    }
+
+    /// When `tick` is due at the latest; nil at the end.
+    package var nextDeadline: Moment? {
+        switch state {
+        case .away, .leaving: deadline
+        case .watching(let watch): min(watch.nextLook, deadline)
+        case .ended: nil
+        }
+    }
+
+    package mutating func begin(at now: Moment) -> Action {
+        switch state {
+        case .away: orVerdict(.seek(from: now), at: now)
+        case .watching(let watch): orVerdict(.observe(at: watch.nextLook), at: now)
+        case .leaving: orVerdict(.disconnectAndWait, at: now)
+        case .ended(let verdict): .finished(verdict)
+        }
+    }
+
+    package mutating func connected(at now: Moment) -> Action {
+        switch state {
+        case .away, .leaving:
+            break
+        case .watching:
+            // A second link without the end of the first: the first ended unnoticed.
+            countRestart()
+        case .ended(let verdict):
+            return .finished(verdict)
+        }
+        state = .watching(Watch(quietSince: now, nextLook: now))
+        return orVerdict(.observe(at: now), at: now)
+    }
+
+    package mutating func disconnected(at now: Moment) -> Action {
+        switch state {
+        case .away:
+            return orVerdict(.seek(from: now), at: now)
+        case .watching:
+            countRestart()
+            state = .away
+            return orVerdict(.seek(from: now), at: now)
+        case .leaving:
+            state = .away
+            return orVerdict(.seek(from: now.advanced(by: rules.poll)), at: now)
+        case .ended(let verdict):
+            return .finished(verdict)
+        }
+    }
+
+    package mutating func observed(_ observation: Observation, at now: Moment) -> Action {
+        switch state {
+        case .away:
+            // The answer to a look on a link that has ended: it may be older than the restart.
+            return orVerdict(.wait, at: now)
+        case .leaving:
+            return orVerdict(.disconnectAndWait, at: now)
+        case .ended(let verdict):
+            return .finished(verdict)
+        case .watching(var watch):
+            note(observation, in: &watch, at: now)
+            if let verdict = verdict(on: watch, at: now) { return end(verdict) }
+            if watch.unread >= Self.unreadLimit {
+                state = .leaving
+                return orVerdict(.disconnectAndWait, at: now)
+            }
+            watch.nextLook = nextLook(after: watch, at: now)
+            state = .watching(watch)
+            return orVerdict(.observe(at: watch.nextLook), at: now)
+        }
+    }
+
+    package mutating func tick(at now: Moment) -> Action {
+        switch state {
+        case .away, .leaving:
+            return orVerdict(.wait, at: now)
+        case .watching(let watch):
+            return orVerdict(
+                watch.nextLook <= now ? .observe(at: watch.nextLook) : .wait,
+                at: now
+            )
+        case .ended(let verdict):
+            return .finished(verdict)
+        }
+    }
+
+    private mutating func note(_ seen: Observation, in watch: inout Watch, at now: Moment) {
+        watch.ongoing = seen.ongoing
+        if seen.version == target { targetSeen = true }
+        if let bootCount = seen.bootCount {
+            if let before = watch.bootCount, before != bootCount {
+                countRestart()
+                watch.quietSince = now
+                watch.reading = nil
+            }
+            watch.bootCount = bootCount
+        }
+        if seen.ongoing {
+            watch.quietSince = now
+            watch.reading = nil
+            watch.unread = 0
+            return
+        }
+        guard let version = seen.version else {
+            watch.unread += 1
+            return
+        }
+        watch.unread = 0
+        if let reading = watch.reading {
+            guard reading.version != version else {
+                watch.reading?.seenAgain = true
+                return
+            }
+            // A version that changes on a standing link is work going on: the hand-over.
+            watch.quietSince = now
+        }
+        watch.reading = Reading(version: version, since: now)
+    }
+
+    /// What the look just taken proves, if anything.
+    private func verdict(on watch: Watch, at now: Moment) -> SettleVerdict? {
+        guard watch.unread == 0, let reading = watch.reading, reading.seenAgain,
+            now >= restful(reading, in: watch)
+        else { return nil }
+        return judged(reading.version)
+    }
+
+    private func judged(_ version: FirmwareVersion) -> SettleVerdict {
+        if version == target { return .confirmed(version) }
+        return targetSeen ? .rolledBack(to: version) : .wrongVersion(version)
+    }
+
+    /// When the reading, seen once more unchanged, is to be believed.
+    private func restful(_ reading: Reading, in watch: Watch) -> Moment {
+        let quiet =
+            reading.version == target
+            ? rules.quiet : max(rules.quiet, rules.wrongVersionGrace)
+        return max(
+            watch.quietSince.advanced(by: quiet),
+            reading.since.advanced(by: rules.confirmGap)
+        )
+    }
+
+    private func nextLook(after watch: Watch, at now: Moment) -> Moment {
+        let poll = now.advanced(by: rules.poll)
+        guard let reading = watch.reading else { return poll }
+        return min(poll, max(now, restful(reading, in: watch)))
+    }
+
+    private mutating func countRestart() {
+        if restarts < .max { restarts += 1 }
+    }
+
+    private mutating func orVerdict(_ action: Action, at now: Moment) -> Action {
+        guard now >= deadline else { return action }
+        switch state {
+        case .away, .leaving:
+            return end(.noReturn)
+        case .watching(let watch):
+            if watch.ongoing { return end(.stillOngoing(nil)) }
+            guard let version = watch.reading?.version else { return end(.noReturn) }
+            return end(version == target ? .stillOngoing(version) : judged(version))
+        case .ended(let verdict):
+            return .finished(verdict)
+        }
+    }
+
+    private mutating func end(_ verdict: SettleVerdict) -> Action {
+        state = .ended(verdict)
+        return .finished(verdict)
+    }
+}

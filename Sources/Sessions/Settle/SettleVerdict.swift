@@ -1,0 +1,48 @@
+package import Domain
+
+/// What settling came to.
+package enum SettleVerdict: Equatable, Sendable {
+    /// At rest, and the target version was read twice.
+    case confirmed(FirmwareVersion)
+    /// Never seen since the upload, away when the time was over, or there without an answer.
+    case noReturn
+    /// At rest with another version than the target.
+    case wrongVersion(FirmwareVersion)
+    /// The target version was read after the upload, and then another one.
+    case rolledBack(to: FirmwareVersion)
+    /// There when the time was over but not at rest, with what was last read.
+    case stillOngoing(FirmwareVersion?)
+
+    /// Nil when the update is proven.
+    package var failureClass: FailureClass? {
+        switch self {
+        case .confirmed: nil
+        case .noReturn, .stillOngoing: .noReturn
+        case .wrongVersion: .wrongVersion
+        case .rolledBack: .rolledBack
+        }
+    }
+
+    package var outcome: Outcome {
+        switch self {
+        case .confirmed: .succeeded
+        case .noReturn, .wrongVersion: .failed
+        case .rolledBack: .rolledBack
+        case .stillOngoing: .timedOut
+        }
+    }
+}
+
+extension SettleVerdict: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .confirmed(let version): "the module runs \(version)"
+        case .noReturn: "the image was complete, and the module did not come back in time"
+        case .wrongVersion(let found): "the module came back with \(found)"
+        case .rolledBack(let found): "the module ran the new version and went back to \(found)"
+        case .stillOngoing(nil): "the module was still busy with the update at the deadline"
+        case .stillOngoing(let found?):
+            "the module answers with \(found) but had not come to rest at the deadline"
+        }
+    }
+}
