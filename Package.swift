@@ -103,5 +103,6 @@ let package = Package(
         tests("CommandsTests", ["Domain", "Wire", "Commands"], resources: [.copy("Golden")]),
         tests("ThreadsTests", ["Threads"]),
         tests("JournalTests", ["Journal", "Domain", "Threads"]),
+        tests("ManifestTests", ["Domain", "Wire", "Marked", "Manifest"]),
     ]
 )

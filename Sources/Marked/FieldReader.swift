@@ -23,7 +23,7 @@ package struct FieldReader {
         _ node: MarkedNode,
         _ diagnostics: Diagnostics,
         as what: String = "a map",
-        known: some Sequence<String> = []
+        known: [String] = []
     ) {
         place = node.place
         self.diagnostics = diagnostics
@@ -49,6 +49,12 @@ package struct FieldReader {
         if presence == .required, !missing.contains(key) { missing.append(key) }
         return nil
     }
+
+    /// Makes a key known without reading it.
+    package mutating func know(_ key: String) { known.insert(key) }
+
+    /// Does not report `key` as missing: it was told what stands in its place.
+    package mutating func excuse(_ key: String) { missing.removeAll { $0 == key } }
 
     /// The key's own place, or the map's when it is not there.
     package func place(of key: String) -> Place { fields?[key]?.keyPlace ?? place }

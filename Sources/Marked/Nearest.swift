@@ -7,7 +7,7 @@ package enum Nearest {
         guard word.utf8.count <= 64 else { return nil }
         var best: (word: String, distance: Int)?
         for candidate in candidates.sorted() {
-            let allowed = max(1, min(word.utf8.count, candidate.utf8.count) / 3)
+            let allowed = max(1, min(3, min(word.utf8.count, candidate.utf8.count) / 2))
             let distance = distance(Array(word.lowercased().utf8), Array(candidate.utf8))
             guard distance <= allowed, distance < best?.distance ?? .max else { continue }
             best = (candidate, distance)

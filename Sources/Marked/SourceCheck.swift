@@ -1,12 +1,14 @@
 /// Looks at a file's characters before any grammar does, so that their faults have a place.
-enum SourceCheck {
+package enum SourceCheck {
     /// The first fault of `bytes`, or nil.
     ///
     /// Besides what is no text, it refuses the three rare line breaks (U+0085, U+2028, U+2029)
     /// that YAML counts as lines and editors do not: places would be wrong after them. Directives
-    /// are refused here because libyaml compares each with all before it.
-    static func fault(
+    /// are refused here because libyaml compares each with all before it; in a file that is not
+    /// YAML, `directives` lets a line start with `%`.
+    package static func fault(
         _ bytes: [UInt8],
+        directives: Bool = false,
         origin: (_ line: Int, _ column: Int) -> Place
     ) -> YAMLFault? {
         let start = origin(1, 1)
@@ -30,7 +32,9 @@ enum SourceCheck {
                 case 0x00: return .binary(origin(line, column))
                 case 0x01..<0x09, 0x0B..<0x20, 0x7F:
                     return .controlCharacter(origin(line, column), UInt32(byte))
-                case 0x25 where column == 1 && !isVersionDirective(bytes[index...], line: line):
+                case 0x25
+                where column == 1 && !directives
+                    && !isVersionDirective(bytes[index...], line: line):
                     return .directive(origin(line, column))
                 default: index += 1
                 }

@@ -1,0 +1,143 @@
+import Domain
+import Marked
+
+/// A kind of text with rules of its own, told once for the reader and for editors.
+enum Form: CaseIterable, Sendable {
+    case name, imageName, vehicleID, serial, profile, secret, path
+    case source, digest, version, clock, zone, adapter, property, condition
+
+    /// What it is called in messages, with its article.
+    var title: String {
+        switch self {
+        case .name: "a name"
+        case .imageName: "the name of an image"
+        case .vehicleID: "a vehicle's id"
+        case .serial: "a serial"
+        case .profile: "a profile"
+        case .secret: "a secret reference"
+        case .path: "a path"
+        case .source: "a URL"
+        case .digest: "a SHA-256 digest"
+        case .version: "a version"
+        case .clock: "a time of day"
+        case .zone: "a time zone"
+        case .adapter: "an adapter"
+        case .property: "the name of a property"
+        case .condition: "a condition"
+        }
+    }
+
+    /// What would be right.
+    var hint: String {
+        switch self {
+        case .name, .profile: "1 to 64 of a-z, 0-9, `.`, `_` and `-`"
+        case .imageName: "1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`"
+        case .vehicleID: "1 to 128 bytes without control characters or spaces around"
+        case .serial: "1 to 64 visible ASCII characters without spaces"
+        case .secret: "write `file:PATH`, `credential:NAME` or `env:NAME`, never the secret itself"
+        case .path: "write a path relative to the manifest, such as `fleet.csv`"
+        case .source: "write `https://…`, `file:RELATIVE` or `file:///ABSOLUTE`"
+        case .digest: "64 hex digits, as `sha256sum FILE` prints them"
+        case .version: "two to four numbers, such as \"4.12.0\""
+        case .clock: "write hours and minutes, such as \"01:00\""
+        case .zone: "write an area and city, such as Europe/Tallinn, or UTC"
+        case .adapter: "write `hci0`, `hci1`, …"
+        case .property: "a letter, then up to 63 of letters, digits, `_`, `.` and `-`"
+        case .condition: "write an operator and a value, such as \">= 40\" or \"== locked\""
+        }
+    }
+
+    /// The same rule as a regular expression, for the JSON Schema.
+    ///
+    /// It may be wider than `accepts` where an expression would be unreadable, never narrower.
+    var pattern: String {
+        switch self {
+        case .name, .profile: "^[a-z0-9._-]{1,64}$"
+        case .imageName: "^[A-Za-z0-9._-]{1,64}$"
+        case .vehicleID:
+            "^[^\\u0000-\\u0020\\u007f]([^\\u0000-\\u001f\\u007f]*[^\\u0000-\\u0020\\u007f])?$"
+        case .serial: "^[!-~]{1,64}$"
+        case .secret: "^(file|credential|env):.+$"
+        case .path: "^.{1,4096}$"
+        case .source: "^(https?://|file:).+$"
+        case .digest: "^[0-9A-Fa-f]{64}$"
+        case .version: "^[0-9]{1,10}\\.[0-9]{1,10}([.+][0-9]{1,10}){0,2}$"
+        case .clock: "^([01][0-9]|2[0-3]):[0-5][0-9]$"
+        case .zone: "^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,3}$"
+        case .adapter: "^hci[0-9]{1,3}$"
+        case .property: "^[A-Za-z][A-Za-z0-9_.-]{0,63}$"
+        case .condition: "^ *(==|!=|>=|<=|>|<)? *[^ ].*$"
+        }
+    }
+
+    /// Text that must be quoted: other YAML readers take it for a number.
+    var needsQuotes: Bool { self == .version || self == .clock }
+
+    func accepts(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        return switch self {
+        case .name, .profile: Self.isWord(bytes, upperCase: false)
+        case .imageName: Self.isWord(bytes, upperCase: true)
+        case .vehicleID: VehicleID(text) != nil
+        case .serial: Serial(text) != nil
+        case .secret: true
+        case .path: bytes.count <= 4_096 && !bytes.contains(0)
+        case .source: true
+        case .digest: SHA256Digest(text) != nil
+        case .version: FirmwareVersion(text) != nil
+        case .clock: TimeOfDay(text) != nil
+        case .zone: Self.isZone(text)
+        case .adapter:
+            bytes.starts(with: Array("hci".utf8)) && (4...6).contains(bytes.count)
+                && bytes.dropFirst(3).allSatisfy(Self.isDigit)
+        case .property:
+            (1...64).contains(bytes.count) && Self.isLetter(bytes[0])
+                && bytes.allSatisfy { Self.isWordByte($0, upperCase: true) }
+        case .condition: true
+        }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+    }
+
+    private static func isWordByte(_ byte: UInt8, upperCase: Bool) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+        case 0x41...0x5A: upperCase
+        default: false
+        }
+    }
+
+    private static func isWord(_ bytes: [UInt8], upperCase: Bool) -> Bool {
+        (1...64).contains(bytes.count) && bytes.allSatisfy { isWordByte($0, upperCase: upperCase) }
+    }
+
+    /// An area and city by its letters; whether this machine knows it shows when it is used.
+    private static func isZone(_ text: String) -> Bool {
+        let parts = text.utf8.split(separator: 0x2F, omittingEmptySubsequences: false)
+        return (1...4).contains(parts.count) && text.utf8.count <= 64
+            && parts.allSatisfy { part in
+                !part.isEmpty
+                    && part.allSatisfy {
+                        isDigit($0) || isLetter($0) || $0 == 0x5F || $0 == 0x2B || $0 == 0x2D
+                    }
+            }
+    }
+}
+
+extension Form {
+    /// The text of a node in this form, or nil after an error that does not repeat a secret.
+    func read(_ node: MarkedNode, _ diagnostics: Diagnostics) -> String? {
+        let text =
+            needsQuotes ? node.quotedText(diagnostics, title) : node.text(diagnostics, title)
+        guard let text else { return nil }
+        guard accepts(text) else {
+            diagnostics.error(node.place, "\(quoted(text)) is not \(title)", hint: hint)
+            return nil
+        }
+        return text
+    }
+}

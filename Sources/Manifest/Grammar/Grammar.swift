@@ -1,0 +1,359 @@
+import Domain
+
+/// The manifest's grammar: every key, its type, its default and what it is for.
+///
+/// The reader, `docs/manifest.md` and the JSON Schema are made from these tables.
+enum Grammar {
+    private static let days = Duration.seconds(86_400)
+    private static let share = Shape.either([.integer(0...1_000_000), .percent])
+
+    static let manifest = Table(
+        "manifest",
+        "the manifest",
+        "The whole file.",
+        [
+            Field("name", .form(.name), .required, "Names the rollout in output and journal."),
+            Field(
+                "vehicles",
+                .either([.table(vehicles), .list(.table(vehicle), least: 1)]),
+                .required,
+                "Which vehicles: a file and a selection, or the vehicles themselves."
+            ),
+            Field(
+                "images",
+                .map(key: .imageName, .table(image)),
+                "The binaries that steps refer to, each under a name."
+            ),
+            Field(
+                "steps",
+                .list(.table(step), least: 1),
+                "What is done on each vehicle that has no steps of its own, in this order."
+            ),
+            Field(
+                "always",
+                .list(.table(step), least: 0),
+                "What is done at the end on each vehicle that was reached, whatever happened."
+            ),
+            Field("rollout", .table(rollout), "In which order and within which limits."),
+            Field("radio", .table(radio), "Which Bluetooth controllers are used, and how."),
+            Field("settle", .table(settle), "When an updated module counts as at rest."),
+            Field("connect", .table(connect), "How long and how often a link is tried."),
+        ]
+    )
+
+    static let vehicles = Table(
+        "vehicles",
+        "`vehicles`",
+        "Where the fleet is listed and which part of it is meant.",
+        [
+            Field(
+                "from",
+                .either([.form(.path), .list(.table(vehicle), least: 1)]),
+                .required,
+                "A CSV file with one vehicle a row, relative to the manifest; or a list of vehicles."
+            ),
+            Field(
+                "select",
+                .map(key: .vehicleID, .either([.literal, .list(.literal, least: 1)])),
+                "Only vehicles whose label has this value, or one of these values."
+            ),
+        ]
+    )
+
+    static let vehicle = Table(
+        "vehicle",
+        "a vehicle",
+        "One vehicle: a row of the CSV file has the same columns.",
+        otherKeys: .literal,
+        [
+            Field("id", .form(.vehicleID), .required, "What you call the vehicle; unique."),
+            Field(
+                "serial",
+                .form(.serial),
+                .required,
+                "What its module calls itself: 16 hex digits for `comodule`, 12 for `lrdevice`; unique."
+            ),
+            Field(
+                "family",
+                .words(Family.allCases.map(\.rawValue)),
+                .required,
+                "The kind of module: comodule, lrdevice, geotab-go or mcumgr."
+            ),
+            Field(
+                "profile",
+                .form(.profile),
+                .fallback("generic"),
+                "The model of that family."
+            ),
+            Field(
+                "secret",
+                .form(.secret),
+                "Where the module's secret is kept; the secret itself never stands in a manifest."
+            ),
+            Field(
+                "steps",
+                .list(.table(step), least: 1),
+                "The vehicle's own steps, instead of the manifest's."
+            ),
+        ]
+    )
+
+    static let image = Table(
+        "image",
+        "an image",
+        "One binary, where it comes from and which modules may have it.",
+        [
+            Field("url", .form(.source), .required, "Where it is fetched from."),
+            Field("sha256", .form(.digest), .required, "What its bytes must be."),
+            Field(
+                "version",
+                .form(.version),
+                .required,
+                "What the module reports once it runs it."
+            ),
+            Field("size", .size(1...(1 << 30)), "How large it must be."),
+            Field("fits", .table(fits), .required, "Which modules it is made for."),
+            Field("allow-http", .boolean, .fallback("false"), "Allows an `http://` URL."),
+        ]
+    )
+
+    static let fits = Table(
+        "fits",
+        "`fits`",
+        "What a module must be to have an image.",
+        [
+            Field(
+                "family",
+                .words(Family.allCases.map(\.rawValue)),
+                .required,
+                "The kind of module."
+            ),
+            Field("type", .integer(0...Int(UInt32.max)), "The firmware type the module reports."),
+            Field("variant", .integer(0...Int(UInt32.max)), "The variant the module reports."),
+        ]
+    )
+
+    private static let conditions = Shape.map(
+        key: .property,
+        .either([.form(.condition), .literal])
+    )
+
+    static let step = Table(
+        "step",
+        "a step",
+        "One thing to do: exactly one action, and what belongs to it.",
+        exactlyOne: [
+            "require", "update", "set", "read", "expect", "command", "feature", "wait",
+        ],
+        [
+            Field("require", conditions, "Goes on only when the module reports all of this."),
+            Field(
+                "otherwise",
+                .words(Otherwise.allCases.map(\.rawValue)),
+                .fallback("defer"),
+                beside: "require",
+                "What becomes of the vehicle when it does not."
+            ),
+            Field(
+                "update",
+                .either([.table(update), .form(.imageName)]),
+                "Brings the module to an image; done only when it reports that version."
+            ),
+            Field("set", .map(key: .property, .literal), "Writes properties and reads them back."),
+            Field(
+                "read",
+                .either([.list(.form(.property), least: 1), .form(.property)]),
+                "Reads properties into the report."
+            ),
+            Field("expect", conditions, "Fails unless the module reports all of this in time."),
+            Field(
+                "within",
+                .duration(.zero ... .seconds(3_600)),
+                .fallback("10s"),
+                beside: "expect",
+                "How long it may take to become true."
+            ),
+            Field(
+                "command",
+                .either([
+                    .words(CommandWord.allCases.map(\.rawValue)),
+                    .list(.words(CommandWord.allCases.map(\.rawValue)), least: 1),
+                ]),
+                "Gives one car-share command, or several in this order."
+            ),
+            Field("feature", .map(key: .property, .literal), "Sets features of the profile."),
+            Field(
+                "wait",
+                .duration(.milliseconds(1) ... .seconds(3_600)),
+                "Waits with the link open."
+            ),
+        ]
+    )
+
+    static let update = Table(
+        "update",
+        "`update`",
+        "Which image, and what must hold before it stays.",
+        [
+            Field("to", .form(.imageName), .required, "A name under `images`."),
+            Field(
+                "downgrade",
+                .words(["forbid", "allow"]),
+                .fallback("forbid"),
+                "Whether an older version may replace a newer one."
+            ),
+            Field(
+                "within",
+                .duration(.seconds(1) ... .seconds(3_600)),
+                .fallback("2m"),
+                beside: "healthy",
+                "How long `healthy` may take to become true after the restart."
+            ),
+            Field(
+                "healthy",
+                conditions,
+                "What the module must report before the image is confirmed; else it reverts."
+            ),
+        ]
+    )
+
+    static let rollout = Table(
+        "rollout",
+        "`rollout`",
+        "The order of the vehicles and the limits of the whole.",
+        [
+            Field(
+                "waves",
+                .list(.either([.integer(1...1_000_000), .percent, .words(["rest"])]), least: 1),
+                .fallback("[rest]"),
+                "Shares of the vehicles, one after the other; the first is the canary."
+            ),
+            Field("pause-when", .table(pause), "When the rollout stops for a person to look."),
+            Field("window", .table(window), "When radio work may start."),
+            Field("retry", .table(retry), "How often a failed attempt is made again."),
+            Field("tolerate", .table(tolerate), "What the exit code 0 may leave undone."),
+        ]
+    )
+
+    static let pause = Table(
+        "pause-when",
+        "`pause-when`",
+        "The gate: only vehicles on which something was done are counted.",
+        [
+            Field(
+                "failed",
+                share,
+                .required,
+                "Pauses when more than this have failed: a number, or a share of those attempted."
+            ),
+            Field(
+                "at-least",
+                .integer(1...1_000_000),
+                .fallback("1"),
+                "A share is looked at only after this many attempts."
+            ),
+        ]
+    )
+
+    static let window = Table(
+        "window",
+        "`window`",
+        "The hours in which vehicles may be started; what runs at its end is finished.",
+        [
+            Field("from", .form(.clock), .required, "When it opens, each day."),
+            Field("for", .duration(.seconds(60)...days), .required, "How long it is open."),
+            Field("zone", .form(.zone), .fallback("UTC"), "Whose clock is meant."),
+        ]
+    )
+
+    static let retry = Table(
+        "retry",
+        "`retry`",
+        "Further attempts on the same vehicle, by what went wrong.",
+        [
+            Field(
+                "transient",
+                .integer(0...100),
+                .fallback("4"),
+                "The link was lost, or it was busy."
+            ),
+            Field("device", .integer(0...100), .fallback("1"), "The module reported an error."),
+        ]
+    )
+
+    static let tolerate = Table(
+        "tolerate",
+        "`tolerate`",
+        "How many vehicles may stay undone without the run ending in code 11.",
+        [
+            Field("unreachable", share, .fallback("0"), "Never answered."),
+            Field("deferred", share, .fallback("0"), "A precondition did not hold."),
+        ]
+    )
+
+    static let radio = Table(
+        "radio",
+        "`radio`",
+        "Bluetooth controllers.",
+        [
+            Field(
+                "adapters",
+                .list(.form(.adapter), least: 1),
+                "The controllers to use; without it, all that are there."
+            ),
+            Field(
+                "links-per-adapter",
+                .integer(1...7),
+                .fallback("1"),
+                "How many vehicles a controller serves at once."
+            ),
+        ]
+    )
+
+    static let settle = Table(
+        "settle",
+        "`settle`",
+        "An update is done when the module was quiet, then reported its version twice.",
+        [
+            Field(
+                "quiet",
+                .duration(.zero ... .seconds(3_600)),
+                .fallback("20s"),
+                "Connected time without a sign of the update."
+            ),
+            Field(
+                "confirm-gap",
+                .duration(.zero ... .seconds(600)),
+                .fallback("2s"),
+                "The time between the two readings."
+            ),
+            Field(
+                "deadline",
+                .duration(.seconds(1)...days),
+                .fallback("10m"),
+                "When waiting ends; must be longer than both together."
+            ),
+        ]
+    )
+
+    static let connect = Table(
+        "connect",
+        "`connect`",
+        "Making a link.",
+        [
+            Field(
+                "timeout",
+                .duration(.milliseconds(100) ... .seconds(600)),
+                .fallback("30s"),
+                "How long one try may take."
+            ),
+            Field("attempts", .integer(1...20), .fallback("4"), "How many tries make one attempt."),
+        ]
+    )
+
+    /// In the order of the manual.
+    static let tables = [
+        manifest, vehicles, vehicle, image, fits, step, update, rollout, pause, window, retry,
+        tolerate, radio, settle, connect,
+    ]
+}

@@ -1,0 +1,47 @@
+import Domain
+
+/// What may stand at a key of the manifest.
+indirect enum Shape: Sendable {
+    case form(Form)
+    case integer(ClosedRange<Int>)
+    case boolean
+    case duration(ClosedRange<Duration>)
+    case size(ClosedRange<Int>)
+    case percent
+    case words([String])
+    /// A word, a number or a truth value.
+    case literal
+    case list(Shape, least: Int)
+    case table(Table)
+    /// A map whose keys the user chooses.
+    case map(key: Form, Shape)
+    case either([Shape])
+
+    /// How the manual calls it.
+    var title: String {
+        switch self {
+        case .form(let form): return Self.bare(form.title)
+        case .integer(let range):
+            return range.upperBound >= 1 << 31
+                ? "number" : "\(range.lowerBound) to \(range.upperBound)"
+        case .boolean: return "`true` or `false`"
+        case .duration: return "duration"
+        case .size: return "size"
+        case .percent: return "percentage"
+        case .words(let words):
+            return words.count > 5 ? "word" : words.map { "`\($0)`" }.joined(separator: ", ")
+        case .literal: return "word or number"
+        case .list(let shape, _): return "list of: \(shape.title)"
+        case .table(let table): return "[\(table.name)](#\(table.anchor))"
+        case .map(let key, let shape): return "map of \(Self.bare(key.title)): \(shape.title)"
+        case .either(let shapes): return shapes.map(\.title).joined(separator: "; or ")
+        }
+    }
+
+    private static func bare(_ title: String) -> String {
+        for article in ["a ", "an ", "the "] where title.hasPrefix(article) {
+            return String(title.dropFirst(article.utf8.count))
+        }
+        return title
+    }
+}

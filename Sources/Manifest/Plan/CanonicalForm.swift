@@ -1,0 +1,137 @@
+import Domain
+import Wire
+
+/// A plan in the one spelling that its digest is taken of.
+///
+/// It leaves out what does not change what is done: places, labels, where images are fetched from
+/// and secrets are kept, and which controllers work. So a plan keeps its digest when a mirror moves
+/// or a run goes on at another gateway.
+struct CanonicalForm {
+    let name: String
+    let vehicles: [PlannedVehicle]
+    let images: [PlannedImage]
+    let always: [Step]
+    let rollout: RolloutPolicy
+    let settle: SettleSettings
+    let connect: ConnectSettings
+
+    /// JSON with its members in a fixed order; lists of steps that vehicles share stand there once.
+    var value: JSONValue {
+        var lists: [[JSONValue]] = []
+        var rows: [JSONValue] = []
+        var previous: (steps: [Step], index: Int)?
+        var known: [String: Int] = [:]
+        for vehicle in vehicles {
+            let index: Int
+            if let previous, previous.steps == vehicle.steps {
+                index = previous.index
+            } else {
+                let steps = vehicle.steps.map(Self.value)
+                let text = JSONValue.array(steps).text
+                index = known[text] ?? lists.count
+                if index == lists.count {
+                    known[text] = index
+                    lists.append(steps)
+                }
+                previous = (vehicle.steps, index)
+            }
+            rows.append([
+                .string(vehicle.id.text), .string(vehicle.serial.text),
+                .string(vehicle.family.rawValue), .string(vehicle.profile), .int(index),
+            ])
+        }
+        return .object([
+            "form": "yardmaster-plan-1",
+            "name": .string(name),
+            "vehicles": .array(rows),
+            "steps": .array(lists.map(JSONValue.array)),
+            "always": .array(always.map(Self.value)),
+            "images": .array(images.map(Self.value)),
+            "rollout": Self.value(rollout),
+            "settle": .object([
+                "quiet": Self.value(settle.quiet),
+                "confirm-gap": Self.value(settle.confirmGap),
+                "deadline": Self.value(settle.deadline),
+            ]),
+            "connect": .object([
+                "timeout": Self.value(connect.timeout),
+                "attempts": .int(connect.attempts),
+            ]),
+        ])
+    }
+
+    private static func value(_ duration: Duration) -> JSONValue { .integer(duration.nanoseconds) }
+
+    private static func value(_ image: PlannedImage) -> JSONValue {
+        .object([
+            "name": .string(image.name),
+            "sha256": .string(image.digest.description),
+            "version": .string(image.version.description),
+            "size": image.size.map { .int($0.bytes) },
+            "family": .string(image.fits.family.rawValue),
+            "type": image.fits.type.map { .integer(Int64($0)) },
+            "variant": image.fits.variant.map { .integer(Int64($0)) },
+        ])
+    }
+
+    private static func value(_ policy: RolloutPolicy) -> JSONValue {
+        .object([
+            "waves": .array(policy.waves.map { .string($0.description) }),
+            "pause": policy.pause.map { pause in
+                .object([
+                    "failed": .string(pause.failed.description),
+                    "at-least": .int(pause.atLeast),
+                ])
+            },
+            "window": policy.window.map { window in
+                .object([
+                    "from": .string(window.opens.description),
+                    "for": value(window.length),
+                    "zone": .string(window.zone),
+                ])
+            },
+            "retry": .object([
+                "transient": .int(policy.retry.transient),
+                "device": .int(policy.retry.device),
+            ]),
+            "tolerate": .object([
+                "unreachable": .string(policy.tolerance.unreachable.description),
+                "deferred": .string(policy.tolerance.deferred.description),
+            ]),
+        ])
+    }
+
+    private static func value(_ step: Step) -> JSONValue {
+        switch step.action {
+        case .require(let conditions, let otherwise):
+            .object([
+                "require": value(conditions),
+                "otherwise": .string(otherwise.rawValue),
+            ])
+        case .update(let update):
+            .object([
+                "update": .string(update.image),
+                "downgrade": .bool(update.allowsDowngrade),
+                "healthy": value(update.healthy),
+                "within": value(update.within),
+            ])
+        case .set(let assignments): .object(["set": value(assignments)])
+        case .read(let properties):
+            .object(["read": .array(properties.map(JSONValue.string))])
+        case .expect(let conditions, let within):
+            .object(["expect": value(conditions), "within": value(within)])
+        case .command(let words):
+            .object(["command": .array(words.map { .string($0.rawValue) })])
+        case .feature(let assignments): .object(["feature": value(assignments)])
+        case .wait(let duration): .object(["wait": value(duration)])
+        }
+    }
+
+    private static func value(_ conditions: [PropertyCondition]) -> JSONValue {
+        .array(conditions.map { [.string($0.property), .string($0.condition.description)] })
+    }
+
+    private static func value(_ assignments: [Assignment]) -> JSONValue {
+        .array(assignments.map { [.string($0.name), .string($0.value.text)] })
+    }
+}

@@ -1,0 +1,82 @@
+package import Domain
+package import Marked
+import Wire
+
+/// What a run does, settled before it starts: vehicles, steps, images, rules.
+package struct FrozenPlan: Sendable, Equatable {
+    package let name: String
+    /// In the order of the fleet list, from which the waves are cut.
+    package let vehicles: [PlannedVehicle]
+    /// Those that some step needs, by name.
+    package let images: [PlannedImage]
+    /// Done at the end on each vehicle, whatever happened.
+    package let always: [Step]
+    package let rollout: RolloutPolicy
+    package let radio: RadioSettings
+    package let settle: SettleSettings
+    package let connect: ConnectSettings
+    /// How many vehicles each wave has; none is empty, and together they are all.
+    package let waveSizes: [Int]
+    /// Stands for everything that decides what is done.
+    package let digest: SHA256Digest
+    /// The manifest.
+    package let place: Place
+
+    init(
+        name: String,
+        vehicles: [PlannedVehicle],
+        images: [PlannedImage],
+        always: [Step],
+        rollout: RolloutPolicy,
+        radio: RadioSettings,
+        settle: SettleSettings,
+        connect: ConnectSettings,
+        place: Place
+    ) {
+        self.name = name
+        self.vehicles = vehicles
+        self.images = images
+        self.always = always
+        self.rollout = rollout
+        self.radio = radio
+        self.settle = settle
+        self.connect = connect
+        self.place = place
+        waveSizes = Self.sizes(of: rollout.waves, total: vehicles.count)
+        digest = Digest.sha256(
+            CanonicalForm(
+                name: name,
+                vehicles: vehicles,
+                images: images,
+                always: always,
+                rollout: rollout,
+                settle: settle,
+                connect: connect
+            ).value.bytes
+        )
+    }
+
+    package func image(named name: String) -> PlannedImage? {
+        images.first { $0.name == name }
+    }
+
+    /// Cuts the vehicles into waves: shares are of all vehicles, rounded down, at least one.
+    ///
+    /// What the waves leave over makes a last one, as if `rest` stood there.
+    static func sizes(of waves: [Wave], total: Int) -> [Int] {
+        var sizes: [Int] = []
+        var left = total
+        for wave in waves + [.rest] {
+            let wanted =
+                switch wave {
+                case .count(let count): count
+                case .percent(let percent): max(1, percent.share(of: total))
+                case .rest: left
+                }
+            let size = min(wanted, left)
+            if size > 0 { sizes.append(size) }
+            left -= size
+        }
+        return sizes
+    }
+}

@@ -1,0 +1,151 @@
+import Marked
+
+/// Cuts a CSV file (RFC 4180) into rows of cells that know their places.
+struct CSVFile {
+    /// A spreadsheet with more columns is none of ours.
+    static let mostCells = 256
+
+    struct Row {
+        let line: Int
+        var cells: [Cell]
+    }
+
+    private let file: String
+    private let bytes: [UInt8]
+    private let diagnostics: Diagnostics
+    private var index = 0
+    private var line = 1
+    private var column = 1
+
+    private init(_ bytes: [UInt8], file: String, _ diagnostics: Diagnostics) {
+        self.bytes = bytes
+        self.file = file
+        self.diagnostics = diagnostics
+    }
+
+    /// All rows that are not blank, or nil when the file is no text or breaks off.
+    static func rows(_ source: [UInt8], file: String, _ diagnostics: Diagnostics) -> [Row]? {
+        let marked = source.starts(with: [0xEF, 0xBB, 0xBF])
+        let bytes = marked ? Array(source.dropFirst(3)) : source
+        let fault = SourceCheck.fault(bytes, directives: true) { line, column in
+            Place(file: file, line: line, column: column)
+        }
+        if let fault {
+            diagnostics.add(fault.diagnostic(file: file))
+            return nil
+        }
+        var reader = CSVFile(bytes, file: file, diagnostics)
+        var rows: [Row] = []
+        while reader.index < reader.bytes.count {
+            if reader.takeLineEnd() { continue }
+            guard let row = reader.row() else { return nil }
+            rows.append(row)
+        }
+        return rows
+    }
+
+    private var place: Place { Place(file: file, line: line, column: column) }
+
+    private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+    /// Steps over one byte; the bytes inside a character take no column.
+    private mutating func step() {
+        index += 1
+        if next.map({ $0 & 0xC0 != 0x80 }) ?? true { column += 1 }
+    }
+
+    private mutating func takeLineEnd() -> Bool {
+        guard let byte = next, byte == 0x0A || byte == 0x0D else { return false }
+        index += byte == 0x0D && index + 1 < bytes.count && bytes[index + 1] == 0x0A ? 2 : 1
+        line += 1
+        column = 1
+        return true
+    }
+
+    /// One row with its line end; nil when a quote is never closed.
+    private mutating func row() -> Row? {
+        var row = Row(line: line, cells: [])
+        var isTooLong = false
+        while true {
+            while next == 0x20 || next == 0x09 { step() }
+            let start = place
+            guard let cell = next == 0x22 ? quotedCell() : plainCell() else { return nil }
+            if row.cells.count < Self.mostCells {
+                row.cells.append(cell)
+            } else if !isTooLong {
+                isTooLong = true
+                diagnostics.error(
+                    start,
+                    "more than \(Self.mostCells) cells in a row",
+                    hint: "is this the right file?"
+                )
+            }
+            guard next == 0x2C else { break }
+            step()
+        }
+        _ = takeLineEnd()
+        return row
+    }
+
+    /// Up to the comma; spaces around it are dropped, as people put them there by hand.
+    private mutating func plainCell() -> Cell? {
+        let start = place
+        let first = index
+        var hasQuote = false
+        while let byte = next, byte != 0x2C, byte != 0x0A, byte != 0x0D {
+            if byte == 0x22, !hasQuote {
+                hasQuote = true
+                diagnostics.error(
+                    place,
+                    "a quote in the middle of a cell",
+                    hint: "put the whole cell in quotes and write `\"\"` for each quote inside"
+                )
+            }
+            step()
+        }
+        var text = bytes[first..<index]
+        while text.last == 0x20 || text.last == 0x09 { text = text.dropLast() }
+        return Cell(String(decoding: text, as: UTF8.self), at: start)
+    }
+
+    private mutating func quotedCell() -> Cell? {
+        let opening = place
+        step()
+        let start = place
+        var text: [UInt8] = []
+        while let byte = next {
+            if byte == 0x22 {
+                step()
+                guard next == 0x22 else {
+                    afterQuote()
+                    return Cell(
+                        String(decoding: text, as: UTF8.self),
+                        at: start,
+                        doublesQuotes: true
+                    )
+                }
+                text.append(0x22)
+                step()
+            } else if takeLineEnd() {
+                text.append(0x0A)
+            } else {
+                text.append(byte)
+                step()
+            }
+        }
+        diagnostics.error(opening, "the quote is never closed", hint: "close it, or double it")
+        return nil
+    }
+
+    /// Only spaces may stand between a closing quote and the comma.
+    private mutating func afterQuote() {
+        while next == 0x20 || next == 0x09 { step() }
+        guard let byte = next, byte != 0x2C, byte != 0x0A, byte != 0x0D else { return }
+        diagnostics.error(
+            place,
+            "text after a closing quote",
+            hint: "write `\"\"` for a quote inside a cell, or add the comma"
+        )
+        while let byte = next, byte != 0x2C, byte != 0x0A, byte != 0x0D { step() }
+    }
+}

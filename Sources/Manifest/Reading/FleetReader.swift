@@ -1,0 +1,216 @@
+import Domain
+import Marked
+
+/// Turns the rows of a fleet list into vehicles, checking each and all together.
+struct FleetReader {
+    static let mostVehicles = 100_000
+
+    let diagnostics: Diagnostics
+    let steps: StepReader
+    /// The manifest's own directory: what `file:` is relative to.
+    let directory: String
+
+    /// A vehicle whose steps may still be the manifest's.
+    struct Vehicle {
+        let id: VehicleID
+        let serial: Serial
+        let family: Family
+        let profile: String
+        let secret: SecretReference?
+        let labels: [Label]
+        let ownSteps: [Step]?
+        let place: Place
+    }
+
+    /// The vehicles of a list in the manifest itself.
+    func rows(_ items: [MarkedNode]) -> [FleetRow] {
+        items.compactMap { node in
+            var reader = FieldReader(node, diagnostics, as: "a vehicle")
+            var row = FleetRow(at: node.place)
+            row.id = cell(reader.node("id"))
+            row.serial = cell(reader.node("serial"))
+            row.family = cell(reader.node("family"))
+            row.profile = cell(reader.node("profile", .optional))
+            row.secret = cell(reader.node("secret", .optional))
+            row.steps = reader.node("steps", .optional).map(FleetRow.Steps.node)
+            for entry in reader.keys where !FleetRow.columns.contains(entry.key) {
+                let meant = FleetRow.misspelling(entry.key) { !reader.has($0) }
+                if let meant {
+                    FleetRow.reportMisspelling(
+                        entry.key,
+                        at: entry.keyPlace,
+                        meant: meant,
+                        diagnostics
+                    )
+                    reader.excuse(meant)
+                } else if let value = cell(reader.node(entry.key)) {
+                    row.labels.append((entry.key, value))
+                }
+                reader.know(entry.key)
+            }
+            reader.finish()
+            guard case .map = node.value else { return nil }
+            return row
+        }
+    }
+
+    private func cell(_ node: MarkedNode?) -> Cell? {
+        guard let node else { return nil }
+        return node.text(diagnostics).map { Cell($0, at: node.place) }
+    }
+
+    /// The vehicles of the rows that are right.
+    func vehicles(_ rows: [FleetRow]) -> [Vehicle] {
+        var ids: [VehicleID: Place] = [:]
+        var serials: [Serial: Place] = [:]
+        var vehicles: [Vehicle] = []
+        for (index, row) in rows.enumerated() {
+            guard index < Self.mostVehicles else {
+                diagnostics.error(
+                    row.place,
+                    "more than \(Self.mostVehicles) vehicles",
+                    hint: "split the fleet over several files"
+                )
+                break
+            }
+            guard let vehicle = vehicle(row) else { continue }
+            let isNewID = isNew(vehicle.id, "id", at: row.id?.place ?? row.place, &ids)
+            let isNewSerial = isNew(
+                vehicle.serial,
+                "serial",
+                at: row.serial?.place ?? row.place,
+                &serials
+            )
+            if isNewID, isNewSerial { vehicles.append(vehicle) }
+        }
+        return vehicles
+    }
+
+    private func isNew<Key: Hashable & CustomStringConvertible>(
+        _ key: Key,
+        _ what: String,
+        at place: Place,
+        _ seen: inout [Key: Place]
+    ) -> Bool {
+        if let first = seen[key] {
+            diagnostics.error(
+                place,
+                "the \(what) \(quoted(key.description)) stands here twice",
+                hint: "the first one is at \(first); each vehicle needs its own"
+            )
+            return false
+        }
+        seen[key] = place
+        return true
+    }
+
+    private func vehicle(_ row: FleetRow) -> Vehicle? {
+        let id = checked(row.id, .vehicleID)
+        let family = row.family.flatMap(readFamily)
+        let serial = readSerial(row.serial, family)
+        let profile = row.profile.map { checked($0, .profile) } ?? "generic"
+        let secret = row.secret.map(readSecret)
+        let own = row.steps.map { source in
+            switch source {
+            case .cell(let cell): StepText.steps(cell, steps)
+            case .node(let node): steps.steps(node, .steps)
+            }
+        }
+        guard let id, let family, let serial, let profile, let vehicleID = VehicleID(id) else {
+            return nil
+        }
+        return Vehicle(
+            id: vehicleID,
+            serial: serial,
+            family: family,
+            profile: profile,
+            secret: secret ?? nil,
+            labels: row.labels.map { Label($0.name, $0.cell.text) }.sorted { $0.name < $1.name },
+            ownSteps: own,
+            place: row.place
+        )
+    }
+
+    /// A cell's text in a form, or nil after an error.
+    private func checked(_ cell: Cell?, _ form: Form) -> String? {
+        guard let cell else { return nil }
+        guard !cell.text.isEmpty else {
+            diagnostics.error(cell.place, "\(form.title) is missing here", hint: form.hint)
+            return nil
+        }
+        guard form.accepts(cell.text) else {
+            diagnostics.error(
+                cell.place,
+                "\(quoted(cell.text)) is not \(form.title)",
+                hint: form.hint
+            )
+            return nil
+        }
+        return cell.text
+    }
+
+    private func readFamily(_ cell: Cell) -> Family? {
+        if let family = Family(rawValue: cell.text) { return family }
+        diagnostics.error(
+            cell.place,
+            cell.text.isEmpty
+                ? "the family is missing here" : "\(quoted(cell.text)) is not a family of modules",
+            hint: Nearest.hint(cell.text, among: Family.allCases.map(\.rawValue))
+        )
+        return nil
+    }
+
+    private func readSerial(_ cell: Cell?, _ family: Family?) -> Serial? {
+        guard let cell, let text = checked(cell, .serial), let serial = Serial(text) else {
+            return nil
+        }
+        guard let digits = family?.serialDigits else { return serial }
+        guard text.utf8.count == digits, Hex.bytes(text) != nil else {
+            // The digits are not repeated: a long run of them may be a key in the wrong column.
+            let shown = text.utf8.count > digits ? "" : " \(quoted(text))"
+            diagnostics.error(
+                cell.place,
+                "the serial\(shown) is not one of the family \(family?.rawValue ?? "")",
+                hint:
+                    "its serials have \(digits) hex digits; here stand \(text.utf8.count) characters"
+            )
+            return nil
+        }
+        return serial
+    }
+
+    /// What is no reference may be the secret itself, so no error repeats it.
+    private func readSecret(_ cell: Cell) -> SecretReference? {
+        do throws(SecretReference.ParseError) {
+            let reference = try SecretReference(cell.text, relativeTo: directory)
+            if case .environment(let name) = reference {
+                diagnostics.warning(
+                    cell.place,
+                    "the secret comes from the environment (`\(name)`)",
+                    hint: "other processes may read it; prefer `credential:NAME` or `file:PATH`"
+                )
+            }
+            return reference
+        } catch {
+            let message =
+                switch error {
+                case .notAReference: "a secret must be a reference, not the secret itself"
+                case .emptyName: "the secret reference names nothing"
+                case .badName: "the secret reference has a name that cannot be one"
+                }
+            diagnostics.error(cell.place, message, hint: Form.secret.hint)
+            return nil
+        }
+    }
+}
+
+extension Family {
+    /// How many hex digits a serial of the family has; nil where it is free text.
+    fileprivate var serialDigits: Int? {
+        switch self {
+        case .comodule: 16
+        case .lrdevice: 12
+        case .geotabGo, .mcumgr: nil
+        }
+    }
+}

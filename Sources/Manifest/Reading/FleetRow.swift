@@ -1,0 +1,49 @@
+import Marked
+
+/// One vehicle as it was written, before anything in it is understood.
+struct FleetRow {
+    enum Steps {
+        case cell(Cell)
+        case node(MarkedNode)
+    }
+
+    let place: Place
+    var id: Cell?
+    var serial: Cell?
+    var family: Cell?
+    var profile: Cell?
+    var secret: Cell?
+    var steps: Steps?
+    var labels: [(name: String, cell: Cell)] = []
+
+    init(at place: Place) { self.place = place }
+
+    /// Columns with a meaning; all others are labels.
+    static let columns = Grammar.vehicle.keys
+
+    /// The column that a label was probably meant to be.
+    ///
+    /// Labels are free, so only close misspellings of the longer names count, and only of a column
+    /// that is not there: a secret under a label's name would be printed.
+    static func misspelling(_ label: String, missing: (String) -> Bool) -> String? {
+        let word = Array(label.lowercased().utf8)
+        return columns.first { column in
+            guard missing(column), column != label else { return false }
+            let allowed = column.utf8.count < 4 ? 0 : column.utf8.count < 6 ? 1 : 2
+            return Nearest.distance(word, Array(column.utf8)) <= allowed
+        }
+    }
+
+    static func reportMisspelling(
+        _ label: String,
+        at place: Place,
+        meant: String,
+        _ diagnostics: Diagnostics
+    ) {
+        diagnostics.error(
+            place,
+            "unknown column \(quoted(label))",
+            hint: "did you mean `\(meant)`? A label needs a name less like it"
+        )
+    }
+}

@@ -1,0 +1,91 @@
+import Domain
+import Marked
+
+/// Reads the entries under `images`.
+struct ImageReader {
+    let diagnostics: Diagnostics
+    let directory: String
+
+    /// The images that are right, by name.
+    func images(_ node: MarkedNode?) -> [PlannedImage] {
+        let entries = node?.entries(diagnostics, of: "`images` as a map of names") ?? []
+        return entries.filter { !$0.key.hasPrefix("x-") }
+            .compactMap { entry in
+                if !Form.imageName.accepts(entry.key) {
+                    diagnostics.error(
+                        entry.keyPlace,
+                        "\(quoted(entry.key)) is not \(Form.imageName.title)",
+                        hint: Form.imageName.hint
+                    )
+                }
+                return image(entry)
+            }
+            .sorted { $0.name < $1.name }
+    }
+
+    private func image(_ entry: MarkedNode.Entry) -> PlannedImage? {
+        var reader = TableReader(entry.value, Grammar.image, diagnostics)
+        let url = reader.value("url")
+        let digest = reader.text("sha256").flatMap { text in SHA256Digest(text) }
+        let version = reader.text("version").flatMap { FirmwareVersion($0) }
+        let size = reader.size("size")
+        let fits = reader.reader("fits").flatMap(readFits)
+        let allowsHTTP = reader.boolean("allow-http")
+        let source = url.flatMap { readSource($0, allowsHTTP: allowsHTTP) }
+        reader.finish()
+        guard let source, let digest, let version, let fits else { return nil }
+        return PlannedImage(
+            name: entry.key,
+            source: source,
+            digest: digest,
+            version: version,
+            size: size,
+            fits: fits,
+            place: entry.keyPlace
+        )
+    }
+
+    private func readFits(_ reader: TableReader) -> PlannedImage.Fits? {
+        var reader = reader
+        let family = reader.word("family", Family.self)
+        let type = reader.integer("type").flatMap { UInt32(exactly: $0) }
+        let variant = reader.integer("variant").flatMap { UInt32(exactly: $0) }
+        reader.finish()
+        return family.map { PlannedImage.Fits(family: $0, type: type, variant: variant) }
+    }
+
+    private func readSource(_ node: MarkedNode, allowsHTTP: Bool) -> ImageSource? {
+        guard let text = node.text(diagnostics, Form.source.title) else { return nil }
+        let source: ImageSource
+        do throws(ImageSource.ParseError) {
+            source = try ImageSource(text, relativeTo: directory)
+        } catch {
+            let (message, hint) = Self.words(error)
+            diagnostics.error(node.place, message, hint: hint)
+            return nil
+        }
+        if case .http = source, !allowsHTTP {
+            diagnostics.error(
+                node.place,
+                "`http://` is not encrypted",
+                hint: "use `https://`, or add `allow-http: true` to this image"
+            )
+            return nil
+        }
+        return source
+    }
+
+    /// The URL is not repeated: it may hold a password.
+    private static func words(_ error: ImageSource.ParseError) -> (String, String) {
+        switch error {
+        case .unknownScheme: ("this is not a URL that images come from", Form.source.hint)
+        case .noHost: ("the URL names no host", "write `https://HOST/PATH`")
+        case .hasCredentials:
+            ("the URL holds a name or password", "secrets never stand in a manifest")
+        case .badPath:
+            ("the `file:` URL names no file", "write `file:RELATIVE` or `file:///ABSOLUTE`")
+        case .badCharacter:
+            ("the URL is too long or holds a character that URLs cannot have", "write it as %XX")
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import Domain
+package import Marked
+
+/// A file without which nothing can be said about the manifest.
+package enum ManifestError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The manifest, or with `namedAt` a file that it names while it is right itself.
+    case unreadable(path: String, reason: FileError.Reason, namedAt: Place?)
+
+    package var description: String {
+        switch self {
+        case .unreadable(let path, let reason, _):
+            FileError(path: path, reason: reason).description
+        }
+    }
+}
+
+/// Reads a manifest and the fleet list it names into a frozen plan.
+package struct ManifestReader {
+    /// How files are read: handed in, so that reading can be tried without any.
+    package typealias Files =
+        (_ path: String, _ limit: Int) throws(FileError) -> [UInt8]
+
+    /// The plan, unless there is an error among the diagnostics; warnings can stand beside it.
+    ///
+    /// Throws only when a file cannot be read at all.
+    package static func read(
+        path: String
+    ) throws(ManifestError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try TextFile.read(path: path, limit: YAMLLimits().bytes)
+        } catch {
+            guard case .tooLarge(let limit) = error.reason else {
+                throw .unreadable(path: path, reason: error.reason, namedAt: nil)
+            }
+            return (nil, [YAMLFault.tooLarge(limit: limit).diagnostic(file: path)])
+        }
+        return try read(bytes, path: path, files: TextFile.read)
+    }
+
+    /// The same for a manifest that is in memory and would stand at `path`.
+    package static func read(
+        _ bytes: [UInt8],
+        path: String,
+        files: Files
+    ) throws(ManifestError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
+        let diagnostics = Diagnostics()
+        guard let tree = MarkedNode.parse(bytes, file: path, diagnostics) else {
+            return (nil, diagnostics.list)
+        }
+        var reader = ManifestReader(path: path, diagnostics)
+        let plan = reader.plan(tree, files)
+        if let missing = reader.missing {
+            // With other mistakes beside it, all of them are told together.
+            guard diagnostics.hasErrors else { throw missing.error }
+            diagnostics.error(
+                missing.place,
+                missing.file.description,
+                hint: "the path is relative to the manifest"
+            )
+        }
+        return (diagnostics.hasErrors ? nil : plan, diagnostics.list)
+    }
+
+    private struct MissingFile {
+        let file: FileError
+        let place: Place
+
+        var error: ManifestError {
+            .unreadable(path: file.path, reason: file.reason, namedAt: place)
+        }
+    }
+
+    private let diagnostics: Diagnostics
+    private let directory: String
+    private var missing: MissingFile?
+
+    private init(path: String, _ diagnostics: Diagnostics) {
+        self.diagnostics = diagnostics
+        directory = FileReference.directory(of: path)
+    }
+
+    private mutating func plan(_ tree: MarkedNode, _ files: Files) -> FrozenPlan? {
+        var reader = TableReader(tree, Grammar.manifest, diagnostics)
+        let name = reader.text("name")
+        let imagesNode = reader.value("images")
+        let images = ImageReader(diagnostics: diagnostics, directory: directory).images(imagesNode)
+        let steps = StepReader(diagnostics: diagnostics, images: Self.names(imagesNode))
+        let common = reader.value("steps").map { steps.steps($0, .steps) }
+        let always = reader.value("always").map { steps.steps($0, .always) } ?? []
+        let fleet = FleetReader(diagnostics: diagnostics, steps: steps, directory: directory)
+        let found = reader.value("vehicles").flatMap { readVehicles($0, fleet, files) }
+        let policy = PolicyReader(diagnostics: diagnostics)
+        let rollout = policy.rollout(reader.value("rollout"), at: tree.place)
+        let radio = policy.radio(reader.value("radio"), at: tree.place)
+        let settle = policy.settle(reader.value("settle"), at: tree.place)
+        let connect = policy.connect(reader.value("connect"), at: tree.place)
+        reader.finish()
+        guard let name, let found else { return nil }
+        let vehicles = resolve(found, common, at: reader.place(of: "vehicles"))
+        let check = PlanCheck(diagnostics: diagnostics, images: images)
+        check.images(used: vehicles, common: common)
+        check.families(vehicles, common: common)
+        guard !diagnostics.hasErrors else { return nil }
+        let used = PlanCheck.imageNames(vehicles.flatMap(\.steps))
+        return FrozenPlan(
+            name: name,
+            vehicles: vehicles,
+            images: images.filter { used.contains($0.name) },
+            always: always,
+            rollout: rollout,
+            radio: radio,
+            settle: settle,
+            connect: connect,
+            place: tree.place
+        )
+    }
+
+    /// The names under `images`, so that a step may refer to one that has errors of its own.
+    private static func names(_ node: MarkedNode?) -> Set<String> {
+        guard case .map(let entries) = node?.value else { return [] }
+        return Set(entries.map(\.key).filter { !$0.hasPrefix("x-") })
+    }
+
+    /// The vehicles that are meant, or nil when there is nothing to select from.
+    private mutating func readVehicles(
+        _ node: MarkedNode,
+        _ fleet: FleetReader,
+        _ files: Files
+    ) -> [FleetReader.Vehicle]? {
+        if case .list(let items) = node.value { return listed(items, fleet, at: node.place) }
+        var reader = TableReader(node, Grammar.vehicles, diagnostics)
+        let from = reader.value("from")
+        let selection = reader.value("select").map { Selection($0, diagnostics) }
+        reader.finish()
+        guard let from else { return nil }
+        let all: [FleetReader.Vehicle]?
+        if case .list(let items) = from.value {
+            all = listed(items, fleet, at: from.place)
+        } else {
+            all = rows(from, files).map(fleet.vehicles)
+        }
+        // With rows left out for their errors, "nobody has that label" might not be true.
+        guard let all, !all.isEmpty, let selection else { return all }
+        return selection.apply(all, diagnostics)
+    }
+
+    private func listed(
+        _ items: [MarkedNode],
+        _ fleet: FleetReader,
+        at place: Place
+    ) -> [FleetReader.Vehicle] {
+        if items.isEmpty {
+            diagnostics.error(place, "the list of vehicles is empty", hint: "add a vehicle")
+        }
+        return fleet.vehicles(fleet.rows(items))
+    }
+
+    private mutating func rows(_ node: MarkedNode, _ files: Files) -> [FleetRow]? {
+        guard let text = Form.path.read(node, diagnostics) else { return nil }
+        let path = FileReference(text, relativeTo: directory).path
+        do throws(FileError) {
+            let bytes = try files(path, FleetTable.mostBytes)
+            return FleetTable.rows(bytes, file: path, diagnostics)
+        } catch {
+            if case .tooLarge = error.reason {
+                diagnostics.error(node.place, error.description, hint: "is this the right file?")
+            } else {
+                missing = MissingFile(file: error, place: node.place)
+            }
+            return nil
+        }
+    }
+
+    /// Gives each vehicle its steps: its own, or else the manifest's.
+    private func resolve(
+        _ vehicles: [FleetReader.Vehicle],
+        _ common: [Step]?,
+        at place: Place
+    ) -> [PlannedVehicle] {
+        let idle = vehicles.filter { $0.ownSteps == nil }
+        if common == nil, let first = idle.first {
+            diagnostics.error(
+                vehicles.count == idle.count ? place : first.place,
+                "there are no steps for \(idle.count) of \(vehicles.count) vehicles",
+                hint: "add `steps` to the manifest, or to each vehicle"
+            )
+        }
+        return vehicles.map { vehicle in
+            PlannedVehicle(
+                id: vehicle.id,
+                serial: vehicle.serial,
+                family: vehicle.family,
+                profile: vehicle.profile,
+                secret: vehicle.secret,
+                labels: vehicle.labels,
+                steps: vehicle.ownSteps ?? common ?? [],
+                place: vehicle.place
+            )
+        }
+    }
+}

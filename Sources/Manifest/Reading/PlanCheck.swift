@@ -1,0 +1,71 @@
+import Domain
+import Marked
+
+/// Checks what only shows once steps, images and vehicles are known together.
+struct PlanCheck {
+    let diagnostics: Diagnostics
+    let images: [PlannedImage]
+
+    static func imageNames(_ steps: some Sequence<Step>) -> Set<String> {
+        Set(steps.compactMap { $0.update?.image })
+    }
+
+    /// Warns about images that no step needs: they would not be fetched.
+    func images(used vehicles: [PlannedVehicle], common: [Step]?) {
+        var used = Self.imageNames(common ?? [])
+        for vehicle in vehicles { used.formUnion(Self.imageNames(vehicle.steps)) }
+        for image in images where !used.contains(image.name) {
+            diagnostics.warning(
+                image.place,
+                "no step uses the image \(quoted(image.name))",
+                hint: "add `update: {to: \(image.name)}` to the steps, or remove the image"
+            )
+        }
+    }
+
+    /// An update that fits none of the vehicles it is meant for is a mistake.
+    ///
+    /// One that fits some of them is not: the others end as `rejected`, and a warning says so now.
+    func families(_ vehicles: [PlannedVehicle], common: [Step]?) {
+        var wrong: [Place: (step: Step, image: PlannedImage, misfits: Int, total: Int)] = [:]
+        var order: [Place] = []
+        for vehicle in vehicles {
+            for step in vehicle.steps {
+                guard let name = step.update?.image,
+                    let image = images.first(where: { $0.name == name })
+                else { continue }
+                if wrong[step.place] == nil { order.append(step.place) }
+                let misfit = image.fits.family == vehicle.family ? 0 : 1
+                wrong[step.place, default: (step, image, 0, 0)].misfits += misfit
+                wrong[step.place]?.total += 1
+            }
+        }
+        for place in order {
+            guard let count = wrong[place], count.misfits > 0 else { continue }
+            let name = quoted(count.image.name)
+            let family = count.image.fits.family.rawValue
+            if count.misfits == count.total {
+                diagnostics.error(
+                    place,
+                    "the image \(name) fits \(family) modules and no vehicle here has one",
+                    hint: "choose an image for their family, or change `fits`"
+                )
+            } else {
+                diagnostics.warning(
+                    place,
+                    "\(count.misfits) of \(count.total) vehicles have no \(family) module "
+                        + "and will reject the image \(name)",
+                    hint: "select by `family`, or give them steps of their own"
+                )
+            }
+        }
+    }
+}
+
+extension Step {
+    /// The update that this step is, if it is one.
+    package var update: UpdateStep? {
+        guard case .update(let update) = action else { return nil }
+        return update
+    }
+}

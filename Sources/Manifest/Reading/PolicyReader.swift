@@ -1,0 +1,159 @@
+import Domain
+import Marked
+
+/// Reads what governs a run as a whole.
+struct PolicyReader {
+    let diagnostics: Diagnostics
+
+    /// A reader for a section, or for an empty map so that its defaults hold.
+    private func section(_ node: MarkedNode?, _ table: Table, at place: Place) -> TableReader {
+        TableReader(node ?? MarkedNode(.map([]), at: place), table, diagnostics)
+    }
+
+    func rollout(_ node: MarkedNode?, at place: Place) -> RolloutPolicy {
+        var reader = section(node, Grammar.rollout, at: place)
+        let waves = reader.list("waves", of: "wave sizes").map { items in
+            readWaves(items, at: reader.place(of: "waves"))
+        }
+        let pause = reader.reader("pause-when").flatMap(readPause)
+        let window = reader.reader("window").flatMap(readWindow)
+        let retry = readRetry(reader.value("retry"), at: place)
+        let tolerance = readTolerance(reader.value("tolerate"), at: place)
+        reader.finish()
+        return RolloutPolicy(
+            waves: waves ?? [.rest],
+            pause: pause,
+            window: window,
+            retry: retry,
+            tolerance: tolerance
+        )
+    }
+
+    private func readWaves(_ items: [MarkedNode], at place: Place) -> [Wave] {
+        if items.isEmpty {
+            diagnostics.error(place, "the list of waves is empty", hint: "write `[3, 10%, rest]`")
+        }
+        var waves: [Wave] = []
+        for item in items {
+            if waves.last == .rest {
+                diagnostics.error(
+                    item.place,
+                    "a wave after `rest` has no vehicles left",
+                    hint: "put `rest` last"
+                )
+            }
+            if let wave = wave(item) { waves.append(wave) }
+        }
+        return waves
+    }
+
+    private func wave(_ node: MarkedNode) -> Wave? {
+        let hint = "write a number, a share such as 10%, or `rest`"
+        guard case .scalar(let text, _) = node.value, !node.isNothing else {
+            diagnostics.error(node.place, "expected a wave, found \(node.kind)", hint: hint)
+            return nil
+        }
+        if text == "rest" { return .rest }
+        if text.utf8.contains(0x25) {
+            guard let percent = node.percent(diagnostics) else { return nil }
+            guard percent.hundredths > 0 else {
+                diagnostics.error(node.place, "a wave of 0% has no vehicles", hint: hint)
+                return nil
+            }
+            return .percent(percent)
+        }
+        guard PlainNumber.integer(text) != nil else {
+            diagnostics.error(node.place, "\(quoted(text)) is not a wave", hint: hint)
+            return nil
+        }
+        return node.integer(in: 1...1_000_000, diagnostics).map(Wave.count)
+    }
+
+    private func readPause(_ reader: TableReader) -> PauseRule? {
+        var reader = reader
+        let failed = reader.amount("failed")
+        let atLeast = reader.defaultedInteger("at-least")
+        reader.finish()
+        return failed.map { PauseRule(failed: $0, atLeast: atLeast) }
+    }
+
+    private func readWindow(_ reader: TableReader) -> Window? {
+        var reader = reader
+        let opens = reader.text("from").flatMap { TimeOfDay($0) }
+        let length = reader.duration("for")
+        let zone = reader.defaultedText("zone")
+        reader.finish()
+        guard let opens, let length else { return nil }
+        return Window(opens: opens, length: length, zone: zone)
+    }
+
+    private func readRetry(_ node: MarkedNode?, at place: Place) -> RetryPolicy {
+        var reader = section(node, Grammar.retry, at: place)
+        let policy = RetryPolicy(
+            transient: reader.defaultedInteger("transient"),
+            device: reader.defaultedInteger("device")
+        )
+        reader.finish()
+        return policy
+    }
+
+    private func readTolerance(_ node: MarkedNode?, at place: Place) -> Tolerance {
+        var reader = section(node, Grammar.tolerate, at: place)
+        let tolerance = Tolerance(
+            unreachable: reader.defaultedAmount("unreachable"),
+            deferred: reader.defaultedAmount("deferred")
+        )
+        reader.finish()
+        return tolerance
+    }
+
+    func radio(_ node: MarkedNode?, at place: Place) -> RadioSettings {
+        var reader = section(node, Grammar.radio, at: place)
+        var adapters: [String] = []
+        let items = reader.list("adapters", of: "adapters")
+        if let items, items.isEmpty {
+            diagnostics.error(
+                reader.place(of: "adapters"),
+                "the list of adapters is empty",
+                hint: "leave `adapters` out to use all that are there"
+            )
+        }
+        for item in items ?? [] {
+            guard let name = Form.adapter.read(item, diagnostics) else { continue }
+            if adapters.contains(name) {
+                diagnostics.error(item.place, "`\(name)` stands here twice", hint: "remove one")
+            } else {
+                adapters.append(name)
+            }
+        }
+        let links = reader.defaultedInteger("links-per-adapter")
+        reader.finish()
+        return RadioSettings(adapters: adapters, linksPerAdapter: links)
+    }
+
+    func settle(_ node: MarkedNode?, at place: Place) -> SettleSettings {
+        var reader = section(node, Grammar.settle, at: place)
+        let quiet = reader.defaultedDuration("quiet")
+        let gap = reader.defaultedDuration("confirm-gap")
+        let deadline = reader.defaultedDuration("deadline")
+        reader.finish()
+        if quiet + gap >= deadline {
+            let key = ["deadline", "quiet", "confirm-gap"].first(where: reader.has) ?? "deadline"
+            diagnostics.error(
+                reader.place(of: key),
+                "`settle` can never end well: \(quiet.brief) quiet and \(gap.brief) between two "
+                    + "readings do not fit before the deadline of \(deadline.brief)",
+                hint: "make `deadline` longer than `quiet` and `confirm-gap` together"
+            )
+        }
+        return SettleSettings(quiet: quiet, confirmGap: gap, deadline: deadline)
+    }
+
+    func connect(_ node: MarkedNode?, at place: Place) -> ConnectSettings {
+        var reader = section(node, Grammar.connect, at: place)
+        let timeout = reader.defaultedDuration("timeout")
+        let attempts = reader.defaultedInteger("attempts")
+        reader.finish()
+        return ConnectSettings(timeout: timeout, attempts: attempts)
+    }
+}

@@ -1,0 +1,117 @@
+import Domain
+import Marked
+
+/// The part of a fleet that a manifest means: every label given must have a value given.
+struct Selection {
+    fileprivate struct Rule {
+        let label: String
+        let labelPlace: Place
+        let values: [(text: String, place: Place)]
+    }
+
+    private let rules: [Rule]
+    private let place: Place
+
+    /// Reads `select: {label: value or list}`.
+    init(_ node: MarkedNode, _ diagnostics: Diagnostics) {
+        place = node.place
+        let entries = node.entries(diagnostics, of: "a map of labels to values") ?? []
+        rules = entries.filter { !$0.key.hasPrefix("x-") }.map { entry in
+            let nodes: [MarkedNode]
+            if case .list(let items) = entry.value.value {
+                nodes = items
+                if items.isEmpty {
+                    diagnostics.error(
+                        entry.value.place,
+                        "the list is empty",
+                        hint: "name at least one value, or remove the label"
+                    )
+                }
+            } else {
+                nodes = [entry.value]
+            }
+            let values = nodes.compactMap { node in
+                node.text(diagnostics, "a label's value").map { (text: $0, place: node.place) }
+            }
+            return Rule(label: entry.key, labelPlace: entry.keyPlace, values: values)
+        }
+    }
+
+    /// The vehicles that are meant; an unknown label, or none left, is an error.
+    func apply(
+        _ vehicles: [FleetReader.Vehicle],
+        _ diagnostics: Diagnostics
+    ) -> [FleetReader.Vehicle] {
+        let errors = diagnostics.errorCount
+        for rule in rules { check(rule, vehicles, diagnostics) }
+        let selected = vehicles.filter { vehicle in
+            rules.allSatisfy { rule in
+                guard let value = vehicle.value(of: rule.label) else { return false }
+                return rule.values.contains { $0.text == value || rule.matches($0.text, value) }
+            }
+        }
+        if selected.isEmpty, diagnostics.errorCount == errors {
+            diagnostics.error(
+                place,
+                "no vehicle is selected: none has all of these labels",
+                hint: "leave out one of the labels"
+            )
+        }
+        return selected
+    }
+
+    private func check(
+        _ rule: Rule,
+        _ vehicles: [FleetReader.Vehicle],
+        _ diagnostics: Diagnostics
+    ) {
+        let present = Set(vehicles.compactMap { $0.value(of: rule.label) })
+        guard !present.isEmpty else {
+            let labels = Set(vehicles.flatMap { $0.labels.map(\.name) })
+                .union(["id", "serial", "family", "profile"])
+            diagnostics.error(
+                rule.labelPlace,
+                "no vehicle has the label \(quoted(rule.label))",
+                hint: Nearest.hint(rule.label, among: labels)
+            )
+            return
+        }
+        let unknown = rule.values.filter { value in
+            !present.contains { $0 == value.text || rule.matches(value.text, $0) }
+        }
+        for value in unknown {
+            let message = "no vehicle has \(quoted(rule.label)) \(quoted(value.text))"
+            let near = Nearest.match(value.text, among: present)
+            let hint =
+                near.map { "did you mean `\($0)`?" }
+                ?? (present.count <= 20
+                    ? Nearest.hint(value.text, among: present) : "check its spelling")
+            // One wrong name among right ones still selects vehicles; none would be no rollout.
+            if unknown.count == rule.values.count {
+                diagnostics.error(value.place, message, hint: hint)
+            } else {
+                diagnostics.warning(value.place, message, hint: hint)
+            }
+        }
+    }
+}
+
+extension Selection.Rule {
+    /// Serials are compared without regard to case.
+    fileprivate func matches(_ wanted: String, _ value: String) -> Bool {
+        label == "serial" && Serial(wanted)?.text == value
+    }
+}
+
+extension FleetReader.Vehicle {
+    /// A label's value; the vehicle's own columns are labels too.
+    fileprivate func value(of label: String) -> String? {
+        switch label {
+        case "id": id.text
+        case "serial": serial.text
+        case "family": family.rawValue
+        case "profile": profile
+        default: labels.first { $0.name == label }?.value
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import Domain
+import Marked
+
+/// Reads steps and checks the images they name.
+struct StepReader {
+    /// Where a list of steps stands decides about what it may hold.
+    enum Role {
+        case steps
+        /// At the end of each vehicle: nothing there may decide about the vehicle again.
+        case always
+    }
+
+    let diagnostics: Diagnostics
+    /// The names under `images`, also of those that have errors.
+    let images: Set<String>
+
+    func steps(_ node: MarkedNode, _ role: Role) -> [Step] {
+        guard let items = node.items(diagnostics, of: "steps") else { return [] }
+        if items.isEmpty, role == .steps {
+            diagnostics.error(node.place, "the list of steps is empty", hint: "add a step")
+        }
+        return items.compactMap { step($0, role) }
+    }
+
+    func step(_ node: MarkedNode, _ role: Role) -> Step? {
+        // A command is the one step that has sense as a bare word, and people try it.
+        if case .scalar(let text, _) = node.value, CommandWord(rawValue: text) != nil {
+            diagnostics.error(
+                node.place,
+                "expected a step as a map, found text",
+                hint: "did you mean `command: \(text)`?"
+            )
+            return nil
+        }
+        var reader = TableReader(node, Grammar.step, diagnostics)
+        let actions = reader.keys.filter { Grammar.step.exactlyOne.contains($0.key) }
+        let action = read(&reader)
+        reader.finish()
+        guard case .map = node.value else { return nil }
+        guard let first = actions.first else {
+            let known = Grammar.step.exactlyOne
+            let typo = reader.keys.contains { Nearest.match($0.key, among: known) != nil }
+            // The unknown key was reported with the action it is near to: one mistake, one error.
+            if !typo {
+                diagnostics.error(
+                    node.place,
+                    "the step has no action",
+                    hint: "add one of " + known.map { "`\($0)`" }.joined(separator: ", ")
+                )
+            }
+            return nil
+        }
+        guard actions.count == 1 else {
+            diagnostics.error(
+                actions[1].keyPlace,
+                "a second action in one step: `\(actions[1].key)`",
+                hint: "the first is `\(first.key)` at \(first.keyPlace); make two steps of them"
+            )
+            return nil
+        }
+        if role == .always, first.key == "update" || first.key == "require" {
+            diagnostics.error(
+                first.keyPlace,
+                "`\(first.key)` cannot stand under `always`",
+                hint: "`always` runs whatever happened before; move the step to `steps`"
+            )
+        }
+        return action.map { Step($0, at: node.place) }
+    }
+
+    /// Reads every key that is there, so that each one's mistakes are told.
+    private func read(_ reader: inout TableReader) -> Step.Action? {
+        var action: Step.Action?
+        let otherwise = reader.defaultedWord("otherwise", Otherwise.self)
+        let within = reader.defaultedDuration("within")
+        if let node = reader.value("require") {
+            action = .require(ConditionReader.conditions(node, diagnostics), otherwise: otherwise)
+        }
+        if let node = reader.value("update") { action = update(node).map(Step.Action.update) }
+        if let node = reader.value("set") {
+            action = .set(ConditionReader.assignments(node, diagnostics))
+        }
+        if let node = reader.value("read") { action = properties(node).map(Step.Action.read) }
+        if let node = reader.value("expect") {
+            action = .expect(ConditionReader.conditions(node, diagnostics), within: within)
+        }
+        if let node = reader.value("command") { action = commands(node).map(Step.Action.command) }
+        if let node = reader.value("feature") {
+            action = .feature(ConditionReader.assignments(node, diagnostics))
+        }
+        if let duration = reader.duration("wait") { action = .wait(duration) }
+        return action
+    }
+
+    private func update(_ node: MarkedNode) -> UpdateStep? {
+        if case .scalar = node.value {
+            return image(node).map {
+                UpdateStep(
+                    image: $0,
+                    allowsDowngrade: false,
+                    healthy: [],
+                    within: Grammar.update.defaultDuration("within")
+                )
+            }
+        }
+        enum Downgrade: String, CaseIterable { case forbid, allow }
+        var reader = TableReader(node, Grammar.update, diagnostics)
+        let target = reader.value("to").flatMap(image)
+        let downgrade = reader.defaultedWord("downgrade", Downgrade.self)
+        let within = reader.defaultedDuration("within")
+        let healthy = reader.value("healthy").map {
+            ConditionReader.conditions($0, diagnostics)
+        }
+        reader.finish()
+        return target.map {
+            UpdateStep(
+                image: $0,
+                allowsDowngrade: downgrade == .allow,
+                healthy: healthy ?? [],
+                within: within
+            )
+        }
+    }
+
+    private func image(_ node: MarkedNode) -> String? {
+        guard let name = Form.imageName.read(node, diagnostics) else { return nil }
+        guard images.contains(name) else {
+            diagnostics.error(
+                node.place,
+                "no image is named \(quoted(name))",
+                hint: images.isEmpty
+                    ? "add it under `images`" : Nearest.hint(name, among: images)
+            )
+            return nil
+        }
+        return name
+    }
+
+    private func properties(_ node: MarkedNode) -> [String]? {
+        if case .scalar = node.value {
+            return Form.property.read(node, diagnostics).map { [$0] }
+        }
+        return nonEmpty(node, of: "properties")?.compactMap {
+            Form.property.read($0, diagnostics)
+        }
+    }
+
+    private func commands(_ node: MarkedNode) -> [CommandWord]? {
+        if case .scalar = node.value {
+            return node.choice(CommandWord.self, diagnostics, "a command").map { [$0] }
+        }
+        return nonEmpty(node, of: "commands")?.compactMap {
+            $0.choice(CommandWord.self, diagnostics, "a command")
+        }
+    }
+
+    private func nonEmpty(_ node: MarkedNode, of what: String) -> [MarkedNode]? {
+        guard let items = node.items(diagnostics, of: what) else { return nil }
+        if items.isEmpty {
+            diagnostics.error(node.place, "the list is empty", hint: "name at least one of them")
+        }
+        return items
+    }
+}
+
+extension Table {
+    /// The default of a duration, for a short form that leaves the map out.
+    func defaultDuration(_ key: String) -> Duration {
+        guard case .fallback(let text) = self[key].presence, let duration = Duration(text: text)
+        else { preconditionFailure("\(name).\(key) has no default") }
+        return duration
+    }
+}

@@ -1,0 +1,142 @@
+import Domain
+import Marked
+
+/// Reads one map of the manifest by its table of the grammar.
+///
+/// Ranges and defaults come from the table, so that the manual cannot say something else.
+struct TableReader {
+    private var fields: FieldReader
+    let table: Table
+    let node: MarkedNode
+    let diagnostics: Diagnostics
+    /// Keys the reader has asked for: all of the table's, or the table promises too much.
+    private var asked: Set<String> = []
+
+    init(_ node: MarkedNode, _ table: Table, _ diagnostics: Diagnostics) {
+        self.node = node
+        self.table = table
+        self.diagnostics = diagnostics
+        fields = FieldReader(node, diagnostics, as: table.what, known: table.keys)
+    }
+
+    var place: Place { node.place }
+
+    /// The keys of the file in its own order, without the user's own.
+    var keys: [MarkedNode.Entry] { fields.keys }
+
+    func has(_ key: String) -> Bool { fields.has(key) }
+
+    func place(of key: String) -> Place { fields.place(of: key) }
+
+    mutating func value(_ key: String) -> MarkedNode? {
+        asked.insert(key)
+        return fields.node(key, table[key].presence == .required ? .required : .optional)
+    }
+
+    private func fallback(_ key: String) -> String {
+        guard case .fallback(let text) = table[key].presence else {
+            preconditionFailure("\(table.name).\(key) has no default")
+        }
+        return text
+    }
+
+    private func mismatch(_ key: String) -> Never {
+        preconditionFailure("\(table.name).\(key) is read as what it is not")
+    }
+
+    mutating func text(_ key: String) -> String? {
+        guard case .form(let form) = table[key].shape else { mismatch(key) }
+        return value(key).flatMap { form.read($0, diagnostics) }
+    }
+
+    mutating func defaultedText(_ key: String) -> String { text(key) ?? fallback(key) }
+
+    mutating func integer(_ key: String) -> Int? {
+        guard case .integer(let range) = table[key].shape else { mismatch(key) }
+        return value(key)?.integer(in: range, diagnostics)
+    }
+
+    mutating func defaultedInteger(_ key: String) -> Int {
+        let given = integer(key)
+        guard let standing = Int(fallback(key)) else { mismatch(key) }
+        return given ?? standing
+    }
+
+    mutating func duration(_ key: String) -> Duration? {
+        guard case .duration(let range) = table[key].shape else { mismatch(key) }
+        return value(key)?.duration(in: range, diagnostics)
+    }
+
+    mutating func defaultedDuration(_ key: String) -> Duration {
+        let given = duration(key)
+        guard let standing = Duration(text: fallback(key)) else { mismatch(key) }
+        return given ?? standing
+    }
+
+    mutating func boolean(_ key: String) -> Bool {
+        guard case .boolean = table[key].shape else { mismatch(key) }
+        return value(key)?.boolean(diagnostics) ?? (fallback(key) == "true")
+    }
+
+    mutating func size(_ key: String) -> ByteCount? {
+        guard case .size(let range) = table[key].shape else { mismatch(key) }
+        return value(key)?.byteCount(in: range, diagnostics)
+    }
+
+    mutating func word<Word: CaseIterable & RawRepresentable<String>>(
+        _ key: String,
+        _ type: Word.Type
+    ) -> Word? {
+        value(key)?.choice(type, diagnostics)
+    }
+
+    mutating func defaultedWord<Word: CaseIterable & RawRepresentable<String>>(
+        _ key: String,
+        _ type: Word.Type
+    ) -> Word {
+        let given = word(key, type)
+        guard let standing = Word(rawValue: fallback(key)) else { mismatch(key) }
+        return given ?? standing
+    }
+
+    /// A number of vehicles or a share of them.
+    mutating func amount(_ key: String) -> Amount? {
+        value(key).flatMap { node in
+            if case .scalar(let text, _) = node.value, text.utf8.contains(0x25) {
+                return node.percent(diagnostics).map(Amount.percent)
+            }
+            return node.integer(in: 0...1_000_000, diagnostics).map(Amount.count)
+        }
+    }
+
+    mutating func defaultedAmount(_ key: String) -> Amount {
+        let given = amount(key)
+        guard let standing = Int(fallback(key)) else { mismatch(key) }
+        return given ?? .count(standing)
+    }
+
+    /// A reader for the map under `key`, or nil when it is not there.
+    mutating func reader(_ key: String) -> TableReader? {
+        guard case .table(let inner) = table[key].shape else { mismatch(key) }
+        return value(key).map { TableReader($0, inner, diagnostics) }
+    }
+
+    mutating func list(_ key: String, of what: String) -> [MarkedNode]? {
+        value(key)?.items(diagnostics, of: what)
+    }
+
+    /// Reports what is unknown, missing, or beside the wrong key.
+    func finish() {
+        fields.finish()
+        for field in table.fields {
+            guard let beside = field.beside, has(field.key), !has(beside) else { continue }
+            diagnostics.error(
+                fields.place(of: field.key),
+                "`\(field.key)` has a meaning only beside `\(beside)`",
+                hint: "remove it, or add `\(beside)`"
+            )
+        }
+        let forgotten = table.keys.filter { !asked.contains($0) }
+        precondition(forgotten.isEmpty, "\(table.name): \(forgotten) is never read")
+    }
+}

@@ -1,0 +1,19 @@
+/// A file as the manifest names it, and where that is on this machine.
+package struct FileReference: Sendable, Hashable {
+    /// As written; relative to the manifest unless it starts with `/`.
+    package let text: String
+    /// What to open.
+    package let path: String
+
+    /// `directory` is the manifest's own, empty for the current one.
+    package init(_ text: String, relativeTo directory: String) {
+        self.text = text
+        path = text.hasPrefix("/") || directory.isEmpty ? text : directory + "/" + text
+    }
+
+    /// The directory part of a path: empty for a bare name.
+    package static func directory(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: 0x2F) else { return "" }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

@@ -1,0 +1,44 @@
+package import Domain
+package import Marked
+
+/// One binary of a plan: what it must be, and which modules may have it.
+package struct PlannedImage: Sendable, Equatable {
+    /// What a module must report to have an image; nil means any.
+    package struct Fits: Sendable, Hashable {
+        package let family: Family
+        package let type: UInt32?
+        package let variant: UInt32?
+
+        package init(family: Family, type: UInt32?, variant: UInt32?) {
+            self.family = family
+            self.type = type
+            self.variant = variant
+        }
+    }
+
+    package let name: String
+    package let source: ImageSource
+    package let digest: SHA256Digest
+    package let version: FirmwareVersion
+    package let size: ByteCount?
+    package let fits: Fits
+    package let place: Place
+
+    package init(
+        name: String,
+        source: ImageSource,
+        digest: SHA256Digest,
+        version: FirmwareVersion,
+        size: ByteCount?,
+        fits: Fits,
+        place: Place
+    ) {
+        self.name = name
+        self.source = source
+        self.digest = digest
+        self.version = version
+        self.size = size
+        self.fits = fits
+        self.place = place
+    }
+}

@@ -1,0 +1,47 @@
+package import Domain
+package import Marked
+
+/// One vehicle of a plan with what is to be done on it.
+package struct PlannedVehicle: Sendable, Equatable {
+    package let id: VehicleID
+    package let serial: Serial
+    package let family: Family
+    package let profile: String
+    package let secret: SecretReference?
+    /// By name.
+    package let labels: [Label]
+    /// Its own steps, or else the manifest's.
+    package let steps: [Step]
+    package let place: Place
+
+    package init(
+        id: VehicleID,
+        serial: Serial,
+        family: Family,
+        profile: String,
+        secret: SecretReference?,
+        labels: [Label],
+        steps: [Step],
+        place: Place
+    ) {
+        self.id = id
+        self.serial = serial
+        self.family = family
+        self.profile = profile
+        self.secret = secret
+        self.labels = labels
+        self.steps = steps
+        self.place = place
+    }
+}
+
+/// A column of the fleet list that has no meaning of its own.
+package struct Label: Sendable, Hashable {
+    package let name: String
+    package let value: String
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}

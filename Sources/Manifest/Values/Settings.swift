@@ -1,0 +1,37 @@
+/// Which controllers work, and on how many vehicles each.
+package struct RadioSettings: Sendable, Hashable {
+    /// Empty means all that are there.
+    package let adapters: [String]
+    package let linksPerAdapter: Int
+
+    package init(adapters: [String], linksPerAdapter: Int) {
+        self.adapters = adapters
+        self.linksPerAdapter = linksPerAdapter
+    }
+}
+
+/// When an updated module counts as at rest.
+package struct SettleSettings: Sendable, Hashable {
+    /// Connected time without a sign of the update.
+    package let quiet: Duration
+    /// Between the two readings of the version.
+    package let confirmGap: Duration
+    package let deadline: Duration
+
+    package init(quiet: Duration, confirmGap: Duration, deadline: Duration) {
+        self.quiet = quiet
+        self.confirmGap = confirmGap
+        self.deadline = deadline
+    }
+}
+
+/// How long and how often a link is tried.
+package struct ConnectSettings: Sendable, Hashable {
+    package let timeout: Duration
+    package let attempts: Int
+
+    package init(timeout: Duration, attempts: Int) {
+        self.timeout = timeout
+        self.attempts = attempts
+    }
+}

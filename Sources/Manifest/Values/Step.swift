@@ -1,0 +1,78 @@
+package import Marked
+
+/// One thing to do on a vehicle, with the place that asked for it.
+package struct Step: Sendable, Equatable {
+    package enum Action: Sendable, Equatable {
+        /// Goes on only when all conditions hold.
+        case require([PropertyCondition], otherwise: Otherwise)
+        case update(UpdateStep)
+        /// Property writes, by name.
+        case set([Assignment])
+        case read([String])
+        /// Fails unless all conditions come true in time.
+        case expect([PropertyCondition], within: Duration)
+        /// Car-share commands in their order.
+        case command([CommandWord])
+        /// Features of the profile, by name.
+        case feature([Assignment])
+        case wait(Duration)
+    }
+
+    package let action: Action
+    package let place: Place
+
+    package init(_ action: Action, at place: Place) {
+        self.action = action
+        self.place = place
+    }
+}
+
+/// What becomes of a vehicle whose precondition does not hold.
+package enum Otherwise: String, CaseIterable, Sendable, Hashable {
+    case `defer`, skip, fail, warn
+}
+
+/// A condition on one property.
+package struct PropertyCondition: Sendable, Hashable {
+    package let property: String
+    package let condition: Condition
+
+    package init(_ property: String, _ condition: Condition) {
+        self.property = property
+        self.condition = condition
+    }
+}
+
+/// A name and the value it is to have.
+package struct Assignment: Sendable, Hashable {
+    package let name: String
+    package let value: Literal
+
+    package init(_ name: String, _ value: Literal) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// Bringing a module to an image.
+package struct UpdateStep: Sendable, Hashable {
+    /// A name in the plan's images.
+    package let image: String
+    package let allowsDowngrade: Bool
+    /// What must hold before the new image is confirmed; may be empty.
+    package let healthy: [PropertyCondition]
+    /// How long `healthy` may take to come true.
+    package let within: Duration
+
+    package init(
+        image: String,
+        allowsDowngrade: Bool,
+        healthy: [PropertyCondition],
+        within: Duration
+    ) {
+        self.image = image
+        self.allowsDowngrade = allowsDowngrade
+        self.healthy = healthy
+        self.within = within
+    }
+}

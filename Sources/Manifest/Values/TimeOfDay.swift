@@ -1,0 +1,24 @@
+/// Hours and minutes on a wall clock.
+package struct TimeOfDay: Sendable, Hashable, CustomStringConvertible {
+    /// Minutes since midnight.
+    package let minutes: Int
+
+    /// Reads `01:00`; nil for anything else.
+    package init?(_ text: some StringProtocol) {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 5, bytes[2] == 0x3A else { return nil }
+        var digits: [Int] = []
+        for index in [0, 1, 3, 4] {
+            guard (0x30...0x39).contains(bytes[index]) else { return nil }
+            digits.append(Int(bytes[index] - 0x30))
+        }
+        let (hour, minute) = (digits[0] * 10 + digits[1], digits[2] * 10 + digits[3])
+        guard hour < 24, minute < 60 else { return nil }
+        minutes = hour * 60 + minute
+    }
+
+    package var description: String {
+        func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+        return two(minutes / 60) + ":" + two(minutes % 60)
+    }
+}
