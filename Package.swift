@@ -78,7 +78,7 @@ let package = Package(
             name: "yardmaster",
             dependencies: [
                 "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
-                "Manifest", "Journal", "Reports", "Rollout", "Commands", "CLinux",
+                "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "CLinux",
             ],
             swiftSettings: common
         ),
@@ -86,7 +86,11 @@ let package = Package(
         tests("DomainTests", ["Domain"]),
         tests("WireTests", ["Domain", "Wire"]),
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
-        tests("CommandsTests", ["Domain", "Wire", "Commands"], resources: [.copy("Golden")]),
+        tests(
+            "CommandsTests",
+            ["Domain", "Wire", "Commands", "Reports", "yardmaster"],
+            resources: [.copy("Golden")]
+        ),
         tests("ThreadsTests", ["Threads"]),
         tests("JournalTests", ["Journal", "Domain", "Threads"]),
     ]
