@@ -95,3 +95,17 @@ let package = Package(
         tests("JournalTests", ["Journal", "Domain", "Threads"]),
     ]
 )
+
+// Programs for libFuzzer, which brings their `main`: nothing else could link them.
+if Context.environment["YARDMASTER_FUZZ"] != nil {
+    let fuzz: (String, [Target.Dependency]) -> Target = { name, rooms in
+        .executableTarget(
+            name: name,
+            dependencies: rooms,
+            path: "Fuzz/\(name)",
+            exclude: ["Seeds"],
+            swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]
+        )
+    }
+    package.targets += [fuzz("json", ["Wire"])]
+}
