@@ -79,7 +79,7 @@ let package = Package(
             name: "yardmaster",
             dependencies: [
                 "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
-                "Manifest", "Journal", "Reports", "Rollout", "Commands", "CLinux",
+                "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "CLinux",
             ],
             swiftSettings: common
         ),
@@ -100,9 +100,27 @@ let package = Package(
         tests("SimulationTests", ["Domain", "Radio", "Simulation", "RadioContract"]),
         tests("MarkedTests", ["Domain", "Marked"]),
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
-        tests("CommandsTests", ["Domain", "Wire", "Commands"], resources: [.copy("Golden")]),
+        tests(
+            "CommandsTests",
+            ["Domain", "Wire", "Commands", "Reports", "yardmaster"],
+            resources: [.copy("Golden")]
+        ),
         tests("ThreadsTests", ["Threads"]),
         tests("JournalTests", ["Journal", "Domain", "Threads"]),
         tests("ManifestTests", ["Domain", "Wire", "Marked", "Manifest"]),
     ]
 )
+
+// Programs for libFuzzer, which brings their `main`: nothing else could link them.
+if Context.environment["YARDMASTER_FUZZ"] != nil {
+    let fuzz: (String, [Target.Dependency]) -> Target = { name, rooms in
+        .executableTarget(
+            name: name,
+            dependencies: rooms,
+            path: "Fuzz/\(name)",
+            exclude: ["Seeds"],
+            swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]
+        )
+    }
+    package.targets += [fuzz("json", ["Wire"])]
+}
