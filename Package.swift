@@ -94,7 +94,10 @@ let package = Package(
         tests("SessionsTests", ["Domain", "Wire", "Sessions", "Simulation"]),
         tests(
             "RolloutTests",
-            ["Domain", "Wire", "Sessions", "Simulation", "Journal", "Reports", "Rollout"]
+            [
+                "Domain", "Wire", "Sessions", "Simulation", "Journal", "Manifest", "Reports",
+                "Rollout",
+            ]
         ),
         tests("WireTests", ["Domain", "Wire"]),
         tests("SimulationTests", ["Domain", "Radio", "Simulation", "RadioContract"]),

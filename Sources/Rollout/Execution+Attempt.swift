@@ -1,5 +1,6 @@
 import Domain
 import Journal
+import Manifest
 import Modules
 import Radio
 import Reports
@@ -95,16 +96,16 @@ extension Execution {
 
     private func check(
         _ requirements: [Requirement],
-        _ otherwise: Refusal,
+        _ otherwise: Otherwise,
         on client: ComoduleClient
     ) async throws(Halt) {
         for requirement in requirements {
             let measured = try await measure(requirement.property, on: client)
-            if let measured, requirement.holds(for: measured) { continue }
+            if let measured, requirement.condition.holds(for: measured) { continue }
             let problem = Problem(
                 check: requirement.property.rawValue,
-                measured: measured.map(Property.text) ?? "not available",
-                required: requirement.description
+                measured: measured?.text ?? "not available",
+                required: requirement.condition.description
             )
             depot.events.emit(.problem(vehicle, problem))
             let sentence =
@@ -121,15 +122,17 @@ extension Execution {
     private func measure(
         _ property: Property,
         on client: ComoduleClient
-    ) async throws(Halt) -> Double? {
+    ) async throws(Halt) -> Literal? {
         do throws(ModuleError) {
             switch property {
             case .stateOfCharge:
                 let record = try await client.record(PowerRecord.id)
-                return record.flatMap { PowerRecord($0) }.map { Double($0.stateOfCharge) }
+                return record.flatMap { PowerRecord($0) }.map { Literal(Double($0.stateOfCharge)) }
             case .speed:
                 let record = try await client.record(MotionRecord.id)
-                return record.flatMap { MotionRecord($0) }.map { Double($0.speedTenths) / 10 }
+                return record.flatMap { MotionRecord($0) }.map {
+                    Literal(Double($0.speedTenths) / 10)
+                }
             }
         } catch { throw Halt(error, "while reading \(property.rawValue)") }
     }
