@@ -57,13 +57,16 @@ let package = Package(
 
         room("Domain"),
         room("Wire", ["Domain"]),
+        room("Commands", ["Domain", "Wire"]),
         room("Sessions", ["Domain", "Wire"]),
         room("Radio", ["Domain"]),
+        adapter("Threads", ["CLinux"]),
         adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "COpenSSL"]),
-        adapter("Simulation", ["Domain", "Wire", "Radio", "COpenSSL", "CLinux"]),
+        adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "COpenSSL"]),
         adapter("Images", ["Domain", "Wire", "COpenSSL", "CZlib", "CLinux"]),
-        adapter("Manifest", ["Domain", "Wire", "CYAML", "COpenSSL"]),
-        adapter("Journal", ["Domain", "Wire", "CSQLite", "CLinux"]),
+        adapter("Marked", ["Domain", "CYAML"]),
+        adapter("Manifest", ["Domain", "Wire", "Marked", "COpenSSL"]),
+        adapter("Journal", ["Domain", "CSQLite", "CLinux"]),
         room("Reports", ["Domain", "Wire"]),
         room(
             "Rollout",
@@ -76,7 +79,7 @@ let package = Package(
             name: "yardmaster",
             dependencies: [
                 "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
-                "Manifest", "Journal", "Reports", "Rollout", "CLinux",
+                "Manifest", "Journal", "Reports", "Rollout", "Commands", "CLinux",
             ],
             swiftSettings: common
         ),
@@ -89,7 +92,16 @@ let package = Package(
         ),
         tests("DomainTests", ["Domain"]),
         tests("SessionsTests", ["Domain", "Wire", "Sessions", "Simulation"]),
+        tests(
+            "RolloutTests",
+            ["Domain", "Wire", "Sessions", "Simulation", "Journal", "Reports", "Rollout"]
+        ),
         tests("WireTests", ["Domain", "Wire"]),
         tests("SimulationTests", ["Domain", "Radio", "Simulation", "RadioContract"]),
+        tests("MarkedTests", ["Domain", "Marked"]),
+        tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
+        tests("CommandsTests", ["Domain", "Wire", "Commands"], resources: [.copy("Golden")]),
+        tests("ThreadsTests", ["Threads"]),
+        tests("JournalTests", ["Journal", "Domain", "Threads"]),
     ]
 )

@@ -45,3 +45,13 @@ package struct ByteCount: Hashable, Sendable, Comparable, CustomStringConvertibl
 
     package static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
 }
+
+extension ByteCount {
+    package static let zero = ByteCount(count: 0)
+
+    /// A number of bytes that something holds, which is never negative.
+    package init(count: UInt) { bytes = Int(clamping: count) }
+
+    /// The size of a collection of bytes.
+    package init(of bytes: some Collection<UInt8>) { self.init(count: UInt(bytes.count)) }
+}

@@ -1,1 +1,257 @@
-// filled next
+package import Domain
+import Glibc
+
+/// What was intended, done and seen: the record from which an interrupted run is resumed.
+///
+/// A step with effect is on disk before it is done (`intend`) and settled after it; an intent
+/// without a settlement is in doubt. The module knows best: this is the cross-check.
+///
+/// One process writes at a time, which holds the state directory's lock. SQLite blocks, so outside
+/// a simulation the executor is a thread of its own.
+package actor Journal {
+    private let executor: any SerialExecutor
+    private var database: JournalDatabase?
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    private init(executor: any SerialExecutor) { self.executor = executor }
+
+    /// Opens `journal.sqlite` in an existing directory, and makes it when there is none.
+    package static func open(
+        directory: String,
+        executor: any SerialExecutor
+    ) async throws(JournalError) -> Journal {
+        let journal = Journal(executor: executor)
+        try await journal.open(directory: directory)
+        return journal
+    }
+
+    /// A journal that is gone with its last reference, for a simulation that resumes nothing.
+    package static func inMemory(
+        executor: any SerialExecutor
+    ) async throws(JournalError) -> Journal {
+        let journal = Journal(executor: executor)
+        try await journal.open(path: ":memory:")
+        return journal
+    }
+
+    /// Folds the log into the main file, so that nothing but that file is left.
+    ///
+    /// Nothing is lost when this fails or is never called.
+    package func close() {
+        try? database?.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        database = nil
+    }
+
+    private func open(directory: String) throws(JournalError) {
+        try open(path: directory + "/" + Self.fileName)
+        // SQLite syncs the folder for its log only.
+        let folder = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        Glibc.close(folder)
+    }
+
+    private func open(path: String) throws(JournalError) {
+        let database = try JournalDatabase(path: path, mode: .write)
+        try Schema.prepare(database)
+        self.database = database
+    }
+
+    package static let fileName = "journal.sqlite"
+
+    private func opened() throws(JournalError) -> JournalDatabase {
+        guard let database else {
+            throw JournalError(.internal, "use", words: "the journal is closed")
+        }
+        return database
+    }
+
+    private func view() throws(JournalError) -> JournalView { JournalView(database: try opened()) }
+}
+
+// MARK: Runs
+
+extension Journal {
+    /// Records that a run begins, and closes those that a crash left open; returns its number.
+    package func beginRun(
+        rollout: String,
+        plan: SHA256Digest,
+        at time: WallTime,
+        seed: UInt64? = nil
+    ) throws(JournalError) -> Int {
+        let database = try opened()
+        return try database.transaction(.durable) { () throws(JournalError) in
+            try Self.closeOpenRuns(in: database)
+            try database.statement(
+                "INSERT INTO runs (rollout, plan, started, seed) VALUES (?, ?, ?, ?)"
+            ).run([
+                .text(rollout), .text(plan.description), Value(time), Value(seed.map { "\($0)" }),
+            ])
+            return Int(database.lastInsertedRow)
+        }
+    }
+
+    package func endRun(
+        _ number: Int,
+        exitCode: Int,
+        reason: String,
+        at time: WallTime
+    ) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(.durable) { () throws(JournalError) in
+            try database.statement(
+                """
+                UPDATE runs SET ended = ?, exit_code = ?, reason = ?
+                WHERE number = ? AND ended IS NULL
+                """
+            ).run([Value(time), Value(exitCode), .text(reason), Value(number)])
+            guard database.changedRows == 1 else {
+                throw JournalError(.internal, "end run", words: "run \(number) is not open")
+            }
+        }
+    }
+
+    /// Gives the runs that a crash left open an end, and returns them as they were.
+    ///
+    /// Only for who holds the state directory's lock: nobody else's run is open then.
+    @discardableResult
+    package func closeInterruptedRuns() throws(JournalError) -> [RunRecord] {
+        let database = try opened()
+        return try database.transaction(.durable) { () throws(JournalError) in
+            let open = try JournalView(database: database).openRuns()
+            try Self.closeOpenRuns(in: database)
+            return open
+        }
+    }
+
+    /// The end is the last sign of life: nobody saw the real one.
+    private static func closeOpenRuns(in database: JournalDatabase) throws(JournalError) {
+        try database.execute(
+            """
+            UPDATE runs SET reason = 'interrupted', ended = max(
+                started,
+                coalesce((SELECT max(time) FROM events WHERE run = runs.number), started),
+                coalesce((SELECT max(updated) FROM executions WHERE run = runs.number), started)
+            ) WHERE ended IS NULL
+            """
+        )
+    }
+
+    package func lastRun(rollout: String?) throws(JournalError) -> RunRecord? {
+        try view().lastRun(rollout: rollout)
+    }
+
+    /// The newest runs first.
+    package func runs(rollout: String?, limit: Int) throws(JournalError) -> [RunRecord] {
+        try view().runs(rollout: rollout, limit: limit)
+    }
+}
+
+// MARK: Executions
+
+extension Journal {
+    /// Writes the whole record; `durably` where losing it to a power cut would do harm.
+    package func record(_ execution: ExecutionRecord, durably: Bool) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(durably ? .durable : .relaxed) { () throws(JournalError) in
+            try database.statement(ExecutionRecord.upsert).run(execution.values)
+        }
+    }
+
+    package func execution(
+        rollout: String,
+        vehicle: VehicleID
+    ) throws(JournalError) -> ExecutionRecord? {
+        try view().execution(rollout: rollout, vehicle: vehicle)
+    }
+
+    /// Sorted by vehicle.
+    package func executions(rollout: String) throws(JournalError) -> [ExecutionRecord] {
+        try view().executions(rollout: rollout)
+    }
+}
+
+// MARK: Intents
+
+extension Journal {
+    /// Returns once the intent is on disk, and not before.
+    ///
+    /// The execution must have been recorded.
+    package func intend(_ intent: Intent) throws(JournalError) -> IntentID {
+        let database = try opened()
+        return try database.transaction(.durable) { () throws(JournalError) in
+            try database.statement(
+                """
+                INSERT INTO intents (rollout, vehicle, step, effect, description, image, begun)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """
+            ).run([
+                .text(intent.rollout), .text(intent.vehicle.text), Value(intent.step),
+                .text(intent.effect.rawValue), .text(intent.description),
+                Value(intent.image?.description), Value(intent.begun),
+            ])
+            return IntentID(row: database.lastInsertedRow)
+        }
+    }
+
+    /// Returns once the outcome is on disk; an intent is settled once.
+    package func settle(
+        _ id: IntentID,
+        outcome: String,
+        at time: WallTime
+    ) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(.durable) { () throws(JournalError) in
+            try database.statement(
+                "UPDATE intents SET outcome = ?, settled = ? WHERE id = ? AND settled IS NULL"
+            ).run([.text(outcome), Value(time), .integer(id.row)])
+            guard database.changedRows == 1 else {
+                throw JournalError(.internal, "settle", words: "intent \(id) is not open")
+            }
+        }
+    }
+
+    /// What is in doubt, oldest first, on one vehicle or on all.
+    package func openIntents(
+        rollout: String,
+        vehicle: VehicleID?
+    ) throws(JournalError) -> [IntentRecord] {
+        try view().openIntents(rollout: rollout, vehicle: vehicle)
+    }
+
+    /// All intents, oldest first, on one vehicle or on all.
+    package func intents(
+        rollout: String,
+        vehicle: VehicleID?
+    ) throws(JournalError) -> [IntentRecord] {
+        try view().intents(rollout: rollout, vehicle: vehicle)
+    }
+}
+
+// MARK: Events
+
+extension Journal {
+    /// Writes all of them or none.
+    package func append(_ events: [EventRecord]) throws(JournalError) {
+        guard !events.isEmpty else { return }
+        let database = try opened()
+        try database.transaction(.relaxed) { () throws(JournalError) in
+            let insert = try database.statement(
+                "INSERT INTO events (\(EventRecord.columns)) VALUES (?, ?, ?, ?, ?, ?)"
+            )
+            for event in events { try insert.run(event.values) }
+        }
+    }
+
+    /// Up to `limit` events of a run after the one numbered `number`, in order.
+    package func events(
+        run: Int,
+        after number: Int = 0,
+        limit: Int = .max
+    ) throws(JournalError) -> [EventRecord] {
+        try view().events(run: run, after: number, limit: limit)
+    }
+}

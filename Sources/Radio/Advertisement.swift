@@ -1,3 +1,5 @@
+package import Domain
+
 /// Somebody in reach, good for one connection attempt: addresses change, so no identity.
 package struct Peer: Hashable, Sendable, CustomStringConvertible {
     /// The radio's own handle: an address, or a path.

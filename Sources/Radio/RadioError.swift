@@ -1,3 +1,5 @@
+package import Domain
+
 /// What can go wrong between us and a module, as far as the radio knows.
 package enum RadioError: Error, Hashable, Sendable {
     /// The adapter is switched off or blocked.

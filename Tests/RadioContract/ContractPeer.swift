@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 package import Radio
 package import Simulation
 

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 package import Radio
 
 /// The other side of the air: something that advertises and can be connected to.

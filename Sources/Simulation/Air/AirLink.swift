@@ -1,5 +1,5 @@
-import Domain
-package import Radio
+package import Domain
+import Radio
 
 /// A link between one of our adapters and a device, as both link layers see it.
 ///

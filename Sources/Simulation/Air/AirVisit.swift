@@ -1,5 +1,5 @@
-import Domain
-package import Radio
+package import Domain
+import Radio
 
 /// A simulated central: looks for a service of ours and connects to it.
 package protocol AirVisitor: AnyObject {

@@ -1,4 +1,3 @@
-import CLinux
 import Domain
 import Glibc
 
@@ -157,7 +156,10 @@ struct DepotSlot {
     }
 
     /// Saves facts beside the newest copy, so that a torn save loses nothing.
-    func save(_ facts: [UInt8]) {
+    ///
+    /// Virtual time is kept with them: deadlines among the facts refer to it.
+    func save(_ facts: [UInt8], at now: Moment) {
+        memory.clock = max(memory.clock, now.nanoseconds)
         precondition(facts.count <= DepotMemory.factsBound, "the facts of a module are bounded")
         let newest = newest()
         let last = newest.map { sequence(ofCopy: $0) } ?? 0

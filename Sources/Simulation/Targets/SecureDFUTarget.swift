@@ -1,5 +1,5 @@
 import Domain
-import Wire
+package import Wire
 
 /// Where a target keeps the bytes of the image it receives.
 package protocol ImageMemory {
@@ -75,7 +75,9 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
     private var isNotifying = false
 
     package init(
-        rules: Rules = Rules(), facts: TransferFacts = TransferFacts(), memory: Memory,
+        rules: Rules = Rules(),
+        facts: TransferFacts = TransferFacts(),
+        memory: Memory,
         sha256: @escaping @Sendable ([UInt8]) -> [UInt8]
     ) {
         self.rules = rules

@@ -6,21 +6,30 @@ package import Domain
 package enum ComoduleNumbers {
     package static let company: UInt16 = 0x020F
 
-    package static let metricsService = "00001554-1212-efde-1523-785feabcd123"
-    package static let notifier = "0000155e-1212-efde-1523-785feabcd123"
-    package static let register = "0000155f-1212-efde-1523-785feabcd123"
-    package static let selector = "00001564-1212-efde-1523-785feabcd123"
-    package static let securityService = "00002554-1212-efde-1523-785feabcd123"
-    package static let key = "00002555-1212-efde-1523-785feabcd123"
-    package static let challenge = "00002556-1212-efde-1523-785feabcd123"
-    package static let response = "00002557-1212-efde-1523-785feabcd123"
-    package static let authenticated = "00002558-1212-efde-1523-785feabcd123"
+    package static let metrics = uuid(0x1554)
+    package static let notifier = Characteristic(uuid(0x155E), of: metrics)
+    package static let register = Characteristic(uuid(0x155F), of: metrics)
+    package static let selector = Characteristic(uuid(0x1564), of: metrics)
+    package static let security = uuid(0x2554)
+    package static let key = Characteristic(uuid(0x2555), of: security)
+    package static let challenge = Characteristic(uuid(0x2556), of: security)
+    package static let response = Characteristic(uuid(0x2557), of: security)
+    package static let authenticated = Characteristic(uuid(0x2558), of: security)
 
-    package static let deviceInformation: UInt16 = 0x180A
-    package static let manufacturerName: UInt16 = 0x2A29
-    package static let firmwareRevision: UInt16 = 0x2A26
-    package static let hardwareRevision: UInt16 = 0x2A27
-    package static let softwareRevision: UInt16 = 0x2A28
+    package static let deviceInformation = GATTUUID(short: 0x180A)
+    package static let manufacturerName = information(0x2A29)
+    package static let firmwareRevision = information(0x2A26)
+    /// Carries the firmware type as decimal text.
+    package static let hardwareRevision = information(0x2A27)
+    package static let softwareRevision = information(0x2A28)
+
+    private static func uuid(_ short: UInt64) -> GATTUUID {
+        GATTUUID(short << 32 | 0x1212_EFDE, 0x1523_785F_EABC_D123)
+    }
+
+    private static func information(_ short: UInt16) -> Characteristic {
+        Characteristic(GATTUUID(short: short), of: deviceInformation)
+    }
 
     /// The serial is the eight bytes that follow the company identifier.
     package static func serial(manufacturerData: [UInt8]) -> Serial? {

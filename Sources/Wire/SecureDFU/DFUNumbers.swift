@@ -1,10 +1,16 @@
+package import Domain
+
 /// The numbers by which the Secure DFU service is found and spoken to (nRF5 SDK 12 to 17).
 package enum DFUNumbers {
-    package static let service: UInt16 = 0xFE59
-    package static let controlPoint = "8ec90001-f315-4f60-9fb8-838830daea50"
-    package static let packet = "8ec90002-f315-4f60-9fb8-838830daea50"
-    package static let buttonless = "8ec90003-f315-4f60-9fb8-838830daea50"
-    package static let buttonlessBonded = "8ec90004-f315-4f60-9fb8-838830daea50"
+    package static let service = GATTUUID(short: 0xFE59)
+    package static let controlPoint = characteristic(0x8EC9_0001)
+    package static let packet = characteristic(0x8EC9_0002)
+    package static let buttonless = characteristic(0x8EC9_0003)
+    package static let buttonlessBonded = characteristic(0x8EC9_0004)
+
+    private static func characteristic(_ first: UInt64) -> Characteristic {
+        Characteristic(GATTUUID(first << 32 | 0xF315_4F60, 0x9FB8_8388_30DA_EA50), of: service)
+    }
 
     /// The packet length for a link: flash is written by words, so a multiple of four.
     package static func packetLength(maximumLength: Int) -> Int {

@@ -1,5 +1,3 @@
-import Domain
-
 /// A GATT identifier: 128 bits, or 16 bits on the Bluetooth base.
 package struct GATTUUID: Hashable, Sendable, Comparable, CustomStringConvertible {
     private let high: UInt64
@@ -9,6 +7,12 @@ package struct GATTUUID: Hashable, Sendable, Comparable, CustomStringConvertible
     package init(short: UInt16) {
         high = UInt64(short) << 32 | 0x1000
         low = 0x8000_0080_5F9B_34FB
+    }
+
+    /// The two halves as they are written, the more significant first.
+    package init(_ high: UInt64, _ low: UInt64) {
+        self.high = high
+        self.low = low
     }
 
     /// Reads the dashed form of 36 characters, or four hex digits; nil for anything else.

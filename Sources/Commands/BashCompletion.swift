@@ -1,0 +1,91 @@
+/// The script for bash 4 and later; needs nothing of the bash-completion package.
+enum BashCompletion {
+    static var script: String {
+        var script = #"""
+            # Completes yardmaster in bash; made by 'yardmaster completion bash'.
+            _yardmaster() {
+                local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
+                local command=${COMP_WORDS[1]} flags= arguments= kind=words
+                COMPREPLY=()
+                # Bash makes '=' a word of its own.
+                if [[ $cur == = ]]; then
+                    cur=
+                elif [[ $prev == = ]] && ((COMP_CWORD > 2)); then
+                    prev=${COMP_WORDS[COMP_CWORD-2]}
+                fi
+                if ((COMP_CWORD == 1)); then
+
+            """#
+        let first = (Completion.firstWords + ["--help", "--version"]).joined(separator: " ")
+        script += "        mapfile -t COMPREPLY < <(compgen -W '\(first)' -- \"$cur\")\n"
+        script += "        return\n    fi\n"
+        for group in Completion.groups {
+            let words = Completion.secondWords(of: group).joined(separator: " ")
+            script += """
+                    if [[ $command == \(group) ]]; then
+                        if ((COMP_CWORD == 2)); then
+                            mapfile -t COMPREPLY < <(compgen -W '\(words)' -- "$cur")
+                            return
+                        fi
+                        command+=" ${COMP_WORDS[2]}"
+                    fi
+
+                """
+        }
+        script += "    case $command in\n"
+        for command in Completion.commands { script += branch(command) }
+        return script + #"""
+                *) return ;;
+                esac
+                case $kind in
+                none) return ;;
+                files | directories)
+                    if [[ $cur != -* ]]; then
+                        compopt -o filenames
+                        if [[ $kind == files ]]; then
+                            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+                        else
+                            mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+                        fi
+                        return
+                    fi
+                    ;;
+                esac
+                if [[ $cur == -* ]]; then arguments=$flags; fi
+                mapfile -t COMPREPLY < <(compgen -W "$arguments" -- "$cur")
+            }
+            complete -F _yardmaster yardmaster
+
+            """#
+    }
+
+    private static func branch(_ command: Command) -> String {
+        let flags = command.flags.map { "--" + $0.long }.joined(separator: " ")
+        var branch = "    \(Completion.quoted(command.name)))\n"
+        branch += "        flags=\(Completion.quoted(flags))\n"
+        if let argument = command.arguments.first {
+            branch += "        \(assignment(argument.kind))\n"
+        }
+        let valued = command.flags.filter { $0.value != nil }
+        if !valued.isEmpty {
+            branch += "        case $prev in\n"
+            for flag in valued {
+                guard let value = flag.value else { continue }
+                branch += "        --\(flag.long)) flags= \(assignment(value.kind)) ;;\n"
+            }
+            branch += "        esac\n"
+        }
+        return branch + "        ;;\n"
+    }
+
+    private static func assignment(_ kind: ValueKind) -> String {
+        switch kind {
+        case .file, .fileOrStream: "kind=files"
+        case .directory: "kind=directories"
+        case .vehicles, .whole, .positive: "kind=none"
+        case .words(let words): "arguments=\(Completion.quoted(words.joined(separator: " ")))"
+        case .command:
+            "arguments=\(Completion.quoted(Completion.firstWords.joined(separator: " ")))"
+        }
+    }
+}

@@ -1,0 +1,157 @@
+extension Command {
+    /// Every command, in the order that help lists them.
+    package static let all: [Command] = [
+        .validate, .plan, .run, .status, .schema, .completion, .man, .help, .version,
+    ]
+
+    package static func named(_ id: CommandName) -> Command? { all.first { $0.id == id } }
+
+    private static let manifest = Argument(
+        "MANIFEST",
+        .file,
+        help: "The fleet manifest, a YAML or JSON file."
+    )
+
+    static let validate = Command(
+        .validate,
+        summary: "Check a manifest and the files it names",
+        description: [
+            "Reads the manifest and the vehicle tables it names and reports every fault at once, "
+                + "each with file, line and column. Neither the network nor Bluetooth is used and "
+                + "nothing is written."
+        ],
+        arguments: [manifest],
+        flags: [.json, .quiet, .noColor],
+        examples: [
+            Example("yardmaster validate tallinn.yaml", "Says what is wrong with it, if anything.")
+        ],
+        exitCodes: [.invalidManifest, .inputMissing]
+    )
+
+    static let plan = Command(
+        .plan,
+        summary: "Show what a run would do",
+        description: [
+            "Turns the manifest into the frozen plan that a run would follow: the vehicles in "
+                + "their waves, the steps and images of each, and the rules at which the rollout "
+                + "pauses. The plan's digest tells two plans apart. No vehicle is touched."
+        ],
+        arguments: [manifest],
+        flags: [.state, .limit, .simulate, .json, .quiet, .noColor],
+        examples: [
+            Example("yardmaster plan tallinn.yaml", "Lists waves, vehicles and steps."),
+            Example(
+                "yardmaster plan --limit 'bus-*' --json tallinn.yaml",
+                "The part of the plan for the buses, for a program."
+            ),
+        ],
+        exitCodes: [
+            .invalidManifest, .inputMissing, .cannotCreate, .cannotWrite, .configuration,
+        ]
+    )
+
+    static let run = Command(
+        .run,
+        summary: "Bring the vehicles of a manifest to where it says",
+        description: [
+            "Fetches and verifies the images, then connects to one module after the other, updates "
+                + "it, waits through its restarts, reads back its version and carries out the "
+                + "other steps. An update counts as done only when the module itself reports the "
+                + "new version.",
+            "Everything intended and done is in the journal first: a run that was interrupted in "
+                + "any way is continued by giving the same command again. INT or TERM ends the run "
+                + "at the next safe point, a second one at once.",
+            "The result goes to standard output and ends with a line such as "
+                + "'rollout=tallinn-4.12 ok=41 current=3 deferred=2 unreachable=1 failed=0 "
+                + "exit=0'. Progress and warnings go to standard error.",
+        ],
+        arguments: [manifest],
+        flags: [
+            .state, .limit, .simulate, .pace, .seed, .events, .json, .quiet, .noColor,
+        ],
+        examples: [
+            Example("yardmaster run tallinn.yaml", "Runs or continues the rollout."),
+            Example(
+                "yardmaster run --quiet --events /var/log/yardmaster.jsonl nightly.yaml",
+                "From cron: no output, and so no mail, unless something went wrong."
+            ),
+            Example(
+                "yardmaster run --simulate depot.yaml --seed 7 tallinn.yaml",
+                "Rehearses the rollout on simulated vehicles."
+            ),
+        ],
+        exitCodes: [
+            .someFailed, .someMissed, .paused, .aborted, .workLeft, .invalidManifest,
+            .inputMissing, .unavailable, .cannotCreate, .cannotWrite, .busy, .trustRefused,
+            .configuration, .interrupted, .terminated,
+        ]
+    )
+
+    static let status = Command(
+        .status,
+        summary: "Show where the rollouts stand",
+        description: [
+            "Reads the journal and shows each rollout with its vehicles: how they ended, or what "
+                + "they wait for. Takes no lock: it may be asked while a run is under way."
+        ],
+        flags: [.state, .limit, .json, .quiet, .noColor],
+        examples: [
+            Example("yardmaster status", "A line for each vehicle of the latest rollout."),
+            Example("yardmaster status --json", "The same for a program."),
+        ],
+        exitCodes: [.inputMissing, .cannotWrite, .configuration]
+    )
+
+    static let schema = Command(
+        .schema,
+        summary: "Print the manifest's JSON Schema",
+        description: [
+            "Prints the JSON Schema of the fleet manifest, for editors that check and complete "
+                + "while one types. It is made from the table that the manifest is read with."
+        ],
+        examples: [
+            Example("yardmaster schema > yardmaster.schema.json", "Keeps it where an editor looks.")
+        ]
+    )
+
+    static let completion = Command(
+        .completion,
+        summary: "Print a shell's completion script",
+        description: [
+            "Prints the script that teaches a shell to complete yardmaster's commands, flags and "
+                + "values."
+        ],
+        arguments: [
+            Argument("SHELL", .words(["bash", "zsh", "fish"]), help: "bash, zsh or fish.")
+        ],
+        examples: [
+            Example(
+                "yardmaster completion bash > /etc/bash_completion.d/yardmaster",
+                "For all users of bash."
+            )
+        ]
+    )
+
+    static let man = Command(
+        .man,
+        summary: "Print the manual page",
+        description: ["Prints the manual page in mdoc, to be installed as yardmaster.1."],
+        examples: [Example("yardmaster man | mandoc -l", "Reads it.")],
+        isHidden: true
+    )
+
+    static let help = Command(
+        .help,
+        summary: "Explain a command",
+        description: ["Explains one command, or lists all of them."],
+        arguments: [Argument("COMMAND", .command, .any, help: "The command to explain.")],
+        examples: [Example("yardmaster help run", "The same as 'yardmaster run --help'.")]
+    )
+
+    static let version = Command(
+        .version,
+        summary: "Print the version",
+        description: ["Prints the program's name and version."],
+        flags: [.json]
+    )
+}

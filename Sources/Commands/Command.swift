@@ -1,0 +1,69 @@
+/// The commands that there are; the executable has one file for each.
+package enum CommandName: String, CaseIterable, Sendable, Hashable {
+    case validate, plan, run, status, schema, completion, man, help, version
+}
+
+/// One command: everything that parsing, help, manual and completions know about it.
+package struct Command: Sendable, Equatable {
+    package let id: CommandName
+    /// One sentence without a full stop, for lists of commands.
+    package let summary: String
+    /// Paragraphs.
+    package let description: [String]
+    package let arguments: [Argument]
+    package let flags: [Flag]
+    package let examples: [Example]
+    /// Those that the command can end with besides 0, 1 and 64, which any can.
+    package let exitCodes: [ExitCode]
+    /// Hidden commands work but stand in no list.
+    package let isHidden: Bool
+
+    package struct Example: Sendable, Equatable {
+        package let line: String
+        package let meaning: String
+
+        package init(_ line: String, _ meaning: String) {
+            self.line = line
+            self.meaning = meaning
+        }
+    }
+
+    package init(
+        _ id: CommandName,
+        summary: String,
+        description: [String],
+        arguments: [Argument] = [],
+        flags: [Flag] = [],
+        examples: [Example] = [],
+        exitCodes: [ExitCode] = [],
+        isHidden: Bool = false
+    ) {
+        self.id = id
+        self.summary = summary
+        self.description = description
+        self.arguments = arguments
+        self.flags = flags + [.help]
+        self.examples = examples
+        self.exitCodes = exitCodes
+        self.isHidden = isHidden
+    }
+
+    /// One word, or several for a command that has forms: `simulate image`.
+    package var name: String { id.rawValue }
+
+    package var words: [String] { name.split(separator: " ").map { String($0) } }
+
+    /// Every code that the command can end with, in rising order.
+    package var allExitCodes: [ExitCode] {
+        let any: [ExitCode] = [.done, .internalError, .usage]
+        return ExitCode.allCases.filter { any.contains($0) || exitCodes.contains($0) }
+    }
+
+    package var usage: String {
+        (["yardmaster", name, "[OPTIONS]"] + arguments.map(\.usage)).joined(separator: " ")
+    }
+
+    package func flag(long name: some StringProtocol) -> Flag? {
+        flags.first { $0.long == name }
+    }
+}

@@ -1,0 +1,83 @@
+import Domain
+package import Wire
+
+/// What ends a command before or instead of its result, told to a person.
+package struct CommandError: Error, Sendable, Equatable {
+    package enum Kind: String, CaseIterable, Sendable {
+        case usage, manifest
+        case inputMissing = "input-missing"
+        case unavailable
+        case cannotCreate = "cannot-create"
+        case cannotWrite = "cannot-write"
+        case busy, trust, configuration, `internal`
+
+        package var exitCode: ExitCode {
+            switch self {
+            case .usage: .usage
+            case .manifest: .invalidManifest
+            case .inputMissing: .inputMissing
+            case .unavailable: .unavailable
+            case .cannotCreate: .cannotCreate
+            case .cannotWrite: .cannotWrite
+            case .busy: .busy
+            case .trust: .trustRefused
+            case .configuration: .configuration
+            case .internal: .internalError
+            }
+        }
+    }
+
+    package let kind: Kind
+    /// What could not be done.
+    package let sentence: String
+    /// Why, the nearest cause first.
+    package let causes: [String]
+    /// What to try next.
+    package let hint: String?
+
+    package init(
+        _ kind: Kind,
+        _ sentence: String,
+        because causes: [String] = [],
+        hint: String? = nil
+    ) {
+        self.kind = kind
+        self.sentence = sentence
+        self.causes = causes
+        self.hint = hint
+    }
+
+    package var exitCode: ExitCode { kind.exitCode }
+
+    /// The lines for standard error, each ended by a line feed.
+    ///
+    /// Further lines of a text that has several are set in, so that a list of faults stays whole.
+    package var text: String {
+        var text = "yardmaster: error: " + Self.indented(sentence)
+        for cause in causes { text += "  because " + Self.indented(cause) }
+        if let hint { text += "  hint: " + Self.indented(hint) }
+        return text
+    }
+
+    private static func indented(_ text: String) -> String {
+        let lines = text.split(separator: "\n")
+        return lines.map(\.visible).joined(separator: "\n    ") + "\n"
+    }
+
+    /// The document for standard output under `--json`.
+    package var document: JSONValue {
+        .object([
+            "schema": 1,
+            "error": .object([
+                "kind": .string(kind.rawValue),
+                "message": .string(sentence),
+                "causes": .array(causes.map { .string($0) }),
+                "hint": hint.map { .string($0) },
+            ]),
+            "exit": .object([
+                "code": .integer(Int64(exitCode.rawValue)),
+                "reason": .string(exitCode.sentence),
+            ]),
+        ])
+    }
+}

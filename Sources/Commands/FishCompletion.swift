@@ -1,0 +1,69 @@
+/// The script for fish 3 and later.
+enum FishCompletion {
+    static var script: String {
+        var script = """
+            # Completes yardmaster in fish; made by 'yardmaster completion fish'.
+            complete -c yardmaster -f
+            complete -c yardmaster -n __fish_use_subcommand -s h -l help -d 'Show help'
+            complete -c yardmaster -n __fish_use_subcommand -s V -l version -d 'Print the version'
+
+            """
+        for word in Completion.firstWords {
+            script +=
+                "complete -c yardmaster -n __fish_use_subcommand -a \(word) -d "
+                + quoted(Completion.summary(of: word)) + "\n"
+        }
+        for group in Completion.groups {
+            let words = Completion.secondWords(of: group).joined(separator: " ")
+            script +=
+                "complete -c yardmaster -n '__fish_seen_subcommand_from \(group); "
+                + "and not __fish_seen_subcommand_from \(words)' -a '\(words)'\n"
+        }
+        for command in Completion.commands {
+            let seen = command.words.map { "__fish_seen_subcommand_from \($0)" }
+            let start = "complete -c yardmaster -n '\(seen.joined(separator: "; and "))'"
+            for flag in command.flags {
+                script += start
+                if let short = flag.short { script += " -s \(short)" }
+                script += " -l \(flag.long)"
+                if let value = flag.value { script += " " + taking(value.kind) }
+                script += " -d \(quoted(flag.help))\n"
+            }
+            for argument in command.arguments {
+                script += start + " " + offering(argument.kind) + "\n"
+            }
+        }
+        return script
+    }
+
+    /// What a flag's value is completed with.
+    private static func taking(_ kind: ValueKind) -> String {
+        switch kind {
+        case .file, .fileOrStream: "-r -F"
+        case .directory: "-x -a '(__fish_complete_directories)'"
+        case .vehicles, .whole, .positive: "-x"
+        case .words(let words): "-x -a '\(words.joined(separator: " "))'"
+        case .command: "-x -a '\(Completion.firstWords.joined(separator: " "))'"
+        }
+    }
+
+    private static func offering(_ kind: ValueKind) -> String {
+        switch kind {
+        case .file, .fileOrStream: "-F"
+        case .directory: "-a '(__fish_complete_directories)'"
+        case .vehicles, .whole, .positive: "-f"
+        case .words(let words): "-a '\(words.joined(separator: " "))'"
+        case .command: "-a '\(Completion.firstWords.joined(separator: " "))'"
+        }
+    }
+
+    /// Inside fish's single quotes a backslash escapes itself and the quote.
+    private static func quoted(_ text: String) -> String {
+        var quoted = "'"
+        for character in text {
+            if character == "'" || character == "\\" { quoted += "\\" }
+            quoted.append(character)
+        }
+        return quoted + "'"
+    }
+}

@@ -1,0 +1,63 @@
+extension Flag {
+    static let help = Flag("help", short: "h", help: "Show this help.")
+
+    static let state = Flag(
+        "state",
+        value: Value("DIR", .directory),
+        help: "Directory of the journal, the lock and the image store.",
+        fallback: "$STATE_DIRECTORY, else $XDG_STATE_HOME/yardmaster, "
+            + "else ~/.local/state/yardmaster"
+    )
+
+    static let json = Flag(
+        "json",
+        help: "Write the result as one JSON document on standard output."
+    )
+
+    static let events = Flag(
+        "events",
+        value: Value("FILE", .fileOrStream),
+        help: "Append everything that happens to FILE, one JSON object a line; '-' writes it to "
+            + "standard output, and the result then goes to standard error."
+    )
+
+    static let limit = Flag(
+        "limit",
+        value: Value("PATTERN", .vehicles),
+        help: "Take only vehicles whose id matches: an id, or a pattern with '*' and '?'.",
+        isRepeatable: true
+    )
+
+    static let quiet = Flag(
+        "quiet",
+        short: "q",
+        help: "Print nothing when all is well, and otherwise only what is not."
+    )
+
+    static let noColor = Flag(
+        "no-color",
+        help: "Use no colour. A NO_COLOR variable that is not empty does the same."
+    )
+
+    static let simulate = Flag(
+        "simulate",
+        value: Value("DEPOT.yaml", .file),
+        help: "Use the simulated depot of this file instead of Bluetooth."
+    )
+
+    static let pace = Flag(
+        "pace",
+        value: Value("X", .positive),
+        help: "Let X seconds of the simulation pass in a second.",
+        fallback: "as fast as the machine allows",
+        needs: "simulate"
+    )
+
+    static let seed = Flag(
+        "seed",
+        value: Value("N", .whole),
+        help: "Draw all chance of the simulation from this number; the same number replays the "
+            + "same run.",
+        needs: "simulate"
+    )
+}

@@ -1,0 +1,139 @@
+/// Reads a command line by the table; the arguments come without the program's own name.
+package enum Parser {
+    package static func parse(_ arguments: [String]) throws(UsageError) -> Request {
+        guard let first = arguments.first else { return .help(nil) }
+        switch first {
+        case "-h", "--help": return .help(nil)
+        case "--version", "-V":
+            return .run(Invocation(command: .version, arguments: [], given: [:]))
+        case _ where first.hasPrefix("-"): throw .flagBeforeCommand(first)
+        default: break
+        }
+        let command = try command(arguments)
+        var line = CommandLineReader(command: command)
+        return try line.read(arguments.dropFirst(command.words.count))
+    }
+
+    /// The command that the words begin with; of several, the one with most words.
+    package static func command(_ words: [String]) throws(UsageError) -> Command {
+        let fitting = Command.all.filter { words.starts(with: $0.words) }
+        if let longest = fitting.max(by: { $0.words.count < $1.words.count }) { return longest }
+        let word = words.first ?? ""
+        let forms = Command.all.filter { !$0.isHidden && $0.words.first == word }.map(\.name)
+        guard forms.isEmpty else { throw .incompleteCommand(word, forms: forms) }
+        let names = Command.all.filter { !$0.isHidden }.map { $0.words[0] }
+        throw .unknownCommand(word, nearest: Spelling.nearest(to: word, among: names))
+    }
+
+    /// Whether the result is wanted as JSON, as far as one can tell from a line that is wrong.
+    package static func wantsJSON(_ arguments: [String]) -> Bool {
+        arguments.prefix { $0 != "--" }.contains("--json")
+    }
+}
+
+/// Reads what follows the command.
+///
+/// The first fault is kept and reading goes on, because a `--help` further on wins over it.
+private struct CommandLineReader {
+    let command: Command
+    var arguments: [String] = []
+    var given: [String: [String]] = [:]
+    var fault: UsageError?
+
+    init(command: Command) { self.command = command }
+
+    mutating func read(_ words: ArraySlice<String>) throws(UsageError) -> Request {
+        var rest = words
+        while let word = rest.popFirst() {
+            if word == "--" {
+                arguments += rest
+                break
+            }
+            guard word.hasPrefix("-"), word != "-" else {
+                arguments.append(word)
+                continue
+            }
+            if word == "-h" || word == "--help" { return .help(command.id) }
+            take(flag: word, &rest)
+        }
+        if let fault { throw fault }
+        try checkArguments()
+        try checkTogether()
+        return .run(Invocation(command: command.id, arguments: arguments, given: given))
+    }
+
+    private mutating func take(flag word: String, _ rest: inout ArraySlice<String>) {
+        let equals = word.firstIndex(of: "=")
+        let name = String(word[..<(equals ?? word.endIndex)])
+        guard let flag = command.flags.first(where: { $0.answers(to: name) }) else {
+            let names = command.flags.map { "--" + $0.long }
+            let nearest = Spelling.nearest(to: name, among: names)
+            return note(.unknownFlag(name, nearest: nearest, command: command.id))
+        }
+        var text = equals.map { String(word[word.index(after: $0)...]) }
+        if let value = flag.value {
+            if text == nil, let next = rest.first, next == "-" || !next.hasPrefix("-") {
+                text = next
+                rest.removeFirst()
+            }
+            guard let text else {
+                return note(.missingValue(flag: name, value: value.name, command: command.id))
+            }
+            if let expected = value.kind.complaint(about: text) {
+                note(.badValue(flag: name, text: text, expected: expected, command: command.id))
+            }
+        } else if text != nil {
+            note(.unexpectedValue(flag: name, command: command.id))
+        }
+        if given[flag.long] != nil, !flag.isRepeatable {
+            note(.repeatedFlag(name, command: command.id))
+        }
+        given[flag.long, default: []].append(text ?? "")
+    }
+
+    private mutating func note(_ error: UsageError) { fault = fault ?? error }
+
+    private func checkArguments() throws(UsageError) {
+        var left = arguments[...]
+        for argument in command.arguments {
+            if argument.count == .any {
+                left = []
+                break
+            }
+            guard let text = left.popFirst() else {
+                guard argument.count == .atMostOne else {
+                    throw .missingArgument(argument.name, command: command.id)
+                }
+                continue
+            }
+            if let expected = argument.kind.complaint(about: text) {
+                throw .badArgument(
+                    name: argument.name,
+                    text: text,
+                    expected: expected,
+                    command: command.id
+                )
+            }
+        }
+        if let extra = left.first { throw .extraArgument(extra, command: command.id) }
+    }
+
+    private func checkTogether() throws(UsageError) {
+        for flag in command.flags {
+            guard given[flag.long] != nil, let other = flag.needs, given[other] == nil else {
+                continue
+            }
+            throw .needs(flag: "--" + flag.long, other: "--" + other, command: command.id)
+        }
+        if given["json"] != nil, given["events"]?.first == "-" {
+            throw .twoResults(command: command.id)
+        }
+    }
+}
+
+extension Flag {
+    /// Whether `name`, with its dashes, means this flag.
+    fileprivate func answers(to name: String) -> Bool {
+        name == "--" + long || short.map { name == "-\($0)" } ?? false
+    }
+}

@@ -1,0 +1,48 @@
+/// What the text of a value must be, which is also what a shell can complete it with.
+package enum ValueKind: Sendable, Equatable {
+    case file
+    /// A file, or `-` for the standard stream.
+    case fileOrStream
+    case directory
+    case vehicles
+    /// A whole number of at most 64 bits, without sign.
+    case whole
+    /// A decimal number above zero, such as `2` or `0.5`.
+    case positive
+    case words([String])
+    /// The words of a command's name.
+    case command
+
+    /// What was expected when `text` does not fit, nil when it does.
+    func complaint(about text: String) -> String? {
+        switch self {
+        case .file, .fileOrStream, .directory:
+            text.isEmpty ? "a path" : nil
+        case .vehicles:
+            VehiclePattern(text) == nil ? "a vehicle's id or a pattern such as 'bus-*'" : nil
+        case .whole:
+            Self.whole(text) == nil ? "a whole number from 0 to \(UInt64.max)" : nil
+        case .positive:
+            Self.positive(text) == nil ? "a number above 0, such as 2 or 0.5" : nil
+        case .words(let words):
+            words.contains(text) ? nil : words.joined(separator: ", ")
+        case .command:
+            nil
+        }
+    }
+
+    package static func whole(_ text: String) -> UInt64? {
+        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64(text) : nil
+    }
+
+    package static func positive(_ text: String) -> Double? {
+        let parts = text.utf8.split(separator: 0x2E, omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count),
+            parts.allSatisfy({
+                (1...9).contains($0.count) && $0.allSatisfy { (0x30...0x39).contains($0) }
+            }),
+            let number = Double(text), number > 0
+        else { return nil }
+        return number
+    }
+}

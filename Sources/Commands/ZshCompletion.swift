@@ -1,0 +1,96 @@
+/// The script for zsh's completion system.
+enum ZshCompletion {
+    static var script: String {
+        var script = """
+            #compdef yardmaster
+            # Completes yardmaster in zsh; made by 'yardmaster completion zsh'.
+            _yardmaster() {
+                local command=$words[2]
+                local -a commands
+                if (( CURRENT == 2 )); then
+                    commands=(
+
+            """
+        for word in Completion.firstWords {
+            let entry = word + ":" + Completion.summary(of: word)
+            script += "            \(Completion.quoted(entry))\n"
+        }
+        script += """
+                    )
+                    _describe -t commands command commands
+                    return
+                fi
+                shift words
+                (( CURRENT-- ))
+
+            """
+        for group in Completion.groups {
+            let words = Completion.secondWords(of: group).joined(separator: " ")
+            script += """
+                    if [[ $command == \(group) ]]; then
+                        if (( CURRENT == 2 )); then
+                            _values form \(words)
+                            return
+                        fi
+                        command+=" $words[2]"
+                        shift words
+                        (( CURRENT-- ))
+                    fi
+
+                """
+        }
+        script += "    case $command in\n"
+        for command in Completion.commands {
+            script += "    \(Completion.quoted(command.name)))\n        _arguments -S"
+            for flag in command.flags { script += " \\\n            " + specification(flag) }
+            for (index, argument) in command.arguments.enumerated() {
+                let place = argument.count == .any ? "*" : String(index + 1)
+                let text = "\(place):\(argument.name):\(action(argument.kind))"
+                script += " \\\n            " + Completion.quoted(text)
+            }
+            script += "\n        ;;\n"
+        }
+        return script + """
+                esac
+            }
+            if [[ $funcstack[1] == _yardmaster ]]; then
+                _yardmaster "$@"
+            else
+                compdef _yardmaster yardmaster
+            fi
+
+            """
+    }
+
+    /// One flag as `_arguments` wants it.
+    private static func specification(_ flag: Flag) -> String {
+        let help = Completion.quoted("[" + escaped(flag.help) + "]")
+        guard let value = flag.value else {
+            guard let short = flag.short else { return "'--\(flag.long)'" + help }
+            let both = "'(-\(short) --\(flag.long))'"
+            return both + "{-\(short),--\(flag.long)}" + help
+        }
+        let action = Completion.quoted(":" + escaped(value.name) + ":" + action(value.kind))
+        return "'\(flag.isRepeatable ? "*" : "")--\(flag.long)='" + help + action
+    }
+
+    private static func action(_ kind: ValueKind) -> String {
+        switch kind {
+        case .file, .fileOrStream: "_files"
+        case .directory: "_files -/"
+        case .vehicles, .whole, .positive: " "
+        case .words(let words): "(\(words.joined(separator: " ")))"
+        case .command: "(\(Completion.firstWords.joined(separator: " ")))"
+        }
+    }
+
+    /// Brackets, colons and backslashes end the parts of a specification.
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for character in text {
+            if "[]:\\".contains(character) { escaped += "\\" }
+            escaped.append(character)
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,80 @@
+package import Domain
+
+/// What the journal knows of one rollout on one vehicle: enough to resume, if the module agrees.
+package struct ExecutionRecord: Sendable, Equatable {
+    package let rollout: String
+    package let vehicle: VehicleID
+    package let serial: Serial
+    package let started: WallTime
+    package var state = ExecutionState.queued
+    package var attempt = 0
+    /// The run that wrote this last.
+    package var run: Int
+    package var image: SHA256Digest?
+    package var totalBytes: ByteCount?
+    /// Lags behind by design: only a cross-check of what the module says.
+    ///
+    /// Nil before any.
+    package var acknowledged: ByteCount?
+    /// Restarts of the module seen since the image was complete.
+    package var restarts = 0
+    package var interruptions = 0
+    /// A restart of ours resumes this very deadline.
+    package var settleDeadline: WallTime?
+    /// The module was told to start its bootloader and has not left it.
+    package var inBootloader = false
+    package var versionBefore: FirmwareVersion?
+    package var versionAfter: FirmwareVersion?
+    package var updated: WallTime
+    /// There exactly when the state is `ended`.
+    package var end: End?
+    /// What fires next if nothing happens.
+    package var nextDeadline: Deadline?
+
+    /// How an execution ended.
+    package struct End: Sendable, Equatable {
+        package var outcome: Outcome
+        package var failure: FailureClass?
+        package var message: String
+        package var time: WallTime
+
+        package init(
+            _ outcome: Outcome,
+            failure: FailureClass? = nil,
+            message: String,
+            at time: WallTime
+        ) {
+            self.outcome = outcome
+            self.failure = failure
+            self.message = message
+            self.time = time
+        }
+    }
+
+    /// A named point in time at which something gives up.
+    package struct Deadline: Sendable, Equatable {
+        package var label: String
+        package var time: WallTime
+
+        package init(_ label: String, at time: WallTime) {
+            self.label = label
+            self.time = time
+        }
+    }
+
+    /// An execution that has not begun.
+    package init(
+        rollout: String,
+        vehicle: VehicleID,
+        serial: Serial,
+        run: Int,
+        started: WallTime
+    ) {
+        self.rollout = rollout
+        self.vehicle = vehicle
+        self.serial = serial
+        self.run = run
+        self.started = started
+        updated = started
+    }
+}

@@ -1,0 +1,115 @@
+import CSQLite
+
+/// One connection to the journal's file, for one thread at a time.
+final class JournalDatabase {
+    /// How a connection is opened.
+    enum Mode {
+        /// Reads and writes, and makes the file.
+        case write
+        /// Reads what another process may be writing.
+        case read
+        /// Reads a file that nobody has open, without a lock and without making files beside it.
+        case frozen
+    }
+
+    /// Whether a transaction is on disk when it returns.
+    enum Durability: String {
+        /// It is: SQLite syncs the log, and with it everything that came before.
+        case durable = "FULL"
+        /// Survives the end of this process, and a power cut only once something durable follows.
+        case relaxed = "NORMAL"
+    }
+
+    /// Only `Statement` and errors use it.
+    let handle: OpaquePointer
+    private var durability: Durability?
+
+    init(path: String, mode: Mode) throws(JournalError) {
+        var handle: OpaquePointer?
+        // Multi-thread mode: one thread at a time uses it, so SQLite need not lock each call.
+        let flags =
+            switch mode {
+            case .write: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            case .read: SQLITE_OPEN_READONLY
+            case .frozen: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            }
+        let name = mode == .frozen ? Self.address(of: path) + "?immutable=1" : path
+        let code = sqlite3_open_v2(name, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
+        guard code == SQLITE_OK, let handle else {
+            // A handle comes back even from a failure, and holds the reason.
+            defer { sqlite3_close_v2(handle) }
+            throw JournalError("open", handle: handle)
+        }
+        sqlite3_extended_result_codes(handle, 1)
+        // The state directory's lock keeps other writers out; this is for readers' short locks.
+        sqlite3_busy_timeout(handle, 5_000)
+        self.handle = handle
+    }
+
+    deinit { sqlite3_close_v2(handle) }
+
+    func execute(_ sql: String) throws(JournalError) {
+        guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else {
+            throw JournalError("execute", handle: handle)
+        }
+    }
+
+    func statement(_ sql: String) throws(JournalError) -> Statement {
+        try Statement(sql, in: self)
+    }
+
+    /// All or nothing: what `body` throws takes back what it did.
+    func transaction<R>(
+        _ durability: Durability,
+        _ body: () throws(JournalError) -> R
+    ) throws(JournalError) -> R {
+        if self.durability != durability {
+            try execute("PRAGMA synchronous = \(durability.rawValue)")
+            self.durability = durability
+        }
+        try execute("BEGIN IMMEDIATE")
+        do {
+            let result = try body()
+            try execute("COMMIT")
+            return result
+        } catch {
+            // SQLite has rolled back by itself after some errors, a full disk among them.
+            if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// All statements in `body` see the journal as it is at the first of them.
+    func snapshot<R>(_ body: () throws(JournalError) -> R) throws(JournalError) -> R {
+        try execute("BEGIN")
+        defer { try? execute("ROLLBACK") }
+        return try body()
+    }
+
+    func integer(_ sql: String) throws(JournalError) -> Int {
+        let statement = try statement(sql)
+        return try statement.step() ? Int(statement.integer(0)) : 0
+    }
+
+    func text(_ sql: String) throws(JournalError) -> String {
+        let statement = try statement(sql)
+        return try statement.step() ? statement.text(0) ?? "" : ""
+    }
+
+    var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+    var changedRows: Int { Int(sqlite3_changes(handle)) }
+
+    /// A path as a `file:` address, in which `?`, `#` and `%` mean something else.
+    private static func address(of path: String) -> String {
+        var address = "file:"
+        for character in path {
+            switch character {
+            case "?": address += "%3f"
+            case "#": address += "%23"
+            case "%": address += "%25"
+            default: address.append(character)
+            }
+        }
+        return address
+    }
+}

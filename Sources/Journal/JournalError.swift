@@ -1,0 +1,90 @@
+import CSQLite
+import Glibc
+
+/// Why the journal could not be opened, read or written.
+package struct JournalError: Error, Equatable {
+    package let kind: Kind
+    /// What was being done, such as `open` or `commit`.
+    package let operation: String
+    /// SQLite's extended result code, 0 when the finding is our own.
+    package let code: Int32
+    /// SQLite's words, or ours where SQLite was content.
+    package let words: String
+
+    /// What a caller decides by.
+    package enum Kind: Equatable, Sendable {
+        /// There is none, and reading does not make one.
+        case missing
+        /// The file cannot be made or opened.
+        case cannotCreate
+        /// The disk or the quota is full. What was recorded before is safe.
+        case full
+        /// It may be read but not written.
+        case readOnly
+        /// The disk failed us.
+        case disk
+        /// Another process keeps it locked.
+        case busy
+        /// It does not hold together.
+        case corrupt
+        /// A database of some other program.
+        case foreign
+        /// Written by a program with another schema than ours.
+        case schema(found: Int, known: Int)
+        /// A bug of ours.
+        case `internal`
+    }
+
+    init(_ kind: Kind, _ operation: String, code: Int32 = 0, words: String) {
+        self.kind = kind
+        self.operation = operation
+        self.code = code
+        self.words = words
+    }
+
+    /// What SQLite says about its last call on `handle`.
+    init(_ operation: String, handle: OpaquePointer?) {
+        let code = sqlite3_extended_errcode(handle)
+        self.init(
+            Self.kind(of: code, systemError: sqlite3_system_errno(handle)),
+            operation,
+            code: code,
+            words: String(cString: sqlite3_errmsg(handle))
+        )
+    }
+
+    /// The only place where SQLite's codes (https://www.sqlite.org/rescode.html) get a meaning.
+    static func kind(of code: Int32, systemError: Int32) -> Kind {
+        switch code & 0xFF {
+        case SQLITE_FULL: .full
+        case SQLITE_IOERR: [ENOSPC, EDQUOT].contains(systemError) ? .full : .disk
+        case SQLITE_READONLY, SQLITE_PERM: .readOnly
+        case SQLITE_CANTOPEN: .cannotCreate
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
+        case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
+        default: .internal
+        }
+    }
+}
+
+extension JournalError: CustomStringConvertible {
+    package var description: String {
+        let sentence =
+            switch kind {
+            case .missing: "there is no journal yet"
+            case .cannotCreate: "the journal cannot be opened or created"
+            case .full: "the journal cannot be written: the disk is full"
+            case .readOnly: "the journal cannot be written: it is read-only"
+            case .disk: "the journal cannot be read or written: the disk reports an error"
+            case .busy: "the journal is locked by another program"
+            case .corrupt: "the journal is damaged"
+            case .foreign: "journal.sqlite is not a journal of this program"
+            case .schema(let found, let known):
+                found > known
+                    ? "the journal was written by a newer version of this program"
+                    : "the journal was written by an older version and no run has brought it up to date"
+            case .internal: "the journal was used wrongly, which is a bug of this program"
+            }
+        return "\(sentence) (\(operation): \(words))"
+    }
+}

@@ -1,0 +1,68 @@
+import CSQLite
+import Glibc
+
+/// Reads the journal for `status` and its like: takes no lock, makes no file.
+///
+/// Works while a run writes, after a run was killed, and when nobody has it open.
+package struct JournalReader: Sendable {
+    private let path: String
+
+    package init(directory: String) { path = directory + "/" + Journal.fileName }
+
+    /// Everything `body` reads is of one moment.
+    package func read<R>(
+        _ body: (JournalView) throws(JournalError) -> R
+    ) throws(JournalError) -> R {
+        for _ in 1..<Self.limit {
+            let (result, stands) = try attempt(body)
+            if stands { return try result.get() }
+        }
+        return try attempt(body).result.get()
+    }
+
+    /// Reads once, and says whether what came of it holds.
+    ///
+    /// With a log beside it, a run goes on or was killed. Without one a plain connection would make
+    /// a log; so the file is read as it lies, and what that gives, be it an error, stands only if
+    /// no run has begun to write in the meantime.
+    private func attempt<R>(
+        _ body: (JournalView) throws(JournalError) -> R
+    ) throws(JournalError) -> (result: Result<R, JournalError>, stands: Bool) {
+        guard let before = Fingerprint(path) else {
+            throw JournalError(.missing, "open", words: "no file \(path)")
+        }
+        let live = access(path + "-wal", F_OK) == 0
+        do throws(JournalError) {
+            let database = try JournalDatabase(path: path, mode: live ? .read : .frozen)
+            let result = try database.snapshot { () throws(JournalError) in
+                try Schema.check(database)
+                return try body(JournalView(database: database))
+            }
+            return (.success(result), live || before == Fingerprint(path))
+        } catch {
+            // The run may have ended, and taken its log away, just before it was opened.
+            let stands = live ? error.kind != .cannotCreate : before == Fingerprint(path)
+            return (.failure(error), stands)
+        }
+    }
+
+    private static let limit = 5
+}
+
+/// Tells whether a file was written between two looks.
+private struct Fingerprint: Equatable {
+    private let inode: UInt
+    private let size: Int
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    /// Nil when there is no such file.
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        inode = UInt(status.st_ino)
+        size = Int(status.st_size)
+        seconds = status.st_mtim.tv_sec
+        nanoseconds = status.st_mtim.tv_nsec
+    }
+}

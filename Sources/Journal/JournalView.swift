@@ -1,0 +1,113 @@
+package import Domain
+
+/// What can be read from a journal, by the run that writes it and by everybody else.
+package struct JournalView {
+    let database: JournalDatabase
+
+    /// The newest run, of one rollout or of any.
+    package func lastRun(rollout: String?) throws(JournalError) -> RunRecord? {
+        try runs(rollout: rollout, limit: 1).first
+    }
+
+    /// The newest runs first.
+    package func runs(rollout: String?, limit: Int) throws(JournalError) -> [RunRecord] {
+        try rows(
+            """
+            SELECT \(RunRecord.columns) FROM runs WHERE ?1 IS NULL OR rollout = ?1
+            ORDER BY number DESC LIMIT ?2
+            """,
+            [Value(rollout), Value(limit)],
+            { row throws(JournalError) in try RunRecord(row: row) }
+        )
+    }
+
+    /// Runs without an end: the one that goes on, and those that were killed.
+    package func openRuns() throws(JournalError) -> [RunRecord] {
+        try rows(
+            "SELECT \(RunRecord.columns) FROM runs WHERE ended IS NULL ORDER BY number",
+            [],
+            { row throws(JournalError) in try RunRecord(row: row) }
+        )
+    }
+
+    package func execution(
+        rollout: String,
+        vehicle: VehicleID
+    ) throws(JournalError) -> ExecutionRecord? {
+        try rows(
+            """
+            SELECT \(ExecutionRecord.columns) FROM executions
+            WHERE rollout = ? AND vehicle = ?
+            """,
+            [.text(rollout), .text(vehicle.text)],
+            { row throws(JournalError) in try ExecutionRecord(row: row) }
+        ).first
+    }
+
+    /// Sorted by vehicle.
+    package func executions(rollout: String) throws(JournalError) -> [ExecutionRecord] {
+        try rows(
+            "SELECT \(ExecutionRecord.columns) FROM executions WHERE rollout = ?",
+            [.text(rollout)],
+            { row throws(JournalError) in try ExecutionRecord(row: row) }
+        ).sorted { $0.vehicle < $1.vehicle }
+    }
+
+    /// What is in doubt, oldest first, on one vehicle or on all.
+    package func openIntents(
+        rollout: String,
+        vehicle: VehicleID?
+    ) throws(JournalError) -> [IntentRecord] {
+        try rows(
+            """
+            SELECT \(IntentRecord.columns) FROM intents
+            WHERE rollout = ?1 AND (?2 IS NULL OR vehicle = ?2) AND settled IS NULL ORDER BY id
+            """,
+            [.text(rollout), Value(vehicle?.text)],
+            { row throws(JournalError) in try IntentRecord(row: row) }
+        )
+    }
+
+    /// All intents, oldest first, on one vehicle or on all.
+    package func intents(
+        rollout: String,
+        vehicle: VehicleID?
+    ) throws(JournalError) -> [IntentRecord] {
+        try rows(
+            """
+            SELECT \(IntentRecord.columns) FROM intents
+            WHERE rollout = ?1 AND (?2 IS NULL OR vehicle = ?2) ORDER BY id
+            """,
+            [.text(rollout), Value(vehicle?.text)],
+            { row throws(JournalError) in try IntentRecord(row: row) }
+        )
+    }
+
+    /// Up to `limit` events of a run after the one numbered `number`, in order.
+    package func events(
+        run: Int,
+        after number: Int = 0,
+        limit: Int = .max
+    ) throws(JournalError) -> [EventRecord] {
+        try rows(
+            """
+            SELECT \(EventRecord.columns) FROM events WHERE run = ? AND number > ?
+            ORDER BY number LIMIT ?
+            """,
+            [Value(run), Value(number), Value(limit)],
+            { row throws(JournalError) in try EventRecord(row: row) }
+        )
+    }
+
+    private func rows<R>(
+        _ sql: String,
+        _ values: [Value],
+        _ read: (borrowing Statement) throws(JournalError) -> R
+    ) throws(JournalError) -> [R] {
+        let statement = try database.statement(sql)
+        try statement.bind(values)
+        var rows: [R] = []
+        while try statement.step() { rows.append(try read(statement)) }
+        return rows
+    }
+}

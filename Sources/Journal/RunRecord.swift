@@ -1,0 +1,41 @@
+package import Domain
+
+/// One start of the program on one rollout.
+package struct RunRecord: Sendable, Equatable {
+    /// Counts from 1 within the state directory.
+    package let number: Int
+    package let rollout: String
+    package let plan: SHA256Digest
+    package let started: WallTime
+    /// The seed when the radio was simulated.
+    package let seed: UInt64?
+    /// Nil while the run goes on.
+    package let end: End?
+
+    /// How a run ended.
+    package struct End: Sendable, Equatable {
+        package let time: WallTime
+        /// Nil when the run was killed and a later one found it open.
+        package let exitCode: Int?
+        package let reason: String
+    }
+
+    static let columns = "number, rollout, plan, started, seed, ended, exit_code, reason"
+
+    init(row: borrowing Statement) throws(JournalError) {
+        number = Int(row.integer(0))
+        rollout = row.text(1) ?? ""
+        plan = try row.value(2) { SHA256Digest($0) }
+        started = WallTime(milliseconds: row.integer(3))
+        seed = try row.optional(4) { UInt64($0) }
+        guard !row.isNull(5) else {
+            end = nil
+            return
+        }
+        end = End(
+            time: WallTime(milliseconds: row.integer(5)),
+            exitCode: row.isNull(6) ? nil : Int(row.integer(6)),
+            reason: row.text(7) ?? ""
+        )
+    }
+}

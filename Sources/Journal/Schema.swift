@@ -1,0 +1,137 @@
+/// The tables, and how a file of an older version gets them.
+enum Schema {
+    /// `YARD` in ASCII: tells our file from any other SQLite database.
+    static let applicationID = 0x5941_5244
+
+    /// The script at index n brings version n to n + 1.
+    ///
+    /// One that was released never changes.
+    static let migrations = [
+        """
+        CREATE TABLE runs (
+            number INTEGER PRIMARY KEY,
+            rollout TEXT NOT NULL,
+            plan TEXT NOT NULL,
+            started INTEGER NOT NULL,
+            ended INTEGER,
+            exit_code INTEGER,
+            reason TEXT,
+            seed TEXT,
+            CHECK ((ended IS NULL) = (reason IS NULL))
+        ) STRICT;
+        CREATE INDEX runs_by_rollout ON runs (rollout, number);
+
+        CREATE TABLE executions (
+            rollout TEXT NOT NULL,
+            vehicle TEXT NOT NULL,
+            serial TEXT NOT NULL,
+            state TEXT NOT NULL,
+            attempt INTEGER NOT NULL CHECK (attempt >= 0),
+            run INTEGER NOT NULL REFERENCES runs (number),
+            image TEXT,
+            total_bytes INTEGER CHECK (total_bytes >= 0),
+            acknowledged INTEGER CHECK (acknowledged >= 0),
+            restarts INTEGER NOT NULL CHECK (restarts >= 0),
+            interruptions INTEGER NOT NULL CHECK (interruptions >= 0),
+            settle_deadline INTEGER,
+            in_bootloader INTEGER NOT NULL CHECK (in_bootloader IN (0, 1)),
+            version_before TEXT,
+            version_after TEXT,
+            outcome TEXT,
+            failure TEXT,
+            message TEXT,
+            started INTEGER NOT NULL,
+            updated INTEGER NOT NULL,
+            ended INTEGER,
+            next_label TEXT,
+            next_time INTEGER,
+            PRIMARY KEY (rollout, vehicle),
+            CHECK ((state = 'ended') = (outcome IS NOT NULL)),
+            CHECK ((outcome IS NULL) = (ended IS NULL)),
+            CHECK ((next_label IS NULL) = (next_time IS NULL))
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE intents (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            rollout TEXT NOT NULL,
+            vehicle TEXT NOT NULL,
+            step INTEGER NOT NULL,
+            effect TEXT NOT NULL,
+            description TEXT NOT NULL,
+            image TEXT,
+            begun INTEGER NOT NULL,
+            outcome TEXT,
+            settled INTEGER,
+            FOREIGN KEY (rollout, vehicle) REFERENCES executions (rollout, vehicle),
+            CHECK ((outcome IS NULL) = (settled IS NULL))
+        ) STRICT;
+        CREATE INDEX intents_by_execution ON intents (rollout, vehicle, id);
+
+        CREATE TABLE events (
+            run INTEGER NOT NULL REFERENCES runs (number),
+            number INTEGER NOT NULL,
+            time INTEGER NOT NULL,
+            kind TEXT NOT NULL,
+            vehicle TEXT,
+            json TEXT NOT NULL,
+            PRIMARY KEY (run, number)
+        ) STRICT, WITHOUT ROWID;
+        """
+    ]
+
+    static var version: Int { migrations.count }
+
+    /// Makes a connection that writes ready: settings, identity and the newest tables.
+    static func prepare(_ database: JournalDatabase) throws(JournalError) {
+        // Looked at before anything is changed, so that a foreign file stays as it is.
+        let found = try identify(database)
+        let mode = try database.text("PRAGMA journal_mode = WAL")
+        guard ["wal", "memory"].contains(mode) else {
+            throw JournalError(
+                .cannotCreate,
+                "open",
+                words: "no write-ahead log here, only \(mode)"
+            )
+        }
+        try database.execute("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF")
+        guard found < version else { return }
+        try database.transaction(.durable) { () throws(JournalError) in
+            for script in migrations[found...] { try database.execute(script) }
+            try database.execute("PRAGMA application_id = \(applicationID)")
+            try database.execute("PRAGMA user_version = \(version)")
+        }
+    }
+
+    /// Throws unless the file is a journal with exactly our tables.
+    static func check(_ database: JournalDatabase) throws(JournalError) {
+        let found = try identify(database)
+        guard found > 0 else {
+            throw JournalError(.missing, "open", words: "the file is empty")
+        }
+        guard found == version else { throw other(found) }
+    }
+
+    /// The version of a journal that is ours, 0 for an empty file.
+    private static func identify(_ database: JournalDatabase) throws(JournalError) -> Int {
+        let application = try database.integer("PRAGMA application_id")
+        let found = try database.integer("PRAGMA user_version")
+        if application == 0, found == 0,
+            try database.integer("SELECT count(*) FROM sqlite_schema") == 0
+        {
+            return 0
+        }
+        guard application == applicationID, found > 0 else {
+            throw JournalError(.foreign, "open", words: "application id \(application)")
+        }
+        guard found <= version else { throw other(found) }
+        return found
+    }
+
+    private static func other(_ found: Int) -> JournalError {
+        JournalError(
+            .schema(found: found, known: version),
+            "open",
+            words: "its schema is version \(found), ours is \(version)"
+        )
+    }
+}

@@ -1,0 +1,43 @@
+/// Collects what is wrong while a file is read, so that all of it is said in one go.
+package final class Diagnostics {
+    /// A hostile file could earn one error a byte; nobody reads past this many.
+    package static let most = 1_000
+
+    private var collected: [Diagnostic] = []
+    private var seen: Set<Diagnostic> = []
+    private var files: [String] = []
+    package private(set) var errorCount = 0
+
+    package init() {}
+
+    package var hasErrors: Bool { errorCount > 0 }
+
+    package func error(_ place: Place, _ message: String, hint: String? = nil) {
+        add(Diagnostic(.error, place, message, hint: hint))
+    }
+
+    package func warning(_ place: Place, _ message: String, hint: String? = nil) {
+        add(Diagnostic(.warning, place, message, hint: hint))
+    }
+
+    /// Takes a diagnostic once: an alias brings the same node, and so its errors, many times.
+    package func add(_ diagnostic: Diagnostic) {
+        if diagnostic.severity == .error { errorCount += 1 }
+        guard collected.count < Self.most, seen.insert(diagnostic).inserted else { return }
+        if !files.contains(diagnostic.place.file) { files.append(diagnostic.place.file) }
+        collected.append(diagnostic)
+    }
+
+    /// In the order of the files as they were met, then of their lines.
+    package var list: [Diagnostic] {
+        var rank: [String: Int] = [:]
+        for (index, file) in files.enumerated() { rank[file] = index }
+        func key(_ place: Place) -> (Int, Int, Int) {
+            (rank[place.file] ?? .max, place.line, place.column)
+        }
+        return collected.enumerated().sorted { left, right in
+            let (first, second) = (key(left.element.place), key(right.element.place))
+            return first == second ? left.offset < right.offset : first < second
+        }.map(\.element)
+    }
+}

@@ -1,0 +1,173 @@
+package import Domain
+
+/// Reads the keys of one map; whatever is wrong goes into its diagnostics.
+///
+/// Each reading method asks for one key and so makes it known. `finish` reports the keys that
+/// nobody asked for. Keys that start with `x-` are the user's own, at every level.
+package struct FieldReader {
+    /// Whether a key may be left out.
+    package enum Presence: Sendable { case required, optional }
+
+    package let place: Place
+    package let diagnostics: Diagnostics
+    /// What the map describes, with its article, for messages: `an image`.
+    package let what: String
+    /// Nil when the node is no map; that was reported once and nothing else is.
+    private let fields: [String: MarkedNode.Entry]?
+    private let order: [MarkedNode.Entry]
+    private var known: Set<String>
+    private var missing: [String] = []
+
+    /// `known` names keys that are right though this reader may not ask for them.
+    package init(
+        _ node: MarkedNode,
+        _ diagnostics: Diagnostics,
+        as what: String = "a map",
+        known: some Sequence<String> = []
+    ) {
+        place = node.place
+        self.diagnostics = diagnostics
+        self.what = what
+        self.known = Set(known)
+        let entries = node.entries(diagnostics, of: "\(what) as a map")
+        order = entries ?? []
+        fields = entries.map { entries in
+            Dictionary(entries.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+    }
+
+    /// The keys of the file in its own order, without the user's own.
+    package var keys: [MarkedNode.Entry] { order.filter { !$0.key.hasPrefix("x-") } }
+
+    package func has(_ key: String) -> Bool { fields?[key] != nil }
+
+    /// The value of `key` as it stands; `finish` reports a missing one that is required.
+    package mutating func node(_ key: String, _ presence: Presence = .required) -> MarkedNode? {
+        known.insert(key)
+        guard let fields else { return nil }
+        if let entry = fields[key] { return entry.value }
+        if presence == .required, !missing.contains(key) { missing.append(key) }
+        return nil
+    }
+
+    /// The key's own place, or the map's when it is not there.
+    package func place(of key: String) -> Place { fields?[key]?.keyPlace ?? place }
+
+    package mutating func text(_ key: String, _ presence: Presence = .required) -> String? {
+        node(key, presence)?.text(diagnostics)
+    }
+
+    package mutating func text(_ key: String, default fallback: String) -> String {
+        text(key, .optional) ?? fallback
+    }
+
+    package mutating func integer(
+        _ key: String,
+        in range: ClosedRange<Int>,
+        _ presence: Presence = .required
+    ) -> Int? {
+        node(key, presence)?.integer(in: range, diagnostics)
+    }
+
+    package mutating func integer(
+        _ key: String,
+        in range: ClosedRange<Int>,
+        default fallback: Int
+    ) -> Int {
+        integer(key, in: range, .optional) ?? fallback
+    }
+
+    package mutating func boolean(_ key: String, default fallback: Bool) -> Bool {
+        node(key, .optional)?.boolean(diagnostics) ?? fallback
+    }
+
+    package mutating func duration(
+        _ key: String,
+        in range: ClosedRange<Duration> = .zero ... .seconds(365 * 86_400),
+        _ presence: Presence = .required
+    ) -> Duration? {
+        node(key, presence)?.duration(in: range, diagnostics)
+    }
+
+    package mutating func duration(
+        _ key: String,
+        in range: ClosedRange<Duration> = .zero ... .seconds(365 * 86_400),
+        default fallback: Duration
+    ) -> Duration {
+        duration(key, in: range, .optional) ?? fallback
+    }
+
+    package mutating func byteCount(
+        _ key: String,
+        in range: ClosedRange<Int> = 0...Int.max,
+        _ presence: Presence = .required
+    ) -> ByteCount? {
+        node(key, presence)?.byteCount(in: range, diagnostics)
+    }
+
+    package mutating func percent(_ key: String, _ presence: Presence = .required) -> Percent? {
+        node(key, presence)?.percent(diagnostics)
+    }
+
+    package mutating func choice<Choice: CaseIterable & RawRepresentable<String>>(
+        _ key: String,
+        _ type: Choice.Type,
+        _ presence: Presence = .required
+    ) -> Choice? {
+        node(key, presence)?.choice(type, diagnostics)
+    }
+
+    package mutating func choice<Choice: CaseIterable & RawRepresentable<String>>(
+        _ key: String,
+        default fallback: Choice
+    ) -> Choice {
+        choice(key, Choice.self, .optional) ?? fallback
+    }
+
+    /// The items of a list; empty when it is not there or no list.
+    package mutating func list(
+        _ key: String,
+        _ presence: Presence = .required,
+        of what: String = "values"
+    ) -> [MarkedNode] {
+        node(key, presence)?.items(diagnostics, of: what) ?? []
+    }
+
+    /// The entries of a map whose keys are free; empty when it is not there or no map.
+    package mutating func map(
+        _ key: String,
+        _ presence: Presence = .required,
+        of what: String = "a map"
+    ) -> [MarkedNode.Entry] {
+        node(key, presence)?.entries(diagnostics, of: what) ?? []
+    }
+
+    /// A reader for the map under `key`, or nil when it is not there.
+    package mutating func reader(
+        _ key: String,
+        as what: String,
+        _ presence: Presence = .required
+    ) -> FieldReader? {
+        node(key, presence).map { FieldReader($0, diagnostics, as: what) }
+    }
+
+    /// Reports the keys that nobody asked for and those that are missing.
+    ///
+    /// A key that is missing because it is misspelled is one mistake, and so one error.
+    package func finish() {
+        // A key that stands already cannot be the one that was meant.
+        let free = known.filter { fields?[$0] == nil }
+        var meant: Set<String> = []
+        for entry in keys where !known.contains(entry.key) {
+            if let match = Nearest.match(entry.key, among: free) { meant.insert(match) }
+            diagnostics.error(
+                entry.keyPlace,
+                "unknown key \(quoted(entry.key)) in \(what)",
+                hint: Nearest.hint(entry.key, among: free)
+            )
+        }
+        for key in missing where !meant.contains(key) {
+            diagnostics.error(place, "\(what) needs the key `\(key)`", hint: "add `\(key): …`")
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/// Finds what someone probably meant.
+package enum Nearest {
+    /// The candidate that takes the fewest edits, if they are few for a word of that length.
+    ///
+    /// Ties go to the first in alphabetical order, so that a message is the same on every run.
+    package static func match(_ word: String, among candidates: some Sequence<String>) -> String? {
+        guard word.utf8.count <= 64 else { return nil }
+        var best: (word: String, distance: Int)?
+        for candidate in candidates.sorted() {
+            let allowed = max(1, min(word.utf8.count, candidate.utf8.count) / 3)
+            let distance = distance(Array(word.lowercased().utf8), Array(candidate.utf8))
+            guard distance <= allowed, distance < best?.distance ?? .max else { continue }
+            best = (candidate, distance)
+        }
+        return best?.word
+    }
+
+    /// ``did you mean `x`?``, or the list of what is possible.
+    package static func hint(_ word: String, among candidates: some Sequence<String>) -> String {
+        let known = candidates.sorted()
+        if let match = match(word, among: known) { return "did you mean `\(match)`?" }
+        if known.isEmpty { return "nothing can stand here" }
+        let shown = known.prefix(20).map { "`\($0)`" }.joined(separator: ", ")
+        return "known here: " + shown + (known.count > 20 ? ", …" : "")
+    }
+
+    /// Insertions, deletions, replacements and swaps of neighbours that turn one into the other.
+    package static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        guard !left.isEmpty, !right.isEmpty else { return max(left.count, right.count) }
+        var beforeLast: [Int] = []
+        var last = Array(0...right.count)
+        for (row, byte) in left.enumerated() {
+            var current = [row + 1]
+            current.reserveCapacity(right.count + 1)
+            for column in right.indices {
+                let cost = byte == right[column] ? 0 : 1
+                var value = min(last[column + 1] + 1, current[column] + 1, last[column] + cost)
+                if row > 0, column > 0, byte == right[column - 1], left[row - 1] == right[column] {
+                    value = min(value, beforeLast[column - 1] + 1)
+                }
+                current.append(value)
+            }
+            beforeLast = last
+            last = current
+        }
+        return last[right.count]
+    }
+}

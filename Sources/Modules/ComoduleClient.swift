@@ -1,0 +1,222 @@
+package import Domain
+package import Radio
+package import Sessions
+package import Wire
+
+/// A link to a Comodule module's application, and what can be asked on it.
+package final class ComoduleClient {
+    private static let answerLimit = Duration.seconds(10)
+
+    private let link: any Link
+    private let time: any Timekeeper
+    /// What the register was last seen to hold on this link.
+    private var held: UInt16?
+    private var notifier: (any Subscription)?
+
+    package init(link: any Link, time: any Timekeeper) {
+        self.link = link
+        self.time = time
+    }
+
+    package func disconnect() async { await link.disconnect() }
+
+    private var soon: Moment { time.now.advanced(by: Self.answerLimit) }
+
+    // MARK: Authentication
+
+    package func authenticate(_ key: ComoduleKey) async throws(ModuleError) {
+        var machine = ComoduleAuthentication(key: key, sha1: Hashing.sha1)
+        var action = machine.begin(at: time.now)
+        while true {
+            let deadline = machine.deadline ?? soon
+            do throws(RadioError) {
+                switch action {
+                case .readChallenge:
+                    let bytes = try await link.read(ComoduleNumbers.challenge, before: deadline)
+                    action = machine.challengeRead(bytes, at: time.now)
+                case .writeResponse(let bytes):
+                    try await link.write(bytes, to: ComoduleNumbers.response, before: deadline)
+                    action = machine.responseWritten(at: time.now)
+                case .readState:
+                    let bytes = try await link.read(
+                        ComoduleNumbers.authenticated,
+                        before: deadline
+                    )
+                    action = machine.stateRead(bytes, at: time.now)
+                case .wait:
+                    action = machine.timeout(at: deadline)
+                case .authenticated, .failed:
+                    break
+                }
+            } catch {
+                if error.isHostFault || error == .cancelled { throw .radio(error) }
+                action = machine.linkFailed(error.linkFailure, at: time.now)
+            }
+            if case .authenticated = action { return }
+            if case .failed(let error) = action { throw .authentication(error) }
+        }
+    }
+
+    // MARK: Registers
+
+    /// The record's data, nil when the module has no such record.
+    package func record(_ id: UInt16) async throws(ModuleError) -> ComoduleRecord? {
+        var machine = RegisterReader(id: id, held: held)
+        defer { held = machine.held }
+        var action = machine.begin(at: time.now)
+        while true {
+            switch action {
+            case .select(let bytes):
+                switch await attempt({ (deadline) async throws(RadioError) in
+                    try await self.link.write(
+                        bytes,
+                        to: ComoduleNumbers.selector,
+                        before: deadline
+                    )
+                }) {
+                case .success: action = machine.selected(at: time.now)
+                case .failure(let error): action = try failed(error, &machine)
+                }
+            case .read(let moment):
+                await time.sleep(until: moment, for: "a record to be loaded")
+                switch await attempt({ (deadline) async throws(RadioError) in
+                    try await self.link.read(ComoduleNumbers.register, before: deadline)
+                }) {
+                case .success(let bytes): action = machine.read(bytes, at: time.now)
+                case .failure(let error): action = try failed(error, &machine)
+                }
+            case .wait:
+                action = machine.timeout(at: machine.deadline ?? soon)
+            case .record(let data):
+                return ComoduleRecord(id: id, data: data)
+            case .absent:
+                return nil
+            case .failed(let error):
+                throw .register(error)
+            }
+        }
+    }
+
+    private func failed(
+        _ error: RadioError,
+        _ machine: inout RegisterReader
+    ) throws(ModuleError) -> RegisterReader.Action {
+        if error.isHostFault || error == .cancelled { throw .radio(error) }
+        return machine.linkFailed(error.linkFailure, at: time.now)
+    }
+
+    private func attempt<R>(
+        _ body: (Moment) async throws(RadioError) -> R
+    ) async -> Result<R, RadioError> {
+        do throws(RadioError) {
+            return .success(try await body(soon))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    // MARK: Firmware
+
+    package func firmware() async throws(ModuleError) -> FirmwareInfo {
+        let revision = try await text(ComoduleNumbers.firmwareRevision)
+        guard let secondary = FirmwareVersion(revision) else {
+            throw .value("the module gives its version as something that is none")
+        }
+        let type = try await text(ComoduleNumbers.hardwareRevision)
+        let versions = try await record(VersionsRecord.id).flatMap { VersionsRecord($0) }
+        return FirmwareInfo(
+            type: Int(type),
+            variant: Int(versions?.variant ?? 0),
+            secondary: secondary,
+            primary: versions?.primary,
+            isOngoing: versions.map { $0.handoff != 0 } ?? false
+        )
+    }
+
+    private func text(_ characteristic: Characteristic) async throws(ModuleError) -> String {
+        do throws(RadioError) {
+            let bytes = try await link.read(characteristic, before: soon)
+            // Some stacks hand out C strings with their end.
+            return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        } catch { throw .radio(error) }
+    }
+
+    // MARK: Notifications
+
+    /// The next record the module tells of by itself, nil when none came by the deadline.
+    package func notification(
+        before deadline: Moment
+    ) async throws(ModuleError) -> ComoduleRecord? {
+        do throws(RadioError) {
+            let subscription: any Subscription
+            if let notifier {
+                subscription = notifier
+            } else {
+                subscription = try await link.subscribe(
+                    to: ComoduleNumbers.notifier,
+                    before: soon
+                )
+                notifier = subscription
+            }
+            return ComoduleRecord(try await subscription.next(before: deadline))
+        } catch {
+            guard error == .timedOut else { throw .radio(error) }
+            return nil
+        }
+    }
+
+    // MARK: Into the bootloader
+
+    /// Tells the module which image comes.
+    package func announce(_ record: PreflightRecord) async throws(ModuleError) {
+        held = nil
+        do throws(RadioError) {
+            try await link.write(
+                record.record.bytes,
+                to: ComoduleNumbers.register,
+                before: soon
+            )
+        } catch { throw .radio(error) }
+    }
+
+    /// Starts the bootloader under a name of its own; the link is gone afterwards.
+    package func enterBootloader(as name: BootloaderName) async throws(ModuleError) {
+        var machine = ButtonlessEntry(name: name)
+        var indications: (any Subscription)?
+        var action = machine.begin(at: time.now)
+        while true {
+            let deadline = machine.deadline ?? soon
+            do throws(RadioError) {
+                switch action {
+                case .subscribe:
+                    indications = try await link.subscribe(
+                        to: DFUNumbers.buttonless,
+                        before: deadline
+                    )
+                    action = machine.subscribed(at: time.now)
+                case .write(let request):
+                    try await link.write(
+                        request.bytes,
+                        to: DFUNumbers.buttonless,
+                        before: deadline
+                    )
+                    action = .wait
+                case .wait:
+                    guard let indications else { throw .timedOut }
+                    let bytes = try await indications.next(before: deadline)
+                    action = machine.indicated(bytes, at: time.now)
+                case .entered, .failed:
+                    break
+                }
+            } catch {
+                if error.isHostFault || error == .cancelled { throw .radio(error) }
+                action =
+                    error == .timedOut
+                    ? machine.timeout(at: max(time.now, deadline))
+                    : machine.linkFailed(error.linkFailure, at: time.now)
+            }
+            if case .entered = action { return }
+            if case .failed(let error) = action { throw .entry(error) }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package import Domain
+package import Radio
+import Wire
+
+/// A module that was heard, and what it runs just now.
+package struct ModuleSighting: Sendable, Equatable {
+    package enum Role: Sendable, Equatable {
+        case application
+        /// It waits for an image, or has part of one.
+        case bootloader
+    }
+
+    package let serial: Serial
+    package let role: Role
+    package let peer: Peer
+    package let name: String?
+    /// In dBm.
+    package let signal: Int
+
+    /// Nil when the advertisement is not a Comodule module's, or a bootloader of another's making.
+    package init?(_ advertisement: Advertisement) {
+        if let data = advertisement.manufacturerData[ComoduleNumbers.company],
+            let serial = ComoduleNumbers.serial(manufacturerData: data)
+        {
+            self.serial = serial
+            role = .application
+        } else if advertisement.services.contains(DFUNumbers.service),
+            let serial = advertisement.name.flatMap({ BootloaderName.serial(in: $0) })
+        {
+            self.serial = serial
+            role = .bootloader
+        } else {
+            return nil
+        }
+        peer = advertisement.peer
+        name = advertisement.name
+        signal = advertisement.signal
+    }
+
+    /// What a scan for Comodule modules should let through.
+    package static let filter = ScanFilter(
+        services: [DFUNumbers.service],
+        companies: [ComoduleNumbers.company]
+    )
+}
+
+/// Looks for one module among all that advertise.
+package struct ModuleSeeker: Sendable {
+    /// How long one wait for an advertisement may be: in between, `isStopped` is asked.
+    private static let patience = Duration.seconds(1)
+
+    private let central: any Central
+    private let time: any Timekeeper
+
+    package init(central: any Central, time: any Timekeeper) {
+        self.central = central
+        self.time = time
+    }
+
+    /// The module, or nil when it was not heard by the deadline or `isStopped` said so.
+    package func seek(
+        _ serial: Serial,
+        before deadline: Moment,
+        unless isStopped: @Sendable () -> Bool
+    ) async throws(RadioError) -> ModuleSighting? {
+        let time = time
+        return try await central.withScan(ModuleSighting.filter) { scan throws(RadioError) in
+            while time.now < deadline && !isStopped() {
+                let next = min(deadline, time.now.advanced(by: Self.patience))
+                let heard: Advertisement
+                do throws(RadioError) {
+                    heard = try await scan.next(before: next)
+                } catch {
+                    guard error == .timedOut else { throw error }
+                    continue
+                }
+                if let sighting = ModuleSighting(heard), sighting.serial == serial {
+                    return sighting
+                }
+            }
+            return nil
+        }
+    }
+}

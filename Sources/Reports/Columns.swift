@@ -1,0 +1,42 @@
+/// Text measured in columns of a terminal.
+enum Columns {
+    /// How many columns the text takes: two for wide letters and pictures, none for joined marks.
+    static func width(_ text: some StringProtocol) -> Int {
+        text.reduce(0) { $0 + width($1) }
+    }
+
+    private static func width(_ character: Character) -> Int {
+        guard let scalar = character.unicodeScalars.first else { return 0 }
+        return switch scalar.value {
+        case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+            0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
+            2
+        default: 1
+        }
+    }
+
+    /// As much of the start of the text as fits.
+    static func prefix(_ text: String, _ columns: Int) -> String {
+        var (taken, left) = ("", columns)
+        for character in text {
+            left -= width(character)
+            guard left >= 0 else { break }
+            taken.append(character)
+        }
+        return taken
+    }
+
+    static func padded(_ text: String, _ columns: Int) -> String {
+        text + String(repeating: " ", count: max(0, columns - width(text)))
+    }
+}
+
+extension String {
+    /// The text with every letter that is not ASCII spelled as its number.
+    var ascii: String {
+        guard utf8.contains(where: { $0 > 0x7F }) else { return self }
+        return unicodeScalars.reduce(into: "") { text, scalar in
+            text += scalar.isASCII ? String(scalar) : "\\u{\(String(scalar.value, radix: 16))}"
+        }
+    }
+}

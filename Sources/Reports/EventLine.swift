@@ -1,0 +1,127 @@
+package import Domain
+import Wire
+
+/// The stream of `--events`: one JSON object a line for each event.
+///
+/// Members are only ever added; their order is fixed, and one without a value is left out.
+package struct EventLine: Printer {
+    /// Known once the run has started; every later line carries it.
+    private var rollout: String?
+
+    package init() {}
+
+    package mutating func print(_ event: Event, at now: Moment) -> [Output] {
+        [Output(.out, line(event))]
+    }
+
+    /// The line of `event`, ended by a line feed.
+    package mutating func line(_ event: Event) -> String {
+        switch event.body {
+        case .runStarted(let start): rollout = start.rollout
+        case .runEnded(let end): rollout = end.rollout
+        default: break
+        }
+        let head = JSONValue.object([
+            "schema": 1,
+            "number": .int(event.number),
+            "time": .string(event.time.description),
+            "kind": .string(event.body.kind),
+            "rollout": rollout.map { .string($0) },
+            "vehicle": event.body.vehicle.map { .string($0.text) },
+        ])
+        let members = (head.members ?? []) + (event.body.details.members ?? [])
+        return JSONValue.object(members).text + "\n"
+    }
+}
+
+extension Event.Body {
+    /// The event's name for programs.
+    package var kind: String {
+        switch self {
+        case .runStarted: "run-started"
+        case .imageReady: "image-ready"
+        case .attemptStarted: "attempt-started"
+        case .stateChanged: "state-changed"
+        case .inspected: "inspected"
+        case .progress: "progress"
+        case .interrupted: "interrupted"
+        case .problem: "problem"
+        case .retrying: "retrying"
+        case .vehicleEnded: "vehicle-ended"
+        case .warning: "warning"
+        case .runEnded: "run-ended"
+        }
+    }
+
+    /// The vehicle it is about, nil for what concerns the whole run.
+    package var vehicle: VehicleID? {
+        switch self {
+        case .attemptStarted(let id, _, _, _), .stateChanged(let id, _, _),
+            .inspected(let id, _, _), .progress(let id, _), .interrupted(let id, _, _),
+            .problem(let id, _), .retrying(let id, _, _, _), .vehicleEnded(let id, _):
+            id
+        case .runStarted, .imageReady, .warning, .runEnded: nil
+        }
+    }
+
+    /// The members that only this kind has.
+    fileprivate var details: JSONValue {
+        switch self {
+        case .runStarted(let start):
+            .object([
+                "plan": .string(start.plan.description),
+                "run": .int(start.run),
+                "vehicles": .int(start.vehicles),
+                "adapters": .array(start.adapters.map { .string($0) }),
+                "seed": start.seed.map { .seed($0) },
+            ])
+        case .imageReady(let name, let digest, let size):
+            .object([
+                "image": .string(name),
+                "sha256": .string(digest.description),
+                "bytes": .int(size.bytes),
+            ])
+        case .attemptStarted(_, let serial, let attempt, let position):
+            .object([
+                "serial": .string(serial.text),
+                "attempt": .int(attempt),
+                "position": .int(position),
+            ])
+        case .stateChanged(_, let state, let detail):
+            .object([
+                "state": .string(state.rawValue),
+                "detail": detail.map { .string($0) },
+            ])
+        case .inspected(_, let version, let facts):
+            .object([
+                "version": version.map { .string($0.description) },
+                "facts": .facts(facts),
+            ])
+        case .progress(_, let progress):
+            .object([
+                "acknowledged": .int(progress.acknowledged.bytes),
+                "total": .int(progress.total.bytes),
+                "resumed_from": .int(progress.resumedFrom.bytes),
+                "bytes_per_second": progress.wholeRate.map { .int($0) },
+                "remaining_seconds": progress.remaining.map { .seconds($0) },
+            ])
+        case .interrupted(_, let cause, let count):
+            .object(["cause": .string(cause), "count": .int(count)])
+        case .problem(_, let problem):
+            .object([
+                "check": .string(problem.check),
+                "measured": .string(problem.measured),
+                "required": .string(problem.required),
+            ])
+        case .retrying(_, let failure, let message, let pause):
+            .object([
+                "class": .string(failure.rawValue),
+                "message": .string(message),
+                "pause_seconds": .seconds(pause),
+            ])
+        case .vehicleEnded(_, let verdict): .object(verdict.members)
+        case .warning(let text): .object(["message": .string(text)])
+        case .runEnded(let end): .object(end.members)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Domain
+package import Wire
+
+/// The parts that the event stream and the report write in the same way.
+extension Verdict {
+    package var members: [JSONMember] {
+        let value = JSONValue.object([
+            "outcome": .string(outcome.rawValue),
+            "class": failure.map { .string($0.rawValue) },
+            "message": .string(message),
+            "versions": .object([
+                "before": versionBefore.map { .string($0.description) },
+                "after": versionAfter.map { .string($0.description) },
+            ]),
+            "attempts": .int(attempts),
+            "interruptions": .int(interruptions),
+            "bytes": .int(bytesSent.bytes),
+            "seconds": .seconds(took),
+        ])
+        return value.members ?? []
+    }
+}
+
+extension RunEnd {
+    package var members: [JSONMember] {
+        let counts = Outcome.allCases.map {
+            JSONMember($0.rawValue, .int(self.counts[$0] ?? 0))
+        }
+        return [
+            JSONMember("counts", .object(counts + [JSONMember("unfinished", .int(unfinished))])),
+            JSONMember("seconds", .seconds(took)),
+            JSONMember("exit", .object(["code": .int(exitCode), "reason": .string(reason)])),
+        ]
+    }
+}
+
+extension Progress {
+    /// Whole bytes a second; nil when there is nothing sensible to show.
+    package var wholeRate: Int? {
+        guard let rate, rate.isFinite, rate >= 0, rate < 1e15 else { return nil }
+        return Int(rate)
+    }
+
+    /// The share that the module has acknowledged, 0 to 100; 100 only when it is all.
+    package var percent: Int {
+        guard total.bytes > 0, acknowledged.bytes < total.bytes else { return 100 }
+        return min(99, Int(Double(acknowledged.bytes) / Double(total.bytes) * 100))
+    }
+}
+
+extension JSONValue {
+    /// Seconds to the millisecond; a whole number where it is one.
+    package static func seconds(_ duration: Duration) -> JSONValue {
+        let milliseconds = duration.nanoseconds / 1_000_000
+        guard !milliseconds.isMultiple(of: 1_000) else { return .integer(milliseconds / 1_000) }
+        return .number(Double(milliseconds) / 1_000)
+    }
+
+    /// A number, or its digits as text when a reader's 64 bits would not hold it.
+    package static func seed(_ seed: UInt64) -> JSONValue {
+        Int64(exactly: seed).map { .integer($0) } ?? .string(String(seed))
+    }
+
+    /// An object of the facts; of several with one name the first.
+    package static func facts(_ facts: [Fact]) -> JSONValue {
+        var members: [JSONMember] = []
+        for fact in facts where !members.contains(where: { $0.name == fact.name }) {
+            members.append(JSONMember(fact.name, .string(fact.value)))
+        }
+        return .object(members)
+    }
+}

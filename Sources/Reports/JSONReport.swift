@@ -1,0 +1,47 @@
+package import Domain
+import Wire
+
+/// The one document of `--json`, written when the run has ended.
+package struct JSONReport: Printer {
+    private var start: (run: RunStart, time: WallTime)?
+    private var serials: [VehicleID: Serial] = [:]
+    private var verdicts: [VehicleID: Verdict] = [:]
+
+    package init() {}
+
+    package mutating func print(_ event: Event, at now: Moment) -> [Output] {
+        switch event.body {
+        case .runStarted(let run): start = (run, event.time)
+        case .attemptStarted(let id, let serial, _, _): serials[id] = serial
+        case .vehicleEnded(let id, let verdict): verdicts[id] = verdict
+        case .runEnded(let end):
+            return [Output(.out, document(end, at: event.time).text + "\n")]
+        case .imageReady, .stateChanged, .inspected, .progress, .interrupted, .problem, .retrying,
+            .warning:
+            break
+        }
+        return []
+    }
+
+    private func document(_ end: RunEnd, at time: WallTime) -> JSONValue {
+        let head = JSONValue.object([
+            "schema": 1,
+            "rollout": .string(end.rollout),
+            "plan": start.map { .string($0.run.plan.description) },
+            "run": start.map { .int($0.run.run) },
+            "seed": start?.run.seed.map { .seed($0) },
+            "started": start.map { .string($0.time.description) },
+            "ended": .string(time.description),
+        ])
+        let vehicles = verdicts.sorted { $0.key < $1.key }.map { id, verdict in
+            let name = JSONValue.object([
+                "vehicle": .string(id.text),
+                "serial": serials[id].map { .string($0.text) },
+            ])
+            return JSONValue.object((name.members ?? []) + verdict.members)
+        }
+        return .object(
+            (head.members ?? []) + [JSONMember("vehicles", .array(vehicles))] + end.members
+        )
+    }
+}

@@ -1,0 +1,82 @@
+import Domain
+
+/// One vehicle under way, as a line that is drawn over and over.
+struct LiveRow: Sendable {
+    let vehicle: VehicleID
+    let attempt: Int
+    private(set) var state = ExecutionState.seeking
+    private(set) var detail: String?
+    private(set) var progress: Progress?
+    private(set) var interruptions = 0
+
+    init(vehicle: VehicleID, attempt: Int) {
+        self.vehicle = vehicle
+        self.attempt = attempt
+    }
+
+    mutating func take(_ body: Event.Body) {
+        switch body {
+        case .stateChanged(_, let state, let detail):
+            self.state = state
+            self.detail = detail
+        case .progress(_, let progress):
+            state = .transferring
+            self.progress = progress
+        case .interrupted(_, let cause, let count):
+            state = .interrupted
+            detail = cause
+            interruptions = count
+        case .runStarted, .imageReady, .attemptStarted, .inspected, .problem, .retrying,
+            .vehicleEnded, .warning, .runEnded:
+            break
+        }
+    }
+
+    /// At most `style.width - 1` columns, so that no terminal wraps it.
+    func text(_ style: TerminalStyle, name columns: Int) -> String {
+        let dots = style.isUnicode ? "…" : "..."
+        var name = style.isUnicode ? vehicle.text.visible : vehicle.text.visible.ascii
+        if Columns.width(name) > columns {
+            name = Columns.prefix(name, columns - Columns.width(dots)) + dots
+        }
+        var plain = Columns.padded(name, columns) + "  "
+        // The states are put in columns as wide as the longest of them.
+        let stateColumns = 14
+        let room = style.width - 1 - Columns.width(plain) - stateColumns - 2
+        let rest = state == .transferring ? transfer(style, room) : words(style)
+        plain +=
+            rest.isEmpty
+            ? state.rawValue : Columns.padded(state.rawValue, stateColumns) + "  " + rest
+        let line = Columns.prefix(plain, max(0, style.width - 1))
+        guard style.colourOnErr, state == .interrupted else { return line }
+        return Colour.yellow.paint(line)
+    }
+
+    private func words(_ style: TerminalStyle) -> String {
+        var words: [String] = []
+        if let detail {
+            words.append(style.isUnicode ? detail.visible : detail.visible.ascii)
+        }
+        if attempt > 1 { words.append("attempt \(attempt)") }
+        if interruptions > 0 {
+            words.append(interruptions == 1 ? "1 interruption" : "\(interruptions) interruptions")
+        }
+        return words.joined(separator: ", ")
+    }
+
+    /// A bar where there is room for one, and figures.
+    private func transfer(_ style: TerminalStyle, _ room: Int) -> String {
+        guard let progress else { return words(style) }
+        let percent = String(progress.percent)
+        var figures = String(repeating: " ", count: 3 - percent.utf8.count) + percent + "%"
+        if let rate = progress.rateText { figures += "  \(rate)" }
+        if let remaining = progress.timeLeft { figures += "  \(remaining.brief) left" }
+        if progress.isResumed { figures += "  resumed" }
+        let cells = min(30, room - figures.utf8.count - 3)
+        guard cells >= 5 else { return figures }
+        let full = cells * progress.percent / 100
+        let (done, open) = style.isUnicode ? ("█", "░") : ("#", "-")
+        return "[" + String(repeating: done, count: full)
+            + String(repeating: open, count: cells - full) + "] " + figures
+    }
+}

@@ -1,0 +1,121 @@
+import Domain
+
+/// What is told at the end of a run, gathered while it goes on.
+package struct Recap: Sendable {
+    private var verdicts: [VehicleID: Verdict] = [:]
+    /// Vehicles that were begun and have no verdict, with where they stand.
+    private var underWay: [VehicleID: ExecutionState] = [:]
+
+    package init() {}
+
+    package mutating func note(_ event: Event) {
+        switch event.body {
+        case .attemptStarted(let id, _, _, _): underWay[id] = .seeking
+        case .stateChanged(let id, let state, _) where state != .ended: underWay[id] = state
+        case .vehicleEnded(let id, let verdict):
+            verdicts[id] = verdict
+            underWay[id] = nil
+        case .runStarted, .imageReady, .stateChanged, .inspected, .progress, .interrupted, .problem,
+            .retrying, .warning, .runEnded:
+            break
+        }
+    }
+
+    /// How many vehicles have ended, and how many of them count as failed.
+    package var ended: (all: Int, failed: Int) {
+        (verdicts.count, verdicts.values.count { $0.outcome.tally == .failed })
+    }
+
+    /// The table of all vehicles, the counts and the last line.
+    package func text(_ end: RunEnd, colour: Bool = false) -> String {
+        table(colour: colour) { _ in true } + summary(end) + Self.lastLine(end)
+    }
+
+    /// The same for those vehicles alone that are not where they should be.
+    package func faults(_ end: RunEnd) -> String {
+        table(colour: false) { outcome in
+            switch outcome.tally {
+            case .ok, .current, .skipped: false
+            case .deferred, .unreachable, .failed, .aborted: true
+            }
+        } + Self.lastLine(end)
+    }
+
+    private func table(colour: Bool, _ isWanted: (Outcome) -> Bool) -> String {
+        var rows: [(id: VehicleID, colour: Colour?, cells: [String])] = []
+        for (id, verdict) in verdicts where isWanted(verdict.outcome) {
+            rows.append((id, verdict.outcome.colour, verdict.cells(id)))
+        }
+        for (id, state) in underWay {
+            let cells = [
+                id.text.visible, "unfinished", "-", "-", "-", "ended while \(state.rawValue)",
+            ]
+            rows.append((id, nil, cells))
+        }
+        guard !rows.isEmpty else { return "" }
+        rows.sort { $0.id < $1.id }
+        let head = ["vehicle", "outcome", "versions", "took", "interruptions", "message"]
+        let widths = head.indices.map { column in
+            rows.reduce(Columns.width(head[column])) { max($0, Columns.width($1.cells[column])) }
+        }
+        var text = Self.line(head, widths, nil)
+        for row in rows { text += Self.line(row.cells, widths, colour ? row.colour : nil) }
+        return text
+    }
+
+    private static func line(_ cells: [String], _ widths: [Int], _ colour: Colour?) -> String {
+        var line = ""
+        for (column, cell) in cells.enumerated() {
+            let isLast = column == cells.count - 1
+            let padded = isLast ? cell : Columns.padded(cell, widths[column]) + "  "
+            line += column == 1 ? colour?.paint(padded) ?? padded : padded
+        }
+        while line.last == " " { line.removeLast() }
+        return line + "\n"
+    }
+
+    private func summary(_ end: RunEnd) -> String {
+        var counts = Outcome.allCases.compactMap { outcome in
+            end.counts[outcome].flatMap { $0 > 0 ? "\($0) \(outcome.rawValue)" : nil }
+        }
+        if end.unfinished > 0 { counts.append("\(end.unfinished) unfinished") }
+        let all = counts.isEmpty ? "no vehicles" : counts.joined(separator: ", ")
+        return "\(all) in \(end.took.brief): \(end.reason.visible)\n"
+    }
+
+    /// The line that scripts look for.
+    ///
+    /// Counts that are seldom needed stand in it only when there is something to count.
+    package static func lastLine(_ end: RunEnd) -> String {
+        // A field ends at white space, so there is none inside one.
+        let name = end.rollout.visible.split { $0.isWhitespace }.joined(separator: "-")
+        var fields = ["rollout=\(name)"]
+        let always: [Outcome.Tally] = [.ok, .current, .deferred, .unreachable, .failed]
+        for tally in always + [.skipped, .aborted] {
+            let count = end.count(tally)
+            guard count > 0 || always.contains(tally) else { continue }
+            fields.append("\(tally.rawValue)=\(count)")
+        }
+        if end.unfinished > 0 { fields.append("unfinished=\(end.unfinished)") }
+        fields.append("exit=\(end.exitCode)")
+        return fields.joined(separator: " ") + "\n"
+    }
+}
+
+extension Verdict {
+    fileprivate func cells(_ id: VehicleID) -> [String] {
+        [
+            id.text.visible, outcome.rawValue, versions ?? "-", took.brief,
+            interruptions == 0 ? "-" : String(interruptions), message.visible,
+        ]
+    }
+
+    /// As `4.11.3 -> 4.12.0`, one version where it stayed, nil where none was read.
+    var versions: String? {
+        switch (versionBefore, versionAfter) {
+        case (.some(let before), .some(let after)) where before != after: "\(before) -> \(after)"
+        case (_, .some(let version)), (.some(let version), nil): "\(version)"
+        case (nil, nil): nil
+        }
+    }
+}

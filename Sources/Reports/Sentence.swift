@@ -1,0 +1,90 @@
+import Domain
+
+/// An event in one line for people.
+enum Sentence {
+    /// Nil for what a person does not need to be told each time.
+    ///
+    /// A short state on the way to the next one is only shown where it is live.
+    static func text(_ body: Event.Body, vehicles: Int?) -> String? {
+        guard let said = said(body, vehicles: vehicles) else { return nil }
+        guard let vehicle = body.vehicle else { return said }
+        return "\(vehicle.text.visible): \(said)"
+    }
+
+    private static func said(_ body: Event.Body, vehicles: Int?) -> String? {
+        switch body {
+        case .runStarted(let start): return text(start)
+        case .imageReady(let name, let digest, let size):
+            return "image \(name.visible): \(size) verified, sha256 \(short(digest))"
+        case .attemptStarted(_, let serial, let attempt, let position):
+            let place = vehicles.map { "\(position) of \($0)" } ?? "\(position)"
+            return "attempt \(attempt) on module \(serial), vehicle \(place)"
+        case .stateChanged(_, let state, let detail):
+            guard state.isWorthALine else { return nil }
+            return state.rawValue + (detail.map { ", " + $0.visible } ?? "")
+        case .inspected(_, let version, let facts):
+            let read = facts.map { "\($0.name.visible) \($0.value.visible)" }
+            let parts = (version.map { ["version \($0)"] } ?? []) + read
+            return parts.isEmpty ? nil : "has " + parts.joined(separator: ", ")
+        case .progress(_, let progress): return text(progress)
+        case .interrupted(_, let cause, let count):
+            return "interruption \(count): \(cause.visible)"
+        case .problem(_, let problem):
+            return "\(problem.check.visible) is \(problem.measured.visible), must be "
+                + problem.required.visible
+        case .retrying(_, let failure, let message, let pause):
+            return "\(failure.rawValue) failure, next attempt in \(pause.brief): \(message.visible)"
+        case .vehicleEnded(_, let verdict):
+            return verdict.outcome.rawValue + (verdict.versions.map { ", \($0)" } ?? "")
+                + ", in \(verdict.took.brief): \(verdict.message.visible)"
+        case .warning(let text): return "warning: " + text.visible
+        case .runEnded: return nil
+        }
+    }
+
+    private static func text(_ start: RunStart) -> String {
+        let vehicles = start.vehicles == 1 ? "1 vehicle" : "\(start.vehicles) vehicles"
+        var text =
+            "rollout \(start.rollout.visible): run \(start.run), \(vehicles), plan "
+            + short(start.plan)
+        if !start.adapters.isEmpty {
+            text += ", on " + start.adapters.map(\.visible).joined(separator: ", ")
+        }
+        if let seed = start.seed { text += ", simulated with seed \(seed)" }
+        return text
+    }
+
+    private static func text(_ progress: Progress) -> String {
+        var text = "\(progress.percent)%, \(progress.acknowledged) of \(progress.total)"
+        if let rate = progress.rateText { text += ", \(rate)" }
+        if let remaining = progress.timeLeft { text += ", \(remaining.brief) left" }
+        if progress.isResumed { text += ", resumed at \(progress.resumedFrom)" }
+        return text
+    }
+
+    /// Enough digits to tell two apart by eye.
+    static func short(_ digest: SHA256Digest) -> String { String(digest.description.prefix(12)) }
+}
+
+extension Progress {
+    var isResumed: Bool { resumedFrom.bytes > 0 }
+
+    /// What is worth saying of the time that remains.
+    var timeLeft: Duration? { remaining.flatMap { $0 > .zero ? $0 : nil } }
+
+    var rateText: String? {
+        wholeRate.flatMap { ByteCount(bytes: $0) }.map { "\($0)/s" }
+    }
+}
+
+extension ExecutionState {
+    /// Whether a log has a line for it: the others pass quickly or have an event of their own.
+    fileprivate var isWorthALine: Bool {
+        switch self {
+        case .transferring, .settling, .confirming: true
+        case .queued, .seeking, .connecting, .authenticating, .inspecting, .starting, .interrupted,
+            .ended:
+            false
+        }
+    }
+}

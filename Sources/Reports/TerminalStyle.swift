@@ -1,0 +1,57 @@
+/// What may be done on the two standard streams.
+package struct TerminalStyle: Sendable, Equatable {
+    /// Whether lines on standard error may be redrawn in place.
+    package let isLive: Bool
+    package let colourOnOut: Bool
+    package let colourOnErr: Bool
+    /// Whether letters beyond ASCII arrive as they are meant.
+    package let isUnicode: Bool
+    package let width: Int
+
+    package init(
+        isLive: Bool,
+        colourOnOut: Bool,
+        colourOnErr: Bool,
+        isUnicode: Bool,
+        width: Int
+    ) {
+        self.isLive = isLive
+        self.colourOnOut = colourOnOut
+        self.colourOnErr = colourOnErr
+        self.isUnicode = isUnicode
+        self.width = width
+    }
+
+    /// What the environment, the streams and the flag allow; `columns` is nil when unknown.
+    package init(
+        environment: (String) -> String?,
+        outIsTerminal: Bool,
+        errIsTerminal: Bool,
+        noColor: Bool,
+        columns: Int?
+    ) {
+        func given(_ name: String) -> String? {
+            environment(name).flatMap { $0.isEmpty ? nil : $0 }
+        }
+        let canMove = given("TERM").map { $0 != "dumb" } ?? false
+        let mayColour = canMove && !noColor && given("NO_COLOR") == nil
+        let locale = (given("LC_ALL") ?? given("LC_CTYPE") ?? given("LANG") ?? "").lowercased()
+        self.init(
+            isLive: errIsTerminal && canMove,
+            colourOnOut: outIsTerminal && mayColour,
+            colourOnErr: errIsTerminal && mayColour,
+            isUnicode: locale.hasSuffix("utf-8") || locale.hasSuffix("utf8"),
+            width: columns.flatMap { $0 > 0 ? $0 : nil } ?? 80
+        )
+    }
+
+    package func with(width: Int) -> TerminalStyle {
+        TerminalStyle(
+            isLive: isLive,
+            colourOnOut: colourOnOut,
+            colourOnErr: colourOnErr,
+            isUnicode: isUnicode,
+            width: width > 0 ? width : self.width
+        )
+    }
+}

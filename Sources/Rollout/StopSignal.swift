@@ -1,0 +1,18 @@
+import Synchronization
+
+/// Asks a run to end at the next safe point.
+///
+/// Set from a signal handler's thread, asked at every turn of every loop: nothing is torn down
+/// from outside.
+package final class StopSignal: Sendable {
+    private let requests = Atomic<Int>(0)
+
+    package init() {}
+
+    package func request() { requests.wrappingAdd(1, ordering: .relaxed) }
+
+    /// Takes the request back, for whoever begins anew.
+    package func reset() { requests.store(0, ordering: .relaxed) }
+
+    package var isRequested: Bool { requests.load(ordering: .relaxed) > 0 }
+}

@@ -1,0 +1,473 @@
+package import Domain
+package import Radio
+import Wire
+
+/// A simulated module of family `comodule`: its application, its bootloader, and its faults.
+package final class ComoduleModule: AirDevice {
+    /// A bootloader that nobody talks to goes back to the application.
+    private static let bootloaderPatience = Duration.seconds(120)
+    /// A record is in the register so long after its selection.
+    private static let recordDelay = Duration.milliseconds(12)
+
+    private let world: World
+    private let plan: ModulePlan
+    private let slot: DepotSlot?
+    private var facts: ModuleFacts
+    private var target: SecureDFUTarget<ModuleMemory>
+    private var saveIsSet = false
+
+    private var link: AirLink?
+    private var isSilent = false
+    private var challenge: [UInt8] = []
+    private var isAuthenticated = false
+    private var selected: UInt16 = 0
+    private var loaded = ComoduleRecord(id: 0, data: [])
+    private var loading: (record: ComoduleRecord, at: Moment)?
+    private var lastSign = Moment(nanoseconds: 0)
+
+    init(plan: ModulePlan, world: World, slot: DepotSlot?, imageCapacity: Int) {
+        self.plan = plan
+        self.world = world
+        self.slot = slot
+        let saved = slot.flatMap { $0.facts() }.flatMap { ModuleFacts($0) }
+        if let saved, saved.baseline == ModuleFacts.baseline(of: plan) {
+            facts = saved
+            let missing = plan.faults.count - facts.faultCounts.count
+            facts.faultCounts += [UInt8](repeating: 0, count: max(0, missing))
+        } else {
+            facts = ModuleFacts(plan: plan)
+        }
+        let memory: ModuleMemory =
+            slot.map { .slot($0) } ?? .volatile(VolatileMemory(capacity: imageCapacity))
+        var rules = SecureDFUTarget<ModuleMemory>.Rules()
+        let refuses = plan.faults.contains { $0.kind == .refuseInit }
+        if refuses { rules.judge = { _, _ in .result(.invalidObject) } }
+        target = SecureDFUTarget(
+            rules: rules,
+            facts: facts.transfer,
+            memory: memory,
+            sha256: Hashes.sha256
+        )
+        if let wakes = facts.wakes { world.at(wakes) { [weak self] in self?.start() } }
+        if facts.mode == .bootloader { watchBootloader() }
+        if let until = facts.ongoingUntil, until > world.now { flap(until: until) }
+    }
+
+    package var label: String { plan.serial.text }
+    package var linkParameters: LinkParameters { plan.link }
+
+    /// What an update has made of it: for tests, not for the air.
+    package var runningVersion: FirmwareVersion { facts.version }
+    package var isInBootloader: Bool { facts.mode == .bootloader && facts.wakes == nil }
+    package var receivedBytes: Int { target.facts.received }
+
+    // MARK: On the air
+
+    package var broadcast: Broadcast? {
+        guard link == nil, !isSilent, facts.wakes == nil, let signal = plan.signal else {
+            return nil
+        }
+        switch facts.mode {
+        case .application:
+            var broadcast = Broadcast(address: address(offset: facts.addressOffset))
+            broadcast.name = plan.name
+            broadcast.manufacturerData = [
+                ComoduleNumbers.company: Hex.bytes(plan.serial.text) ?? []
+            ]
+            broadcast.interval = plan.advertisingInterval
+            broadcast.signal = signal
+            return broadcast
+        case .bootloader:
+            var broadcast = Broadcast(address: address(offset: facts.addressOffset &+ 1))
+            broadcast.name =
+                facts.bootloaderName.isEmpty
+                ? "DfuTarg" : String(decoding: facts.bootloaderName, as: UTF8.self)
+            broadcast.services = [DFUNumbers.service]
+            broadcast.interval = .milliseconds(25)
+            broadcast.signal = signal
+            return broadcast
+        case .dead:
+            return nil
+        }
+    }
+
+    /// The bootloader's address differs from the application's in its last byte only.
+    private func address(offset: UInt8) -> String {
+        var bytes = Array((Hex.bytes(plan.serial.text) ?? []).suffix(6))
+        bytes[0] |= 0xC0
+        bytes[5] = bytes[5] &+ offset
+        return bytes.map { Hex.text([$0]).uppercased() }.joined(separator: ":")
+    }
+
+    package func acceptsConnection() -> Bool { !happens { $0 == .connectFails } }
+
+    package var characteristics: [Characteristic: CharacteristicFlags] {
+        switch facts.mode {
+        case .application:
+            [
+                ComoduleNumbers.notifier: [.read, .notify],
+                ComoduleNumbers.register: [.read, .write],
+                ComoduleNumbers.selector: [.read, .write],
+                ComoduleNumbers.key: [.write],
+                ComoduleNumbers.challenge: [.read],
+                ComoduleNumbers.response: [.write],
+                ComoduleNumbers.authenticated: [.read],
+                ComoduleNumbers.manufacturerName: [.read],
+                ComoduleNumbers.firmwareRevision: [.read],
+                ComoduleNumbers.hardwareRevision: [.read],
+                ComoduleNumbers.softwareRevision: [.read],
+                DFUNumbers.buttonless: [.write, .indicate],
+            ]
+        case .bootloader:
+            [
+                DFUNumbers.controlPoint: [.write, .notify],
+                DFUNumbers.packet: [.writeWithoutResponse],
+            ]
+        case .dead: [:]
+        }
+    }
+
+    package func linkMade(_ link: AirLink) {
+        self.link = link
+        lastSign = world.now
+        isAuthenticated = false
+        challenge = (0..<20).map { _ in UInt8(truncatingIfNeeded: world.random.next()) }
+    }
+
+    package func linkLost(_ link: AirLink) {
+        self.link = nil
+        lastSign = world.now
+        target.linkClosed()
+        save()
+        world.advertisingChanged(self)
+    }
+
+    package func read(_ characteristic: Characteristic) -> Result<[UInt8], ATTError> {
+        switch characteristic {
+        case ComoduleNumbers.challenge: return .success(challenge)
+        case ComoduleNumbers.authenticated: return .success([isAuthenticated ? 1 : 0])
+        case ComoduleNumbers.manufacturerName: return .success(Array("COMODULE".utf8))
+        case ComoduleNumbers.firmwareRevision, ComoduleNumbers.softwareRevision:
+            return .success(Array(facts.version.description.utf8))
+        case ComoduleNumbers.hardwareRevision:
+            return .success(Array(String(plan.firmwareType).utf8))
+        case ComoduleNumbers.register, ComoduleNumbers.notifier, ComoduleNumbers.selector:
+            guard isAuthenticated else { return .failure(.insufficientAuthorization) }
+            if characteristic == ComoduleNumbers.selector { return .success(selected.bigBytes) }
+            loadRecord()
+            return .success(loaded.bytes)
+        default:
+            return .failure(.readNotPermitted)
+        }
+    }
+
+    package func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError? {
+        lastSign = world.now
+        switch characteristic {
+        case ComoduleNumbers.response: return answered(bytes)
+        case ComoduleNumbers.register: return command(bytes)
+        case ComoduleNumbers.selector: return select(bytes)
+        case DFUNumbers.buttonless: return buttonless(bytes)
+        case DFUNumbers.controlPoint:
+            guard let actions = target.controlPointWritten(bytes) else {
+                return .improperlyConfigured
+            }
+            perform(actions)
+            return nil
+        case DFUNumbers.packet:
+            packet(bytes)
+            return nil
+        default:
+            return .writeNotPermitted
+        }
+    }
+
+    package func subscribed(to characteristic: Characteristic, _ on: Bool) -> ATTError? {
+        if characteristic == DFUNumbers.controlPoint { target.notificationsSwitched(on: on) }
+        return nil
+    }
+
+    // MARK: Authentication and registers
+
+    private func answered(_ response: [UInt8]) -> ATTError? {
+        guard response == Hashes.sha1(challenge + plan.key) else {
+            link?.drop()
+            return nil
+        }
+        isAuthenticated = true
+        return nil
+    }
+
+    private func select(_ bytes: [UInt8]) -> ATTError? {
+        guard isAuthenticated else { return .insufficientAuthorization }
+        guard bytes.count == 2 else { return .invalidLength }
+        loadRecord()
+        selected = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
+        // An identifier that is unknown leaves the older record where it is.
+        loading = record(selected).map { ($0, world.now.advanced(by: Self.recordDelay)) }
+        return nil
+    }
+
+    private func loadRecord() {
+        guard let loading, loading.at <= world.now else { return }
+        // The value is the one of now, not of when it was selected.
+        loaded = record(loading.record.id) ?? loading.record
+        self.loading = nil
+    }
+
+    private func record(_ id: UInt16) -> ComoduleRecord? {
+        switch id {
+        case VersionsRecord.id: versions.record
+        case PowerRecord.id:
+            PowerRecord(stateOfCharge: plan.stateOfCharge, millivolts: 36_000).record
+        case MotionRecord.id: MotionRecord(speedTenths: plan.speedTenths).record
+        default: nil
+        }
+    }
+
+    private var versions: VersionsRecord {
+        VersionsRecord(
+            primary: facts.primaryVersion,
+            variant: plan.firmwareVariant,
+            handoff: isOngoing ? 1 : 0
+        )
+    }
+
+    private func command(_ bytes: [UInt8]) -> ATTError? {
+        guard let record = ComoduleRecord(bytes) else { return .invalidLength }
+        if PreflightRecord(record) != nil { return nil }
+        return isAuthenticated ? nil : .insufficientAuthorization
+    }
+
+    // MARK: Into the bootloader
+
+    private func buttonless(_ bytes: [UInt8]) -> ATTError? {
+        guard let operation = bytes.first else { return .invalidLength }
+        var result = ButtonlessResponse.Result.success
+        var enters = false
+        switch operation {
+        case 0x01:
+            enters = !happens { $0 == .refuseBootloader }
+            if !enters { result = .busy }
+        case 0x02:
+            if bytes.count >= 3, Int(bytes[1]) == bytes.count - 2, bytes.count <= 22 {
+                facts.bootloaderName = Array(bytes[2...])
+                save()
+            } else {
+                result = .badName
+            }
+        default: result = .notSupported
+        }
+        let answer = ButtonlessResponse(operation: operation, result: result).bytes
+        link?.indicate(answer, on: DFUNumbers.buttonless) { [weak self] in
+            guard let self, enters else { return }
+            self.restart(as: .bootloader, after: .milliseconds(300))
+        }
+        return nil
+    }
+
+    /// Goes back to the application when nobody talks to the bootloader for long.
+    private func watchBootloader() {
+        let patience = Self.bootloaderPatience
+        world.after(patience) { [weak self] in
+            guard let self, self.isInBootloader else { return }
+            if self.lastSign.duration(to: self.world.now) >= patience {
+                self.restart(as: .application, after: self.plan.restartTime)
+            } else {
+                self.watchBootloader()
+            }
+        }
+    }
+
+    // MARK: Transfer
+
+    private func packet(_ bytes: [UInt8]) {
+        let before = target.facts.received
+        perform(target.packetWritten(bytes))
+        save()
+        let received = target.facts.received
+        guard received > before else { return }
+        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
+            switch fault.kind {
+            case .linkLost(let at) where received >= at:
+                count(index)
+                link?.drop()
+            case .silent(let at) where received >= at:
+                count(index)
+                fallSilent()
+            case .restart(let at) where received >= at:
+                count(index)
+                restart(as: .bootloader, after: plan.restartTime)
+            default: continue
+            }
+            return
+        }
+    }
+
+    private func fallSilent() {
+        isSilent = true
+        link?.fallSilent()
+        world.after(plan.link.supervisionTimeout * 2) { [weak self] in
+            guard let self else { return }
+            self.isSilent = false
+            self.world.advertisingChanged(self)
+        }
+    }
+
+    private func perform(_ actions: [SecureDFUTarget<ModuleMemory>.Action]) {
+        save()
+        var delay = Duration.zero
+        for action in actions {
+            switch action {
+            case .erase:
+                delay += plan.eraseTime
+            case .notify(let bytes):
+                notify(bytes, after: delay)
+            case .restart(let activate):
+                activate ? self.activate() : restart(as: .application, after: plan.restartTime)
+            }
+        }
+    }
+
+    private func notify(_ bytes: [UInt8], after delay: Duration) {
+        guard delay > .zero else {
+            link?.notify(bytes, on: DFUNumbers.controlPoint)
+            return
+        }
+        world.after(delay) { [weak link] in link?.notify(bytes, on: DFUNumbers.controlPoint) }
+    }
+
+    /// The image is whole: put it in place and start it, or do what the script says.
+    private func activate() {
+        let image = target.facts
+        target.progressLost()
+        if happens({ $0 == .neverReturn }) {
+            restart(as: .dead, after: plan.restartTime)
+            return
+        }
+        let unchanged = happens { $0 == .returnUnchanged }
+        if !unchanged, let packet = try? InitPacket(image.initPacket) {
+            facts.version =
+                packet.firmwareVersion.map { FirmwareVersion(packed: $0) } ?? facts.version
+        }
+        if happens({ $0 == .addressChanges }) { facts.addressOffset &+= 0x10 }
+        let back = world.now.advanced(by: plan.activationTime + plan.restartTime)
+        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
+            if case .flap(let total, _) = fault.kind {
+                count(index)
+                facts.ongoingUntil = back.advanced(by: total)
+            }
+        }
+        restart(as: .application, after: plan.activationTime + plan.restartTime)
+    }
+
+    // MARK: Restarts
+
+    private func restart(as mode: ModuleFacts.Mode, after delay: Duration) {
+        facts.mode = mode
+        facts.wakes = world.now.advanced(by: delay)
+        if mode == .application || !plan.keepsProgress { target.progressLost() }
+        if mode == .application { facts.bootloaderName = [] }
+        save()
+        // What is on its way to the central still arrives with the next connection event.
+        world.after(plan.link.interval * 2) { [weak self, link] in
+            link?.drop()
+            self?.save()
+        }
+        world.after(delay) { [weak self] in self?.start() }
+    }
+
+    private func start() {
+        guard let wakes = facts.wakes, wakes <= world.now else { return }
+        facts.wakes = nil
+        facts.bootCount &+= 1
+        lastSign = world.now
+        save()
+        guard facts.mode != .dead else { return }
+        world.advertisingChanged(self)
+        if facts.mode == .bootloader { watchBootloader() }
+        guard facts.mode == .application else { return }
+        if let until = facts.ongoingUntil { flap(until: until) }
+        if facts.version != plan.version, happens({ $0 == .restartAfterReturn }) {
+            world.after(.seconds(8)) { [weak self] in
+                guard let self else { return }
+                self.restart(as: .application, after: self.plan.restartTime)
+            }
+        }
+    }
+
+    // MARK: The "ongoing" status
+
+    private var flapPeriod: Duration {
+        for fault in plan.faults {
+            if case .flap(_, let period) = fault.kind { return period }
+        }
+        return .seconds(6)
+    }
+
+    private var isOngoing: Bool {
+        guard let until = facts.ongoingUntil, world.now < until else { return false }
+        let left = world.now.duration(to: until).nanoseconds
+        return left / (flapPeriod.nanoseconds / 2) % 2 == 0
+    }
+
+    /// Tells a central each time the status changes.
+    private func flap(until: Moment) {
+        guard world.now < until else { return }
+        world.after(flapPeriod / 2) { [weak self] in
+            guard let self, self.facts.ongoingUntil == until else { return }
+            if self.isAuthenticated {
+                self.link?.notify(self.versions.record.bytes, on: ComoduleNumbers.notifier)
+            }
+            self.flap(until: until)
+        }
+    }
+
+    // MARK: Faults and flash
+
+    private func isLeft(_ fault: Int) -> Bool {
+        Int(facts.faultCounts[fault]) < plan.faults[fault].times
+    }
+
+    private func count(_ fault: Int) {
+        if facts.faultCounts[fault] < .max { facts.faultCounts[fault] += 1 }
+        save()
+    }
+
+    /// Counts the first fault of this kind that is left; false when there is none.
+    private func happens(_ kind: (ModulePlan.Fault.Kind) -> Bool) -> Bool {
+        guard
+            let index = plan.faults.indices.first(where: {
+                isLeft($0) && kind(plan.faults[$0].kind)
+            })
+        else { return false }
+        count(index)
+        return true
+    }
+
+    /// Saves once for all that happens at this moment.
+    private func save() {
+        guard slot != nil, !saveIsSet else { return }
+        saveIsSet = true
+        world.after(.zero) { [weak self] in
+            guard let self else { return }
+            self.saveIsSet = false
+            self.facts.transfer = self.target.facts
+            self.slot?.save(self.facts.bytes, at: self.world.now)
+        }
+    }
+}
+
+/// A slot is an image memory of the depot's file.
+extension DepotSlot: ImageMemory {
+    var capacity: Int { imageCapacity }
+}
+
+extension World {
+    /// Puts a Comodule module on the air that keeps nothing beyond its process.
+    package func addComodule(_ plan: ModulePlan, imageCapacity: Int = 1 << 20) {
+        add(ComoduleModule(plan: plan, world: self, slot: nil, imageCapacity: imageCapacity))
+    }
+
+    package var comoduleModules: [ComoduleModule] { devices.compactMap { $0 as? ComoduleModule } }
+}

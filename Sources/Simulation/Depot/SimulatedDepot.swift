@@ -1,0 +1,99 @@
+import Domain
+
+/// A depot of simulated modules on the air of one simulation.
+package struct SimulatedDepot: Sendable {
+    package let file: DepotFile
+    package let simulation: Simulation
+
+    /// Why a depot's memory could not be taken up.
+    package struct MemoryFailure: Error, Sendable, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Sets the depot up.
+    ///
+    /// With a `memoryPath` the modules keep their flash in that file, so that a depot goes on where
+    /// it stood when its process ended, and virtual time goes on with it.
+    package init(
+        _ file: DepotFile,
+        seed: UInt64? = nil,
+        memoryPath: String? = nil
+    ) throws(MemoryFailure) {
+        self.file = file
+        let clock = try memoryPath.map { (path) throws(MemoryFailure) in
+            try Self.memory(path, file).clock
+        }
+        simulation = Simulation(
+            seed: seed ?? file.seed,
+            now: Moment(nanoseconds: clock ?? 0)
+        )
+        self.memoryPath = memoryPath
+    }
+
+    private let memoryPath: String?
+
+    /// Puts adapters and modules on the air: the first thing to do inside the simulation.
+    package func populate() async throws(MemoryFailure) {
+        for adapter in file.adapters {
+            await simulation.air.addAdapter(adapter, linkLimit: file.linksPerAdapter)
+        }
+        let (file, memoryPath) = (file, memoryPath)
+        let result = await simulation.air.arrange { world -> Result<Void, MemoryFailure> in
+            do throws(MemoryFailure) {
+                try Self.populate(world, file, memoryPath)
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+    }
+
+    private static func populate(
+        _ world: World,
+        _ file: DepotFile,
+        _ memoryPath: String?
+    ) throws(MemoryFailure) {
+        let memory = try memoryPath.map { (path) throws(MemoryFailure) in
+            try Self.memory(path, file)
+        }
+        for plan in file.modules {
+            world.add(
+                ComoduleModule(
+                    plan: plan,
+                    world: world,
+                    slot: memory?.slot(of: plan.serial),
+                    imageCapacity: file.imageCapacity
+                )
+            )
+        }
+    }
+
+    private static func memory(
+        _ path: String,
+        _ file: DepotFile
+    ) throws(MemoryFailure) -> DepotMemory {
+        do {
+            let memory = try DepotMemory(path: path, imageCapacity: file.imageCapacity)
+            try memory.reserve(file.modules.map(\.serial))
+            return memory
+        } catch {
+            throw MemoryFailure(description: error.description)
+        }
+    }
+
+    package func radio(_ adapter: String) -> SimulatedRadio {
+        SimulatedRadio(adapter: adapter, air: simulation.air)
+    }
+}
+
+extension DepotMemory.Failure: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .foreign(let path):
+            "\(path) is not the memory of this depot; remove it to begin a new one"
+        case .system(let call, let path, let number):
+            "\(path): \(call) failed with error \(number)"
+        }
+    }
+}

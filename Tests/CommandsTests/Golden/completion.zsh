@@ -1,0 +1,90 @@
+#compdef yardmaster
+# Completes yardmaster in zsh; made by 'yardmaster completion zsh'.
+_yardmaster() {
+    local command=$words[2]
+    local -a commands
+    if (( CURRENT == 2 )); then
+        commands=(
+            'validate:Check a manifest and the files it names'
+            'plan:Show what a run would do'
+            'run:Bring the vehicles of a manifest to where it says'
+            'status:Show where the rollouts stand'
+            'schema:Print the manifest'\''s JSON Schema'
+            'completion:Print a shell'\''s completion script'
+            'help:Explain a command'
+            'version:Print the version'
+        )
+        _describe -t commands command commands
+        return
+    fi
+    shift words
+    (( CURRENT-- ))
+    case $command in
+    'validate')
+        _arguments -S \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:MANIFEST:_files'
+        ;;
+    'plan')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '*--limit=''[Take only vehicles whose id matches\: an id, or a pattern with '\''*'\'' and '\''?'\''.]'':PATTERN: ' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:MANIFEST:_files'
+        ;;
+    'run')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '*--limit=''[Take only vehicles whose id matches\: an id, or a pattern with '\''*'\'' and '\''?'\''.]'':PATTERN: ' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
+            '--seed=''[Draw all chance of the simulation from this number; the same number replays the same run.]'':N: ' \
+            '--events=''[Append everything that happens to FILE, one JSON object a line; '\''-'\'' writes it to standard output, and the result then goes to standard error.]'':FILE:_files' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:MANIFEST:_files'
+        ;;
+    'status')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '*--limit=''[Take only vehicles whose id matches\: an id, or a pattern with '\''*'\'' and '\''?'\''.]'':PATTERN: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'schema')
+        _arguments -S \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'completion')
+        _arguments -S \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:SHELL:(bash zsh fish)'
+        ;;
+    'help')
+        _arguments -S \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '*:COMMAND:(validate plan run status schema completion help version)'
+        ;;
+    'version')
+        _arguments -S \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    esac
+}
+if [[ $funcstack[1] == _yardmaster ]]; then
+    _yardmaster "$@"
+else
+    compdef _yardmaster yardmaster
+fi

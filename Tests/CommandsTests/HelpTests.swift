@@ -1,0 +1,57 @@
+import Commands
+import Foundation
+import Testing
+
+@Suite struct HelpTests {
+    @Test(arguments: Command.all)
+    func `the help of a command is what is kept`(command: Command) throws {
+        let text = Help.text(for: command.id)
+        try Golden.expect(text, equals: "help-\(command.name.replacing(" ", with: "-")).txt")
+        #expect(try Help.text(for: command.words) == text)
+    }
+
+    @Test func `the help of the program is what is kept`() throws {
+        try Golden.expect(Help.text(for: nil), equals: "help.txt")
+        #expect(try Help.text(for: []) == Help.text(for: nil))
+    }
+
+    @Test func `no line of help is wider than 80 columns but for examples`() {
+        for id in [nil] + CommandName.allCases.map({ Optional($0) }) {
+            let examples = id.flatMap { Command.named($0) }?.examples.map(\.line) ?? []
+            for line in Help.text(for: id).split(separator: "\n")
+            where !examples.contains(String(line.drop { $0 == " " })) {
+                #expect(line.count <= 80, "\(line)")
+            }
+        }
+    }
+
+    @Test func `help for what is no command is an error`() {
+        #expect(throws: UsageError.unknownCommand("rum", nearest: "run")) {
+            try Help.text(for: ["rum"])
+        }
+        #expect(throws: UsageError.extraArgument("now", command: .help)) {
+            try Help.text(for: ["run", "now"])
+        }
+    }
+
+    @Test func `the manual page is what is kept`() throws {
+        try Golden.expect(ManualPage.text, equals: Golden.manual)
+    }
+
+    @Test(.enabled(if: Tool.isInstalled("mandoc"), "mandoc is not installed"))
+    func `the manual page has nothing that mandoc complains about`() throws {
+        let mandoc = try #require(Tool("mandoc"))
+        let lint = try mandoc.run(["-T", "lint", "-W", "warning"], input: ManualPage.text)
+        #expect(lint.output + lint.errors == "")
+        #expect(lint.status == 0)
+        let page = try mandoc.run(["-T", "utf8"], input: ManualPage.text)
+        #expect(page.status == 0)
+        // The terminal's bold is a letter struck twice.
+        let text = page.output.replacing(#/.\x08/#, with: "")
+        for command in Command.all where !command.isHidden {
+            #expect(text.contains("yardmaster \(command.name)"))
+        }
+        #expect(text.contains("--limit PATTERN"))
+        #expect(text.contains("143"))
+    }
+}

@@ -1,0 +1,20 @@
+import Foundation
+import Testing
+
+/// Texts that are kept as files: `UPDATE_GOLDEN=1` writes them anew instead of comparing.
+enum Golden {
+    static func expect(
+        _ text: String,
+        equals name: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "Golden").appending(path: name)
+        if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1" {
+            try Data(text.utf8).write(to: file)
+            return
+        }
+        let kept = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        #expect(text == kept, sourceLocation: sourceLocation)
+    }
+}

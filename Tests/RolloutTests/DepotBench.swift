@@ -1,0 +1,144 @@
+import Domain
+import Journal
+import Reports
+import Rollout
+import Sessions
+import Simulation
+import Synchronization
+import Wire
+
+/// A simulated depot, a journal in memory and a rollout through the production code.
+final class DepotBench: Sendable {
+    let simulation: Simulation
+    let plans: [ModulePlan]
+    let stop = StopSignal()
+    private let collected = Mutex<[Event]>([])
+
+    init(seed: UInt64, _ plans: [ModulePlan]) {
+        simulation = Simulation(seed: seed)
+        self.plans = plans
+    }
+
+    var events: [Event] { collected.withLock { $0 } }
+
+    static let key = [UInt8](repeating: 0x11, count: 20)
+
+    /// A module as most tests want it: number, and what is special about it.
+    static func module(
+        _ number: Int,
+        _ change: (inout ModulePlan) -> Void = { _ in }
+    ) -> ModulePlan {
+        var plan = ModulePlan(
+            serial: Serial(bytes: [0, 0xA0, 0, 0, 0, 0] + UInt16(number).bigBytes)!
+        )
+        plan.key = key
+        plan.firmwareType = 17
+        plan.version = FirmwareVersion(4, 11, 3)
+        change(&plan)
+        return plan
+    }
+
+    /// An image of so many bytes that a module without a signature check takes.
+    static func image(
+        bytes: Int,
+        version: FirmwareVersion = FirmwareVersion(4, 12)
+    ) -> UpdateJob {
+        var random = SplitMix64(seed: UInt64(bytes))
+        let firmware = (0..<bytes).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        let digest = SHA256Digest(bytes: Hashes.sha256(firmware))!
+        let packet = InitPacket(
+            type: .application,
+            applicationSize: UInt32(bytes),
+            digest: digest,
+            firmwareVersion: version.packed
+        )
+        return UpdateJob(
+            name: "city",
+            digest: digest,
+            version: version,
+            type: 17,
+            variant: 0,
+            allowsDowngrade: false,
+            parts: [FirmwarePart(initPacket: packet.serialized, firmware: firmware)]
+        )
+    }
+
+    func jobs(_ steps: [JobStep]) -> [VehicleJob] {
+        plans.enumerated().map { index, plan in
+            VehicleJob(
+                vehicle: VehicleID("v\(index + 1)")!,
+                serial: plan.serial,
+                key: try! ComoduleKey(Secret(Array(Hex.text(Self.key).utf8))),
+                steps: steps
+            )
+        }
+    }
+
+    /// What a run came to, with a look at the modules and the journal behind it.
+    struct Report: Sendable {
+        var result: RunResult
+        var records: [ExecutionRecord]
+        var versions: [FirmwareVersion]
+        var inBootloader: [Bool]
+
+        func record(_ number: Int) -> ExecutionRecord? {
+            records.first { $0.vehicle.text == "v\(number)" }
+        }
+    }
+
+    /// Runs the same jobs so many times over the same modules and the same journal.
+    func run(
+        _ steps: [JobStep],
+        times: Int = 1,
+        rules: RolloutRules? = nil,
+        before: @escaping @Sendable (Int) async -> Void = { _ in }
+    ) throws -> Report {
+        let outcome = try simulation.run { [self] () async -> Result<Report, any Error> in
+            do {
+                await simulation.air.addAdapter("hci0")
+                let plans = plans
+                await simulation.air.arrange { world in
+                    for plan in plans { world.addComodule(plan) }
+                }
+                let journal = try await Journal.inMemory(executor: simulation.worldLane)
+                var result = RunResult()
+                for time in 1...times {
+                    await before(time)
+                    let run = try await journal.beginRun(
+                        rollout: "test",
+                        plan: SHA256Digest(bytes: Hashes.sha256([]))!,
+                        at: simulation.time.wallTime
+                    )
+                    let depot = Depot(
+                        rollout: "test",
+                        run: run,
+                        central: SimulatedRadio(adapter: "hci0", air: simulation.air),
+                        time: simulation.time,
+                        journal: journal,
+                        events: EventStream(time: simulation.time) { [self] event in
+                            collected.withLock { $0.append(event) }
+                        },
+                        stop: stop,
+                        rules: rules ?? RolloutRules(settle: SettleRules()!)
+                    )
+                    result = try await RolloutRun(jobs(steps), in: depot).run()
+                }
+                let records = try await journal.executions(rollout: "test")
+                let modules = await simulation.air.arrange { world in
+                    world.comoduleModules.map { ($0.runningVersion, $0.isInBootloader) }
+                }
+                return .success(
+                    Report(
+                        result: result,
+                        records: records,
+                        versions: modules.map(\.0),
+                        inBootloader: modules.map(\.1)
+                    )
+                )
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try outcome.get()
+    }
+}
