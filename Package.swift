@@ -85,5 +85,6 @@ let package = Package(
         tests("DomainTests", ["Domain"]),
         tests("ThreadsTests", ["Threads"]),
         tests("JournalTests", ["Journal", "Domain", "Threads"]),
+        tests("WireTests", ["Domain", "Wire"]),
     ]
 )

@@ -1,0 +1,73 @@
+extension JSONValue {
+    /// The value as compact text: the same value gives the same bytes, members in their order.
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The value as compact UTF-8.
+    package var bytes: [UInt8] {
+        var writer = JSONWriter()
+        writer.write(self)
+        return writer.bytes
+    }
+}
+
+/// Writes JSON without white space, escaping what RFC 8259 section 7 asks for and no more.
+private struct JSONWriter {
+    var bytes: [UInt8] = []
+
+    mutating func write(_ value: JSONValue) {
+        switch value {
+        case .null: write(ascii: "null")
+        case .bool(let bool): write(ascii: bool ? "true" : "false")
+        case .integer(let integer): write(ascii: String(integer))
+        case .number(let number): write(number)
+        case .string(let text): write(string: text)
+        case .array(let elements):
+            bytes.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                write(element)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        case .object(let members):
+            bytes.append(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                write(string: member.name)
+                bytes.append(UInt8(ascii: ":"))
+                write(member.value)
+            }
+            bytes.append(UInt8(ascii: "}"))
+        }
+    }
+
+    private mutating func write(ascii text: String) { bytes.append(contentsOf: text.utf8) }
+
+    /// The shortest text that reads back as the same number.
+    ///
+    /// JSON has no infinity and no not-a-number: both become null.
+    private mutating func write(_ number: Double) {
+        write(ascii: number.isFinite ? number.description : "null")
+    }
+
+    private mutating func write(string text: String) {
+        let digits = Array("0123456789abcdef".utf8)
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): write(ascii: "\\\"")
+            case UInt8(ascii: "\\"): write(ascii: "\\\\")
+            case 0x08: write(ascii: "\\b")
+            case 0x09: write(ascii: "\\t")
+            case 0x0A: write(ascii: "\\n")
+            case 0x0C: write(ascii: "\\f")
+            case 0x0D: write(ascii: "\\r")
+            case 0x00...0x1F:
+                write(ascii: "\\u00")
+                bytes.append(digits[Int(byte >> 4)])
+                bytes.append(digits[Int(byte & 15)])
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}
