@@ -39,8 +39,8 @@ package final class EventStream: Sendable {
                         run: run,
                         number: event.number,
                         time: event.time,
-                        kind: event.kind,
-                        vehicle: event.vehicle,
+                        kind: event.body.kind,
+                        vehicle: event.body.vehicle,
                         json: String(json.dropLast())
                     )
                 )

@@ -4,6 +4,7 @@ import Manifest
 import Modules
 import Radio
 import Reports
+import Sessions
 import Wire
 
 /// One attempt: reach the module, look at it, do the steps that are left.
@@ -151,12 +152,16 @@ extension Execution {
             try await settle(update, step: step, on: client)
             return true
         }
-        switch UpdateDecision.decide(info, update) {
+        switch UpdateDecision.decide(
+            current: info.identity,
+            image: update.identity,
+            policy: UpdatePolicy(allowsDowngrade: update.allowsDowngrade)
+        ) {
         case .alreadyCurrent:
             record.versionAfter = info.secondary
             return false
         case .rejected(let reason):
-            throw .verdict(.rejected, .rejected, reason)
+            throw .verdict(.rejected, .rejected, reason.description)
         case .update:
             break
         }

@@ -74,6 +74,17 @@ package struct UpdateJob: Sendable {
     }
 
     package var size: Int { parts.reduce(0) { $0 + $1.firmware.count } }
+
+    /// What decides whether a module may have it.
+    var identity: ImageFirmware {
+        ImageFirmware(
+            name: name,
+            version: version,
+            family: .comodule,
+            type: type,
+            variant: variant
+        )
+    }
 }
 
 /// One signed piece of firmware: what describes it and what it is.

@@ -26,7 +26,7 @@ struct CommonOptions: Sendable {
         _ context: Context
     ) throws(CommandError) -> String {
         let flag = invocation.value("state")
-        if let path = StateDirectory.path(flag: flag, environment: context.variable) { return path }
+        if let path = StateLocation.path(flag: flag, environment: context.variable) { return path }
         throw CommandError(
             .configuration,
             "nothing says where the state directory is",

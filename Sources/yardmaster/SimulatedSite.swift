@@ -102,29 +102,20 @@ private struct SimulatedRun {
             try await depot.populate()
         } catch { throw CommandError(.cannotCreate, error.description) }
         let lane = depot.simulation.worldLane
+        let journal: Journal
         do throws(JournalError) {
-            let journal = try await Journal.open(directory: job.state, executor: lane)
-            let result = await work(journal, lane)
-            await journal.close()
-            return try result.get()
-        } catch let error as JournalError {
-            throw RunCommand.refusal(error)
-        } catch let error as CommandError {
-            throw error
-        } catch {
-            throw CommandError(.internal, "\(error)")
-        }
-    }
-
-    private func work(
-        _ journal: Journal,
-        _ lane: WorldLane
-    ) async -> Result<ExitCode, any Error> {
+            journal = try await Journal.open(directory: job.state, executor: lane)
+        } catch { throw RunCommand.refusal(error) }
+        let code: ExitCode
         do {
-            return .success(try await rollout(journal, lane))
+            code = try await rollout(journal, lane)
         } catch {
-            return .failure(error)
+            await journal.close()
+            if let error = error as? JournalError { throw RunCommand.refusal(error) }
+            throw error as? CommandError ?? CommandError(.internal, "\(error)")
         }
+        await journal.close()
+        return code
     }
 
     private func rollout(_ journal: Journal, _ lane: WorldLane) async throws -> ExitCode {

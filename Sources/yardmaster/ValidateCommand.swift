@@ -1,4 +1,5 @@
 import Commands
+import Manifest
 import Marked
 import Wire
 

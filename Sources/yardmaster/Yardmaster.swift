@@ -78,11 +78,16 @@ enum Yardmaster {
         case .man: ManCommand().run(context)
         case .help: try HelpCommand(invocation).run(context)
         case .version: VersionCommand(invocation).run(context)
-        case .validate, .plan, .run, .status, .schema:
-            throw CommandError(
-                .internal,
-                "'\(invocation.command.rawValue)' is not part of this build"
-            )
+        case .schema: SchemaCommand().run(context)
+        case .validate: try ValidateCommand(invocation).run(context)
+        case .plan: try PlanCommand(options: try PlanOptions(invocation, context)).run(context)
+        case .run:
+            try await RunCommand(
+                options: try RunOptions(invocation, context),
+                context: context
+            ).run()
+        case .status:
+            try StatusCommand(options: try StatusOptions(invocation, context)).run(context)
         }
     }
 }
