@@ -28,6 +28,18 @@ import Testing
             reader = -1
         }
 
+        /// Reads until what was read ends with `end`.
+        func read(upTo end: String) -> String {
+            var bytes: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while !bytes.suffix(end.utf8.count).elementsEqual(end.utf8) {
+                let got = Glibc.read(reader, &buffer, buffer.count)
+                guard got > 0 else { break }
+                bytes += buffer[..<got]
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+
         /// Reads `count` bytes, or what there is before the end.
         func read(_ count: Int) -> String {
             var bytes: [UInt8] = []
@@ -66,8 +78,7 @@ import Testing
         for _ in 0..<4_096 { outlet.write(line, to: pipe.writer, mayDrop: true) }
         outlet.write("the result\n", to: pipe.writer)
         outlet.finish()
-        var text = ""
-        while !text.hasSuffix("the result\n") { text += pipe.read(1) }
+        let text = pipe.read(upTo: "the result\n")
         await written
         // Some was dropped, and nothing was torn.
         let lines = text.split(separator: "\n")
