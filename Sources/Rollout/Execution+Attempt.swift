@@ -60,6 +60,7 @@ extension Execution {
         if record.versionBefore == nil { record.versionBefore = info.secondary }
         record.versionAfter = info.secondary
         var client: ComoduleClient? = client
+        var known: FirmwareInfo? = info
         for (index, step) in job.steps.enumerated() {
             switch step {
             case .require(let requirements, let otherwise):
@@ -67,7 +68,9 @@ extension Execution {
                 try await check(requirements, otherwise, on: link)
             case .update(let update):
                 let link = try await present(&client)
-                if try await performUpdate(update, step: index, on: link) { client = nil }
+                let isOver = try await performUpdate(update, step: index, on: link, known)
+                // What was read before an update says nothing after it.
+                if isOver { (client, known) = (nil, nil) }
             }
         }
     }
@@ -144,9 +147,11 @@ extension Execution {
     private func performUpdate(
         _ update: UpdateJob,
         step: Int,
-        on client: ComoduleClient
+        on client: ComoduleClient,
+        _ known: FirmwareInfo?
     ) async throws(Halt) -> Bool {
-        let info = try await inspect(client)
+        let info: FirmwareInfo
+        if let known { info = known } else { info = try await inspect(client) }
         if record.settleDeadline != nil, record.image == update.digest {
             // An earlier run sent the whole image: what is left is to see it settle.
             try await settle(update, step: step, on: client)

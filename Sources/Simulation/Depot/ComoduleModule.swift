@@ -318,6 +318,8 @@ package final class ComoduleModule: AirDevice {
                 fallSilent()
             case .restart(let at) where received >= at:
                 count(index)
+                // A reset: nothing that is on its way is sent any more.
+                link?.drop()
                 restart(as: .bootloader, after: plan.restartTime)
             default: continue
             }
