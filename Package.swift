@@ -99,6 +99,7 @@ let package = Package(
                 "Rollout",
             ]
         ),
+        tests("ProgramTests", ["yardmaster"]),
         tests("WireTests", ["Domain", "Wire"]),
         tests("SimulationTests", ["Domain", "Radio", "Simulation", "RadioContract"]),
         tests("MarkedTests", ["Domain", "Marked"]),

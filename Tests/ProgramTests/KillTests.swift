@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+/// What is left after the program was killed, and what the next run makes of it.
+@Suite(.serialized) struct KillTests {
+    private struct Progress {
+        let vehicle: String
+        let acknowledged: Int
+        let total: Int
+        let resumedFrom: Int
+    }
+
+    private func progress(_ path: String) throws -> [Progress] {
+        try events(path).compactMap { event in
+            guard event["kind"] as? String == "progress",
+                let vehicle = event["vehicle"] as? String,
+                let acknowledged = event["acknowledged"] as? Int,
+                let total = event["total"] as? Int,
+                let from = event["resumed_from"] as? Int
+            else { return nil }
+            return Progress(
+                vehicle: vehicle,
+                acknowledged: acknowledged,
+                total: total,
+                resumedFrom: from
+            )
+        }
+    }
+
+    /// The whole lines: the last one may have been cut off.
+    private func events(_ path: String) throws -> [[String: Any]] {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
+        return text.split(separator: "\n").compactMap { line in
+            (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? [String: Any]
+        }
+    }
+
+    /// Kills a paced run as soon as a vehicle's image is under way.
+    private func killInMidImage(_ program: Program, vehicle number: Int) throws -> Progress {
+        let path = program.folder.path + "/first.jsonl"
+        let process = try program.start(
+            program.demo("depot", "--pace", "15", "--events", "first.jsonl")
+        )
+        var seen: Progress?
+        while process.isRunning {
+            seen = try progress(path).last {
+                $0.vehicle == "bike-0\(number)" && $0.acknowledged > 20_000
+                    && $0.acknowledged < 80_000
+            }
+            if seen != nil { break }
+        }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        return try #require(seen, "the run was killed in the middle of the image")
+    }
+
+    @Test(arguments: [1, 2]) func `a killed run goes on in mid-image and updates nobody twice`(
+        number: Int
+    ) throws {
+        let program = try Program()
+        try program.copyDemo()
+        let last = try killInMidImage(program, vehicle: number)
+        let status = try program.run(["status", "--state", program.state])
+        #expect(status.status == 0)
+        #expect(status.output.contains("was cut off"))
+        #expect(
+            status.output.contains("in the bootloader, and first in the next run: \(last.vehicle)")
+        )
+
+        let second = try program.run(program.demo("depot", "--events", "second.jsonl"))
+        #expect(second.status == 0, "\(second.errors.suffix(600))")
+        let path = program.folder.path + "/second.jsonl"
+        let first = try #require(try progress(path).first)
+        #expect(first.vehicle == last.vehicle, "the one in its bootloader comes first")
+        // What the module had is not sent again, but for the object that was open.
+        #expect(first.resumedFrom >= last.acknowledged - 4_096)
+        let ended = try events(path).filter { $0["kind"] as? String == "vehicle-ended" }
+        let resumed = try #require(ended.first { $0["vehicle"] as? String == last.vehicle })
+        let sent = try #require(resumed["bytes"] as? Int)
+        #expect(sent <= last.total - first.resumedFrom + 4_096)
+        // Those that were done before are only looked at.
+        let current = ended.filter { $0["outcome"] as? String == "already-current" }
+        #expect(current.count == number)
+        #expect(current.allSatisfy { $0["bytes"] as? Int == 0 })
+    }
+
+    @Test func `a run that is told to stop ends at a safe point and goes on later`() throws {
+        let program = try Program()
+        try program.copyDemo()
+        let path = program.folder.path + "/first.jsonl"
+        let process = try program.start(
+            program.demo("depot", "--pace", "15", "--events", "first.jsonl")
+        )
+        while process.isRunning, try progress(path).allSatisfy({ $0.acknowledged < 20_000 }) {}
+        kill(process.processIdentifier, SIGTERM)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 143)
+        let status = try program.run(["status", "--state", program.state])
+        #expect(status.output.contains("exit 143"))
+        let second = try program.run(program.demo())
+        #expect(second.status == 0)
+        #expect(second.lastLine.contains("failed=0"))
+    }
+
+    @Test func `a second run is turned away while the first holds the lock`() throws {
+        let program = try Program()
+        try program.copyDemo()
+        let process = try program.start(
+            program.demo("depot", "--pace", "2", "--events", "first.jsonl")
+        )
+        while process.isRunning, try events(program.folder.path + "/first.jsonl").isEmpty {}
+        let second = try program.run(program.demo())
+        #expect(second.status == 75)
+        #expect(second.errors.contains("process \(process.processIdentifier)"))
+        let status = try program.run(["status", "--state", program.state])
+        #expect(status.status == 0)
+        #expect(status.output.contains("at work now"))
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        #expect(try program.run(program.demo("depot", "--limit", "bike-24")).status == 0)
+    }
+}
