@@ -85,6 +85,27 @@ let package = Package(
         tests("DomainTests", ["Domain"]),
         tests("ThreadsTests", ["Threads"]),
         tests("JournalTests", ["Journal", "Domain", "Threads"]),
+        tests(
+            "ImagesTests",
+            ["Images", "Domain", "Threads"],
+            resources: [.copy("Fixtures")]
+        ),
         tests("WireTests", ["Domain", "Wire"]),
     ]
 )
+
+/// Fuzzers need their own flags, so they are there only when asked for.
+func fuzzer(_ name: String, _ rooms: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: "fuzz-\(name)",
+        dependencies: rooms,
+        path: "Fuzz/\(name)",
+        swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]
+    )
+}
+
+if Context.environment["YARDMASTER_FUZZ"] != nil {
+    package.targets += [
+        fuzzer("zip", ["Images"])
+    ]
+}
