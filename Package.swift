@@ -59,7 +59,7 @@ let package = Package(
         room("Wire", ["Domain"]),
         room("Sessions", ["Domain", "Wire"]),
         room("Radio", ["Domain"]),
-        adapter("Threads", ["CLinux"]),
+        adapter("Threads", []),
         adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "COpenSSL"]),
         adapter("Simulation", ["Domain", "Wire", "Radio", "COpenSSL", "CLinux"]),
         adapter("Images", ["Domain", "Wire", "COpenSSL", "CZlib", "CLinux"]),
