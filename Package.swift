@@ -60,7 +60,7 @@ let package = Package(
         room("Commands", ["Domain", "Wire"]),
         room("Sessions", ["Domain", "Wire"]),
         room("Radio", ["Domain"]),
-        adapter("Threads", ["CLinux"]),
+        adapter("Threads", []),
         adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "COpenSSL"]),
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "COpenSSL"]),
         adapter("Images", ["Domain", "Wire", "COpenSSL", "CZlib", "CLinux"]),
@@ -111,6 +111,11 @@ let package = Package(
         ),
         tests("ThreadsTests", ["Threads"]),
         tests("JournalTests", ["Journal", "Domain", "Threads"]),
+        tests(
+            "ImagesTests",
+            ["Images", "Domain", "Threads"],
+            resources: [.copy("Fixtures")]
+        ),
         tests("ManifestTests", ["Domain", "Wire", "Marked", "Manifest"]),
     ]
 )
@@ -126,5 +131,9 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
             swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]
         )
     }
-    package.targets += [fuzz("json", ["Wire"])]
+    package.targets += [
+        fuzz("json", ["Wire"]),
+        fuzz("wire", ["Domain", "Wire", "Simulation"]),
+        fuzz("zip", ["Images"]),
+    ]
 }

@@ -109,6 +109,8 @@ private struct Part: ~Copyable {
 
     deinit {
         if !isPublished { unlink(path) }
+        // Closing alone would leave it to a child that is about to start a program.
+        flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 

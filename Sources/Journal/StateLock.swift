@@ -25,6 +25,8 @@ package struct StateLock: ~Copyable {
     deinit {
         // A name left behind would be that of nobody.
         _ = ftruncate(descriptor, 0)
+        // Closing alone would leave it to a child that is about to start a program.
+        flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 

@@ -1,6 +1,4 @@
-import CLinux
 import Glibc
-import Synchronization
 
 /// A serial executor on one thread of its own, for actors around libraries that block.
 ///
@@ -12,10 +10,9 @@ package final class ThreadExecutor: SerialExecutor {
     /// What the thread is called in `top -H`, at most 15 bytes.
     package let name: String
 
-    private let wake: CInt
-    private let state = Mutex(State())
+    private let state = Monitor(State())
 
-    private struct State {
+    private struct State: Sendable {
         var jobs: [UnownedJob] = []
         var stopping = false
         /// Set by the thread itself, in the same step in which it finds nothing left to do.
@@ -24,44 +21,35 @@ package final class ThreadExecutor: SerialExecutor {
         var thread: pthread_t?
     }
 
-    private init(name: String, wake: CInt) {
-        self.name = name
-        self.wake = wake
-    }
-
-    deinit { close(wake) }
+    private init(name: String) { self.name = name }
 
     /// Starts the thread, which takes no signals: those are the main thread's.
     package static func start(name: String) throws(ThreadError) -> ThreadExecutor {
-        let wake = eventfd(0, CInt(EFD_CLOEXEC))
-        guard wake >= 0 else { throw ThreadError(operation: "eventfd", code: errno) }
-        let executor = ThreadExecutor(name: name, wake: wake)
+        let executor = ThreadExecutor(name: name)
         try executor.spawn()
         return executor
     }
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        state.withLock { state in
+        state.change { state in
             // A job that nobody runs would leave its task waiting for ever, without a word.
             precondition(!state.finished, "work came for the thread \(name) after it stopped")
             state.jobs.append(job)
         }
-        signal()
     }
 
     /// Lets the thread finish what is queued, ends it, and returns when it is gone.
     ///
     /// The actors on it must be done: a job that comes later traps. Stopping twice is harmless.
     package func stop() {
-        let thread = state.withLock { state -> pthread_t? in
+        let thread = state.change { state -> pthread_t? in
             guard let thread = state.thread, !state.stopping else { return nil }
             precondition(pthread_equal(thread, pthread_self()) == 0, "\(name) cannot join itself")
             state.stopping = true
             return thread
         }
         guard let thread else { return }
-        signal()
         pthread_join(thread, nil)
         state.withLock { $0.thread = nil }
     }
@@ -102,7 +90,7 @@ package final class ThreadExecutor: SerialExecutor {
         }
         guard code == 0 else {
             held.release()
-            throw ThreadError(operation: "pthread_create", code: code)
+            throw ThreadError(code: code)
         }
     }
 
@@ -110,13 +98,15 @@ package final class ThreadExecutor: SerialExecutor {
     private func run() {
         takeName()
         while true {
-            let (jobs, finished) = state.withLock { state in
-                state.finished = state.stopping && state.jobs.isEmpty
-                defer { state.jobs = [] }
-                return (state.jobs, state.finished)
+            let jobs = state.wait { state -> [UnownedJob]? in
+                guard state.jobs.isEmpty else {
+                    defer { state.jobs = [] }
+                    return state.jobs
+                }
+                state.finished = state.stopping
+                return state.finished ? [] : nil
             }
-            if finished { return }
-            if jobs.isEmpty { awaitSignal() }
+            if jobs.isEmpty { return }
             for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
         }
     }
@@ -129,24 +119,13 @@ package final class ThreadExecutor: SerialExecutor {
         _ = Array(name.utf8.prefix(15)).withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
         close(file)
     }
-
-    private func signal() {
-        var one: UInt64 = 1
-        while write(wake, &one, 8) < 0, errno == EINTR {}
-    }
-
-    private func awaitSignal() {
-        var count: UInt64 = 0
-        while read(wake, &count, 8) < 0, errno == EINTR {}
-    }
 }
 
 /// The system gave us no thread.
 package struct ThreadError: Error, Equatable, CustomStringConvertible {
-    package let operation: String
     package let code: CInt
 
     package var description: String {
-        "no thread can be started (\(operation): \(String(cString: strerror(code))))"
+        "no thread can be started: \(String(cString: strerror(code)))"
     }
 }

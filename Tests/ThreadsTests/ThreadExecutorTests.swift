@@ -1,6 +1,34 @@
 import Glibc
+import Synchronization
 import Testing
 import Threads
+
+/// A place that nobody leaves before all have come, or a minute has passed.
+private final class Meeting: Sendable {
+    private let descriptors: (read: CInt, write: CInt)
+    private let missing: Atomic<Int>
+
+    init(expected: Int) {
+        var pair: [CInt] = [0, 0]
+        pipe(&pair)
+        descriptors = (pair[0], pair[1])
+        missing = Atomic(expected)
+    }
+
+    deinit {
+        close(descriptors.read)
+        close(descriptors.write)
+    }
+
+    /// Blocks the thread; the last one to come opens the door for all.
+    func arrive() -> Bool {
+        if missing.subtract(1, ordering: .relaxed).newValue == 0 {
+            write(descriptors.write, "!", 1)
+        }
+        var door = pollfd(fd: descriptors.read, events: Int16(POLLIN), revents: 0)
+        return poll(&door, 1, 60_000) == 1
+    }
+}
 
 @Suite struct ThreadExecutorTests {
     private actor Pinned {
@@ -15,7 +43,9 @@ import Threads
 
         func thread() -> UInt { UInt(pthread_self()) }
         func increment() { count += 1 }
-        func block(milliseconds: UInt32) { usleep(milliseconds * 1_000) }
+
+        /// Blocks until the others have come too; false when they do not.
+        func meet(_ others: Meeting) -> Bool { others.arrive() }
 
         func threadName() -> String {
             var name = [UInt8](repeating: 0, count: 64)
@@ -67,17 +97,16 @@ import Threads
         #expect(executor.isIsolatingCurrentContext() == false)
     }
 
-    @Test func `two threads block side by side`() async throws {
-        let executors = try (0..<4).map { try ThreadExecutor.start(name: "block \($0)") }
-        let clock = ContinuousClock()
-        let took = await clock.measure {
-            await withTaskGroup { group in
-                for executor in executors {
-                    group.addTask { await Pinned(executor).block(milliseconds: 200) }
-                }
+    @Test func `one that blocks keeps nobody else from working`() async throws {
+        let executors = try (0..<8).map { try ThreadExecutor.start(name: "meet \($0)") }
+        let meeting = Meeting(expected: 8)
+        let met = await withTaskGroup { group in
+            for executor in executors {
+                group.addTask { await Pinned(executor).meet(meeting) }
             }
+            return await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(took < .milliseconds(700))
+        #expect(met == Array(repeating: true, count: 8))
         for executor in executors { executor.stop() }
     }
 

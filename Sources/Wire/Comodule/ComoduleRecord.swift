@@ -26,6 +26,7 @@ package struct ComoduleRecord: Equatable, Sendable {
 package struct VersionsRecord: Equatable, Sendable {
     package static let id: UInt16 = 0xFCFC
 
+    /// A byte for each number: what is larger is written as 255.
     package let primary: FirmwareVersion
     package let variant: UInt16
     /// Not zero while the module hands an image on to one of its parts.
@@ -50,8 +51,8 @@ package struct VersionsRecord: Equatable, Sendable {
         ComoduleRecord(
             id: Self.id,
             data: [
-                UInt8(truncatingIfNeeded: primary.major), UInt8(truncatingIfNeeded: primary.minor),
-                UInt8(truncatingIfNeeded: primary.patch),
+                UInt8(clamping: primary.major), UInt8(clamping: primary.minor),
+                UInt8(clamping: primary.patch),
             ] + variant.littleBytes + [handoff, 0, 1]
         )
     }
@@ -108,7 +109,7 @@ package struct PowerRecord: Equatable, Sendable {
     }
 
     package init?(_ record: ComoduleRecord) {
-        guard record.id == Self.id else { return nil }
+        guard record.id == Self.id, record.data[0] <= 100 else { return nil }
         stateOfCharge = record.data[0]
         millivolts = UInt16(record.data[1]) | UInt16(record.data[2]) << 8
     }

@@ -78,7 +78,11 @@ package struct BootloaderName: Hashable, Sendable {
 
     /// The serial in an advertised name, nil when it is not one of ours.
     package static func serial(in name: String) -> Serial? {
-        guard name.hasPrefix(prefix), name.utf8.count <= limit else { return nil }
-        return Serial(name.dropFirst(prefix.count))
+        let rest = name.dropFirst(prefix.count)
+        // Somebody else's device may begin with the same two letters.
+        guard name.hasPrefix(prefix), rest.utf8.count == 16, Hex.bytes(rest) != nil else {
+            return nil
+        }
+        return Serial(rest)
     }
 }

@@ -12,6 +12,10 @@ package enum InitPacketError: Error, Equatable, Sendable {
     case unknownSignature(UInt64)
     case signatureLength(Int)
     case outOfRange(String)
+    /// A signed and an unsigned command in one packet.
+    case twoCommands
+    /// A field that stands there more than once.
+    case repeated(UInt32)
 }
 
 /// The signed description of an image that a Secure DFU target checks before it takes the image.
@@ -26,23 +30,30 @@ package struct InitPacket: Equatable, Sendable {
         case ed25519([UInt8])
     }
 
-    package var firmwareVersion: UInt32?
-    package var hardwareVersion: UInt32?
-    package var requiredSoftDevices: [UInt32] = []
-    package var type: ImageType
-    package var softDeviceSize: UInt32?
-    package var bootloaderSize: UInt32?
-    package var applicationSize: UInt32?
+    package private(set) var firmwareVersion: UInt32?
+    package private(set) var hardwareVersion: UInt32?
+    package private(set) var requiredSoftDevices: [UInt32] = []
+    package private(set) var type: ImageType
+    package private(set) var softDeviceSize: UInt32?
+    package private(set) var bootloaderSize: UInt32?
+    package private(set) var applicationSize: UInt32?
     /// SHA-256 of the image, as everybody else writes it: the packet holds it reversed.
-    package var digest: SHA256Digest
-    package var isDebug = false
+    package private(set) var digest: SHA256Digest
+    package private(set) var isDebug = false
     package var signature: Signature?
     /// The bytes the signature covers: the serialized init command, as it stood in the packet.
     package private(set) var signedBytes: [UInt8]
 
-    /// The firmware bytes that the packet announces.
+    /// The firmware bytes that the packet announces: those of the parts that its type has.
     package var firmwareSize: Int {
-        [softDeviceSize, bootloaderSize, applicationSize].reduce(0) { $0 + Int($1 ?? 0) }
+        let sizes: [UInt32?] =
+            switch type {
+            case .application, .external: [applicationSize]
+            case .softDevice: [softDeviceSize]
+            case .bootloader: [bootloaderSize]
+            case .softDeviceAndBootloader: [softDeviceSize, bootloaderSize]
+            }
+        return sizes.reduce(0) { $0 + Int($1 ?? 0) }
     }
 
     package init(
@@ -70,6 +81,7 @@ extension InitPacket {
     package init(_ bytes: [UInt8]) throws(InitPacketError) {
         let packet = try Self.fields(bytes)
         let command: [UInt8]
+        guard packet.bytes(1) == nil || packet.bytes(2) == nil else { throw .twoCommands }
         if let signed = packet.bytes(2) {
             let envelope = try Self.fields(signed)
             command = try Self.present(envelope.bytes(1), "the signed command")
@@ -109,8 +121,16 @@ extension InitPacket {
 
     private static let sha256: UInt64 = 3
 
+    /// The fields, each at most once but for the list of SoftDevices: of two values a target
+    /// might take the other one than we do.
     private static func fields(_ bytes: [UInt8]) throws(InitPacketError) -> ProtobufFields {
-        do { return try ProtobufFields(bytes) } catch { throw .notProtobuf(error) }
+        let fields: ProtobufFields
+        do { fields = try ProtobufFields(bytes) } catch { throw .notProtobuf(error) }
+        var seen: Set<UInt32> = []
+        for field in fields.fields where field.number != 3 {
+            guard seen.insert(field.number).inserted else { throw .repeated(field.number) }
+        }
+        return fields
     }
 
     private static func present<Value>(
@@ -208,6 +228,8 @@ extension InitPacketError: CustomStringConvertible {
         case .signatureLength(let count):
             "the init packet's signature has \(count) bytes instead of 64"
         case .outOfRange(let part): "\(part) in the init packet is out of range"
+        case .twoCommands: "the init packet holds a signed and an unsigned command"
+        case .repeated(let number): "field \(number) of the init packet stands there twice"
         }
     }
 }

@@ -1,0 +1,42 @@
+import Domain
+import Simulation
+import Wire
+
+/// Reads any bytes as every message of the update protocols, then lets a bootloader take them.
+@_cdecl("LLVMFuzzerTestOneInput")
+func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    if let request = try? DFURequest(bytes) { precondition(request.bytes == bytes) }
+    if let response = try? DFUResponse(bytes) { _ = response.bytes }
+    if let response = ButtonlessResponse(bytes) { precondition(response.bytes == bytes) }
+    if let record = ComoduleRecord(bytes) {
+        precondition(record.bytes == bytes)
+        _ = (VersionsRecord(record), PreflightRecord(record), PowerRecord(record))
+    }
+    if let packet = try? InitPacket(bytes) {
+        let again = try? InitPacket(packet.serialized)
+        precondition(again?.digest == packet.digest, "an init packet is read back as written")
+    }
+    drive(bytes)
+    return 0
+}
+
+/// A session in pieces: each begins with its length and whether it goes to the control point.
+private func drive(_ bytes: [UInt8]) {
+    var target = SecureDFUTarget(
+        memory: VolatileMemory(capacity: 16_384),
+        sha256: { _ in [UInt8](repeating: 0, count: 32) }
+    )
+    target.notificationsSwitched(on: true)
+    var rest = bytes[...]
+    while let head = rest.popFirst() {
+        let piece = Array(rest.prefix(Int(head & 0x7F)))
+        rest = rest.dropFirst(piece.count)
+        if head & 0x80 == 0 {
+            _ = target.controlPointWritten(piece)
+        } else {
+            _ = target.packetWritten(piece)
+        }
+        precondition(target.facts.executed <= target.facts.received)
+    }
+}
