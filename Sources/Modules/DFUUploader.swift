@@ -3,6 +3,13 @@ package import Radio
 package import Sessions
 import Wire
 
+/// How far an upload is on one link, by the module's own words.
+package struct UploadProgress: Sendable, Equatable {
+    package let acknowledged: Int
+    /// Where this link took the image up.
+    package let resumedFrom: Int
+}
+
 /// Sends one signed piece of firmware to a bootloader over one link.
 package final class DFUUploader {
     package enum End: Sendable, Equatable {
@@ -32,7 +39,7 @@ package final class DFUUploader {
         initPacket: [UInt8],
         firmware: [UInt8],
         unless isStopped: @Sendable () -> Bool,
-        progress: (Int) async -> Void
+        progress: (UploadProgress) async -> Void
     ) async -> Result<End, Failure> {
         guard
             let settings = UploadSettings(
@@ -60,13 +67,13 @@ package final class DFUUploader {
         _ initPacket: [UInt8],
         _ firmware: [UInt8],
         _ isStopped: () -> Bool,
-        _ progress: (Int) async -> Void
+        _ progress: (UploadProgress) async -> Void
     ) async throws(RadioError) -> Result<End, Failure> {
         let notifications = try await link.subscribe(
             to: DFUNumbers.controlPoint,
             before: time.now.advanced(by: .seconds(10))
         )
-        var known = -1
+        var known = 0
         var asked = false
         var action = machine.begin(at: time.now)
         while true {
@@ -111,7 +118,12 @@ package final class DFUUploader {
             }
             if machine.acknowledged != known {
                 known = machine.acknowledged
-                await progress(known)
+                await progress(
+                    UploadProgress(
+                        acknowledged: known,
+                        resumedFrom: machine.resumedFrom
+                    )
+                )
             }
         }
     }

@@ -111,9 +111,9 @@ extension Execution {
             initPacket: part.initPacket,
             firmware: part.firmware,
             unless: { stop.isRequested }
-        ) { (acknowledged: Int) async in
-            best = max(best, acknowledged)
-            guard let progress = meter.progress(acknowledged, at: time.now) else { return }
+        ) { (heard: UploadProgress) async in
+            best = max(best, heard.acknowledged)
+            guard let progress = meter.progress(heard, at: time.now) else { return }
             record.acknowledged = progress.acknowledged
             record.updated = time.wallTime
             depot.events.emit(.progress(vehicle, progress))
@@ -152,7 +152,6 @@ final class TransferMeter {
     private let total: Int
     private let before: Int
     private let began: Moment
-    private var start: Int?
     private var told: Moment?
 
     init(total: Int, before: Int, began: Moment) {
@@ -161,10 +160,9 @@ final class TransferMeter {
         self.began = began
     }
 
-    func progress(_ acknowledged: Int, at now: Moment) -> Progress? {
-        let position = before + acknowledged
-        let from = start ?? position
-        start = from
+    func progress(_ heard: UploadProgress, at now: Moment) -> Progress? {
+        let position = before + heard.acknowledged
+        let from = before + heard.resumedFrom
         if let told, told.duration(to: now) < Self.pause, position < total { return nil }
         told = now
         let seconds = Double(began.duration(to: now).nanoseconds) / 1e9
