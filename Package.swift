@@ -106,3 +106,16 @@ let package = Package(
         tests("ManifestTests", ["Domain", "Wire", "Marked", "Manifest"]),
     ]
 )
+
+// Fuzzing needs a linker flag of its own, so its programs are there only when asked for:
+// YARDMASTER_FUZZ=1 swift build -c release --sanitize=fuzzer --product fuzz-manifest
+if Context.environment["YARDMASTER_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "fuzz-manifest",
+            dependencies: ["Marked", "Manifest"],
+            path: "Fuzz/manifest",
+            swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]
+        )
+    )
+}

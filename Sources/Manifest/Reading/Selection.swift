@@ -11,10 +11,13 @@ struct Selection {
 
     private let rules: [Rule]
     private let place: Place
+    /// False when a mistake in it was told: what it selects then says nothing.
+    private let isSound: Bool
 
     /// Reads `select: {label: value or list}`.
     init(_ node: MarkedNode, _ diagnostics: Diagnostics) {
         place = node.place
+        let errors = diagnostics.errorCount
         let entries = node.entries(diagnostics, of: "a map of labels to values") ?? []
         rules = entries.filter { !$0.key.hasPrefix("x-") }.map { entry in
             let nodes: [MarkedNode]
@@ -35,6 +38,7 @@ struct Selection {
             }
             return Rule(label: entry.key, labelPlace: entry.keyPlace, values: values)
         }
+        isSound = diagnostics.errorCount == errors
     }
 
     /// The vehicles that are meant; an unknown label, or none left, is an error.
@@ -42,6 +46,7 @@ struct Selection {
         _ vehicles: [FleetReader.Vehicle],
         _ diagnostics: Diagnostics
     ) -> [FleetReader.Vehicle] {
+        guard isSound else { return vehicles }
         let errors = diagnostics.errorCount
         for rule in rules { check(rule, vehicles, diagnostics) }
         let selected = vehicles.filter { vehicle in

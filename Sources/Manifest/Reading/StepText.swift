@@ -43,11 +43,15 @@ struct StepText {
     private struct Piece {
         var range: Range<Int>
         let line: Int
-        let column: Int
+        var column: Int
     }
 
     /// A piece is the inside of a YAML map; the brace put before it costs one column.
-    private func step(_ piece: Piece) -> Step? {
+    private func step(_ whole: Piece) -> Step? {
+        var piece = whole
+        let spaces = bytes[whole.range].prefix { $0 == 0x20 }.count
+        piece.range = (whole.range.lowerBound + spaces)..<whole.range.upperBound
+        piece.column += spaces
         let places = places
         let origin = { (line: Int, column: Int) in
             line == 1
