@@ -89,6 +89,19 @@ import Testing
         #expect(errors.allSatisfy { $0.contains("\n  hint: ") })
     }
 
+    @Test(arguments: [
+        (String(repeating: "x\n", count: 100_003), "more than 100000 vehicles"),
+        (
+            String(repeating: String(repeating: ",", count: 255) + "\n", count: 15_700),
+            "more than 4000000 cells in the file"
+        ),
+    ])
+    func `a file that would fill the memory is refused`(fleet: String, words: String) throws {
+        let errors = try read(fleet).errors
+        #expect(errors.count == 1)
+        #expect(errors.first?.contains(words) == true, "\(errors)")
+    }
+
     @Test func `all mistakes of a fleet file are told together`() throws {
         let errors = try read(
             "id,serial,family\na,s\nb,s,mcumgr\nb,t,mcumgr\nc,u,x\nd,0,lrdevice\n"
