@@ -102,6 +102,24 @@ import Testing
         #expect(errors.first?.contains(words) == true, "\(errors)")
     }
 
+    @Test func `the manifest's own mistakes come before the fleet file's`() throws {
+        let manifest = """
+            name: n
+            vehicles: {from: tallinn.csv}
+            steps: [{command: lock}]
+            settle: {quiet: 5}
+            """
+        let diagnostics = try Sample.read(manifest, fleet: "id,serial,family\na,s,x\n").diagnostics
+        #expect(
+            diagnostics.map(\.place.description) == ["depot/m.yaml:4:17", "depot/tallinn.csv:2:5"]
+        )
+    }
+
+    @Test func `a file of nothing but mistakes is given up in time`() throws {
+        let rows = (0..<20_000).map { "v\($0),s\($0),nothing\n" }.joined()
+        #expect(try read("id,serial,family\n" + rows).errors.count == Diagnostics.most)
+    }
+
     @Test func `all mistakes of a fleet file are told together`() throws {
         let errors = try read(
             "id,serial,family\na,s\nb,s,mcumgr\nb,t,mcumgr\nc,u,x\nd,0,lrdevice\n"
@@ -251,6 +269,7 @@ import Testing
         ("\"wait: 1s;\nwait: 5\"", "3:7: error: the duration has no unit"),
         ("command: [lock", "2:26: error: the `[` opened at line 2, column 21 is not closed"),
         ("\"}: {\"", "error: "), ("a: b: c", "2:16: error"),
+        (String(repeating: "wait: 1s;", count: 101), "2:12: error: more than 100 steps in a cell"),
         (String(repeating: "x", count: 4_097), "2:12: error: the cell holds more than 4096 bytes"),
     ])
     func `a mistake in a cell of steps has its place in the file`(cell: String, words: String)
