@@ -79,7 +79,7 @@ let package = Package(
             name: "yardmaster",
             dependencies: [
                 "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
-                "Manifest", "Journal", "Reports", "Rollout", "Commands", "CLinux",
+                "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "CLinux",
             ],
             swiftSettings: common
         ),
@@ -94,28 +94,39 @@ let package = Package(
         tests("SessionsTests", ["Domain", "Wire", "Sessions", "Simulation"]),
         tests(
             "RolloutTests",
-            ["Domain", "Wire", "Sessions", "Simulation", "Journal", "Reports", "Rollout"]
+            [
+                "Domain", "Wire", "Sessions", "Simulation", "Journal", "Manifest", "Reports",
+                "Rollout",
+            ]
         ),
         tests("WireTests", ["Domain", "Wire"]),
         tests("SimulationTests", ["Domain", "Radio", "Simulation", "RadioContract"]),
         tests("MarkedTests", ["Domain", "Marked"]),
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
-        tests("CommandsTests", ["Domain", "Wire", "Commands"], resources: [.copy("Golden")]),
+        tests(
+            "CommandsTests",
+            ["Domain", "Wire", "Commands", "Reports", "yardmaster"],
+            resources: [.copy("Golden")]
+        ),
         tests("ThreadsTests", ["Threads"]),
         tests("JournalTests", ["Journal", "Domain", "Threads"]),
         tests("ManifestTests", ["Domain", "Wire", "Marked", "Manifest"]),
     ]
 )
 
-// Fuzzing needs a linker flag of its own, so its programs are there only when asked for:
-// YARDMASTER_FUZZ=1 swift build -c release --sanitize=fuzzer --product fuzz-manifest
+// Programs for libFuzzer, which brings their `main`: nothing else could link them.
 if Context.environment["YARDMASTER_FUZZ"] != nil {
-    package.targets.append(
+    let fuzz: (String, [Target.Dependency]) -> Target = { name, rooms in
         .executableTarget(
-            name: "fuzz-manifest",
-            dependencies: ["Marked", "Manifest"],
-            path: "Fuzz/manifest",
+            name: name,
+            dependencies: rooms,
+            path: "Fuzz/\(name)",
+            exclude: ["Seeds"],
             swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]
         )
-    )
+    }
+    package.targets += [
+        fuzz("json", ["Wire"]),
+        fuzz("manifest", ["Marked", "Manifest"]),
+    ]
 }

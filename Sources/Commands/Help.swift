@@ -25,8 +25,15 @@ package enum Help {
             Commands:
 
             """
-        for command in Command.all where !command.isHidden {
-            text += Paragraph.entry(command.name, command.summary + ".", column: 14, width: width)
+        let listed = Command.all.filter { !$0.isHidden }
+        let column = 4 + listed.reduce(0) { max($0, $1.name.count) }
+        for command in listed {
+            text += Paragraph.entry(
+                command.name,
+                command.summary + ".",
+                column: column,
+                width: width
+            )
         }
         return text + """
 

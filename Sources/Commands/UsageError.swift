@@ -39,7 +39,7 @@ package enum UsageError: Error, Sendable, Equatable {
             "'\(text.visible)' is no \(name), which is one of \(expected)"
         case .repeatedFlag(let flag, _): "'\(flag)' is given more than once"
         case .missingArgument(let name, let command):
-            "'\(command.rawValue)' needs a \(name)"
+            "'\(command.rawValue)' needs the argument \(name)"
         case .extraArgument(let text, let command):
             "'\(command.rawValue)' has no use for '\(text.visible)'"
         case .needs(let flag, let other, _): "'\(flag)' means nothing without '\(other)'"

@@ -1,4 +1,5 @@
 package import Domain
+package import Sessions
 
 /// What a Comodule module says about its firmware.
 package struct FirmwareInfo: Sendable, Equatable {
@@ -23,5 +24,10 @@ package struct FirmwareInfo: Sendable, Equatable {
         self.secondary = secondary
         self.primary = primary
         self.isOngoing = isOngoing
+    }
+
+    /// What decides whether the module may have an image.
+    package var identity: ModuleFirmware {
+        ModuleFirmware(family: .comodule, type: type, variant: variant, version: secondary)
     }
 }

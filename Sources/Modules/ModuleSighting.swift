@@ -37,11 +37,12 @@ package struct ModuleSighting: Sendable, Equatable {
         signal = advertisement.signal
     }
 
-    /// What a scan for Comodule modules should let through.
-    package static let filter = ScanFilter(
-        services: [DFUNumbers.service],
-        companies: [ComoduleNumbers.company]
-    )
+    /// What a scan for one module should let through.
+    package static func filter(for serial: Serial) -> ScanFilter {
+        ScanFilter(services: [DFUNumbers.service], companies: [ComoduleNumbers.company]) {
+            ModuleSighting($0)?.serial == serial
+        }
+    }
 }
 
 /// Looks for one module among all that advertise.
@@ -64,7 +65,8 @@ package struct ModuleSeeker: Sendable {
         unless isStopped: @Sendable () -> Bool
     ) async throws(RadioError) -> ModuleSighting? {
         let time = time
-        return try await central.withScan(ModuleSighting.filter) { scan throws(RadioError) in
+        return try await central.withScan(ModuleSighting.filter(for: serial)) {
+            scan throws(RadioError) in
             while time.now < deadline && !isStopped() {
                 let next = min(deadline, time.now.advanced(by: Self.patience))
                 let heard: Advertisement

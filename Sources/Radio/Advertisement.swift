@@ -35,22 +35,33 @@ package struct Advertisement: Sendable, Equatable {
     }
 }
 
-/// What a scan should let through; whoever scans checks every hit again.
-package struct ScanFilter: Sendable, Equatable {
+/// What a scan should let through.
+///
+/// A radio passes on nothing else: in a full depot hundreds advertise and one is sought.
+package struct ScanFilter: Sendable {
     /// Any of these services, or, when empty, all advertisers.
     package var services: [GATTUUID]
     /// Any of these company identifiers, or, when empty, all advertisers.
     package var companies: [UInt16]
+    /// Asked about what passes the lists; depends on the advertisement alone.
+    package var wants: @Sendable (Advertisement) -> Bool
 
-    package init(services: [GATTUUID] = [], companies: [UInt16] = []) {
+    package init(
+        services: [GATTUUID] = [],
+        companies: [UInt16] = [],
+        wants: @escaping @Sendable (Advertisement) -> Bool = { _ in true }
+    ) {
         self.services = services
         self.companies = companies
+        self.wants = wants
     }
 
     /// An advertiser passes when it has one of the services or one of the companies sought.
     package func passes(_ advertisement: Advertisement) -> Bool {
-        if services.isEmpty && companies.isEmpty { return true }
-        return services.contains { advertisement.services.contains($0) }
+        let isListed =
+            services.isEmpty && companies.isEmpty
+            || services.contains { advertisement.services.contains($0) }
             || companies.contains { advertisement.manufacturerData[$0] != nil }
+        return isListed && wants(advertisement)
     }
 }

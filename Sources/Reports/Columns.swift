@@ -1,5 +1,5 @@
 /// Text measured in columns of a terminal.
-enum Columns {
+package enum Columns {
     /// How many columns the text takes: two for wide letters and pictures, none for joined marks.
     static func width(_ text: some StringProtocol) -> Int {
         text.reduce(0) { $0 + width($1) }
@@ -24,6 +24,19 @@ enum Columns {
             taken.append(character)
         }
         return taken
+    }
+
+    /// Rows whose cells stand below each other, two columns apart; the last one is not padded.
+    package static func table(_ rows: [[String]]) -> [String] {
+        let count = rows.map(\.count).max() ?? 0
+        let widths = (0..<count).map { index in
+            rows.map { index < $0.count ? width($0[index]) : 0 }.max() ?? 0
+        }
+        return rows.map { row in
+            row.enumerated().map { index, cell in
+                index == row.count - 1 ? cell : padded(cell, widths[index])
+            }.joined(separator: "  ")
+        }
     }
 
     static func padded(_ text: String, _ columns: Int) -> String {

@@ -26,6 +26,7 @@ package struct TerminalPrinter: Printer {
 
     /// The window has another width from now on.
     package mutating func resize(width: Int) {
+        guard width != style.width else { return }
         style = style.with(width: width)
         isStale = true
     }

@@ -1,8 +1,10 @@
 import Domain
 import Journal
+import Manifest
 import Modules
 import Radio
 import Reports
+import Sessions
 import Wire
 
 /// One attempt: reach the module, look at it, do the steps that are left.
@@ -58,6 +60,7 @@ extension Execution {
         if record.versionBefore == nil { record.versionBefore = info.secondary }
         record.versionAfter = info.secondary
         var client: ComoduleClient? = client
+        var known: FirmwareInfo? = info
         for (index, step) in job.steps.enumerated() {
             switch step {
             case .require(let requirements, let otherwise):
@@ -65,7 +68,9 @@ extension Execution {
                 try await check(requirements, otherwise, on: link)
             case .update(let update):
                 let link = try await present(&client)
-                if try await performUpdate(update, step: index, on: link) { client = nil }
+                let isOver = try await performUpdate(update, step: index, on: link, known)
+                // What was read before an update says nothing after it.
+                if isOver { (client, known) = (nil, nil) }
             }
         }
     }
@@ -95,16 +100,16 @@ extension Execution {
 
     private func check(
         _ requirements: [Requirement],
-        _ otherwise: Refusal,
+        _ otherwise: Otherwise,
         on client: ComoduleClient
     ) async throws(Halt) {
         for requirement in requirements {
             let measured = try await measure(requirement.property, on: client)
-            if let measured, requirement.holds(for: measured) { continue }
+            if let measured, requirement.condition.holds(for: measured) { continue }
             let problem = Problem(
                 check: requirement.property.rawValue,
-                measured: measured.map(Property.text) ?? "not available",
-                required: requirement.description
+                measured: measured?.text ?? "not available",
+                required: requirement.condition.description
             )
             depot.events.emit(.problem(vehicle, problem))
             let sentence =
@@ -121,15 +126,17 @@ extension Execution {
     private func measure(
         _ property: Property,
         on client: ComoduleClient
-    ) async throws(Halt) -> Double? {
+    ) async throws(Halt) -> Literal? {
         do throws(ModuleError) {
             switch property {
             case .stateOfCharge:
                 let record = try await client.record(PowerRecord.id)
-                return record.flatMap { PowerRecord($0) }.map { Double($0.stateOfCharge) }
+                return record.flatMap { PowerRecord($0) }.map { Literal(Double($0.stateOfCharge)) }
             case .speed:
                 let record = try await client.record(MotionRecord.id)
-                return record.flatMap { MotionRecord($0) }.map { Double($0.speedTenths) / 10 }
+                return record.flatMap { MotionRecord($0) }.map {
+                    Literal(Double($0.speedTenths) / 10)
+                }
             }
         } catch { throw Halt(error, "while reading \(property.rawValue)") }
     }
@@ -140,20 +147,26 @@ extension Execution {
     private func performUpdate(
         _ update: UpdateJob,
         step: Int,
-        on client: ComoduleClient
+        on client: ComoduleClient,
+        _ known: FirmwareInfo?
     ) async throws(Halt) -> Bool {
-        let info = try await inspect(client)
+        let info: FirmwareInfo
+        if let known { info = known } else { info = try await inspect(client) }
         if record.settleDeadline != nil, record.image == update.digest {
             // An earlier run sent the whole image: what is left is to see it settle.
             try await settle(update, step: step, on: client)
             return true
         }
-        switch UpdateDecision.decide(info, update) {
+        switch UpdateDecision.decide(
+            current: info.identity,
+            image: update.identity,
+            policy: UpdatePolicy(allowsDowngrade: update.allowsDowngrade)
+        ) {
         case .alreadyCurrent:
             record.versionAfter = info.secondary
             return false
         case .rejected(let reason):
-            throw .verdict(.rejected, .rejected, reason)
+            throw .verdict(.rejected, .rejected, reason.description)
         case .update:
             break
         }

@@ -39,7 +39,9 @@ package struct RolloutRun: Sendable {
                 position: index + 1,
                 earlier: earlier[job.vehicle]
             )
-            if let verdict = try await execution.run() {
+            let verdict = try await execution.run()
+            try await depot.events.save(in: depot.journal)
+            if let verdict {
                 result.counts[verdict.outcome, default: 0] += 1
             } else {
                 result.unfinished += 1

@@ -1,4 +1,5 @@
 package import Domain
+package import Manifest
 package import Sessions
 
 /// All that is to be done on one vehicle, with everything it takes: no name is left to look up.
@@ -18,49 +19,19 @@ package struct VehicleJob: Sendable {
 
 /// One step, ready to be done.
 package enum JobStep: Sendable {
-    case require([Requirement], otherwise: Refusal)
+    case require([Requirement], otherwise: Otherwise)
     case update(UpdateJob)
 }
 
-/// What becomes of a vehicle whose precondition does not hold.
-package enum Refusal: String, Sendable, CaseIterable {
-    case `defer`, skip, fail, warn
-}
-
-/// A condition on a property of the module.
+/// A condition on a property that the module has.
 package struct Requirement: Sendable, Equatable {
-    package enum Comparison: String, Sendable, CaseIterable {
-        case equal = "=="
-        case notEqual = "!="
-        case atLeast = ">="
-        case atMost = "<="
-        case above = ">"
-        case below = "<"
-    }
-
     package let property: Property
-    package let comparison: Comparison
-    package let value: Double
+    package let condition: Condition
 
-    package init(_ property: Property, _ comparison: Comparison, _ value: Double) {
+    package init(_ property: Property, _ condition: Condition) {
         self.property = property
-        self.comparison = comparison
-        self.value = value
+        self.condition = condition
     }
-
-    package func holds(for measured: Double) -> Bool {
-        switch comparison {
-        case .equal: measured == value
-        case .notEqual: measured != value
-        case .atLeast: measured >= value
-        case .atMost: measured <= value
-        case .above: measured > value
-        case .below: measured < value
-        }
-    }
-
-    /// As the manifest has it: `>= 40`.
-    package var description: String { "\(comparison.rawValue) \(Property.text(value))" }
 }
 
 /// A value of the generic Comodule profile that can be a precondition.
@@ -69,11 +40,6 @@ package enum Property: String, Sendable, CaseIterable {
     case stateOfCharge = "state_of_charge"
     /// In km/h.
     case speed
-
-    /// Whole numbers print without a fraction.
-    package static func text(_ value: Double) -> String {
-        value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String(value)
-    }
 }
 
 /// One update of a module, with its image in memory.
@@ -108,6 +74,17 @@ package struct UpdateJob: Sendable {
     }
 
     package var size: Int { parts.reduce(0) { $0 + $1.firmware.count } }
+
+    /// What decides whether a module may have it.
+    var identity: ImageFirmware {
+        ImageFirmware(
+            name: name,
+            version: version,
+            family: .comodule,
+            type: type,
+            variant: variant
+        )
+    }
 }
 
 /// One signed piece of firmware: what describes it and what it is.

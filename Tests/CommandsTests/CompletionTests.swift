@@ -78,7 +78,7 @@ import Testing
         let result = try fish.run(
             ["--no-config"],
             input: Completion.fish.script + "complete -C 'yardmaster \(line)'\n",
-            environment: ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
+            environment: ["PATH": "/usr/bin:/bin", "HOME": "/dev/null"]
         )
         let words = result.output.split(separator: "\n").map {
             String($0.prefix { $0 != "\t" })

@@ -48,7 +48,7 @@ import Wire
         environment: [String: String],
         path: String?
     ) {
-        #expect(StateDirectory.path(flag: flag, environment: { environment[$0] }) == path)
+        #expect(StateLocation.path(flag: flag, environment: { environment[$0] }) == path)
     }
 }
 

@@ -118,13 +118,8 @@ import Threads
         try await withJournal(scratch.path) { journal in
             let number = try await begin(journal)
             try await journal.record(try execution("bus", run: number), durably: true)
-            let error = await #expect(throws: JournalError.self) {
-                for step in 0..<10_000 {
-                    let id = try await journal.intend(try intent("bus", step: step))
-                    try await journal.settle(id, outcome: "done", at: at(1))
-                    settled += 1
-                }
-            }
+            let (count, error) = try await fill(journal)
+            settled = count
             #expect(error?.kind == .full)
             // Reading still works, and so does writing once there is room.
             let records = try await journal.intents(rollout: "r", vehicle: nil)
@@ -137,6 +132,18 @@ import Threads
             #expect(records.count { $0.settlement != nil } == settled)
             _ = try await journal.intend(try intent("bus", step: 0))
         }
+    }
+
+    /// Settles intents until the disk is full; says how many, and what ended it.
+    private func fill(_ journal: Journal) async throws -> (settled: Int, JournalError?) {
+        let intents = try (0..<100).map { try intent("bus", step: $0) }
+        for step in 0..<10_000 {
+            do throws(JournalError) {
+                let id = try await journal.intend(intents[step % intents.count])
+                try await journal.settle(id, outcome: "done", at: at(1))
+            } catch { return (step, error) }
+        }
+        return (10_000, nil)
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can mount a read-only file system"))

@@ -92,8 +92,8 @@ import Testing
     @Test(arguments: [
         (String(repeating: "x\n", count: 100_003), "more than 100000 vehicles"),
         (
-            String(repeating: String(repeating: ",", count: 255) + "\n", count: 15_700),
-            "more than 4000000 cells in the file"
+            String(repeating: String(repeating: ",", count: 255) + "\n", count: 7_900),
+            "more than 2000000 cells in the file"
         ),
     ])
     func `a file that would fill the memory is refused`(fleet: String, words: String) throws {

@@ -115,7 +115,7 @@ final class DepotBench: Sendable {
                         central: SimulatedRadio(adapter: "hci0", air: simulation.air),
                         time: simulation.time,
                         journal: journal,
-                        events: EventStream(time: simulation.time) { [self] event in
+                        events: EventStream(run: run, time: simulation.time) { [self] event in
                             collected.withLock { $0.append(event) }
                         },
                         stop: stop,

@@ -1,5 +1,6 @@
 import Domain
 import Journal
+import Manifest
 import Reports
 import Rollout
 import Simulation
@@ -89,7 +90,12 @@ import Testing
         let module = DepotBench.module(1) { $0.stateOfCharge = 12 }
         let bench = DepotBench(seed: 5, [module])
         let report = try bench.run(
-            [.require([Requirement(.stateOfCharge, .atLeast, 40)], otherwise: .defer)] + update
+            [
+                .require(
+                    [Requirement(.stateOfCharge, try #require(Condition(.atLeast, Literal(40))))],
+                    otherwise: .defer
+                )
+            ] + update
         )
         #expect(report.result.counts == [.deferred: 1])
         #expect(

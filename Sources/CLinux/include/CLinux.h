@@ -11,3 +11,7 @@
 #include <sys/mman.h>
 #include <sys/statfs.h>
 #include <unistd.h>
+
+/* The width of the terminal behind a descriptor, 0 when there is none or it does not know:
+   ioctl is variadic, which Swift cannot call. */
+int window_columns(int descriptor);

@@ -5,7 +5,7 @@ struct CSVFile {
     /// A spreadsheet with more columns is none of ours.
     static let mostCells = 256
     /// Each cell takes some memory of its own, also an empty one.
-    static let mostCellsInAll = 4_000_000
+    static let mostCellsInAll = 2_000_000
     static let mostRows = FleetReader.mostVehicles + 1
 
     struct Row {

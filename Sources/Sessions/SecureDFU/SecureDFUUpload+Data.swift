@@ -130,7 +130,9 @@ extension SecureDFUUpload {
 
     /// The rest of what was sent is lost, and what has come is good: only the rest is sent again.
     private mutating func sendAgain(_ object: UploadObject, at now: Moment) -> Action {
-        guard object.triesLeft > 0 else { return createAgain(object, at: now) }
+        guard object.triesLeft > 0 else {
+            return end(.failed(.noProgress(acknowledged: object.acknowledged)))
+        }
         var next = object
         next.triesLeft -= 1
         next.handed = object.acknowledged

@@ -10,9 +10,11 @@ package enum UploadError: Error, Hashable, Sendable {
     case refused(DFUOperation, of: Part, DFUFault)
     /// No answer that belongs to the request came in time.
     case noAnswer(DFUOperation, of: Part)
-    /// The packets do not get into the radio.
+    /// The packets do not get into the radio, or not to the bootloader.
     case noProgress(acknowledged: Int)
     /// What arrives is not what was sent, again and again; the offset is the object's start.
+    ///
+    /// The radio checks every packet, so packets are missing: a slower flow may be the cure.
     case corrupted(of: Part, offset: Int)
     /// The bootloader claims more bytes than the image has, even of a transfer begun anew.
     case beyondImage(offset: Int)
@@ -31,9 +33,9 @@ package enum UploadError: Error, Hashable, Sendable {
         case .refused(.execute, .initPacket, .result(.invalidObject)),
             .refused(.execute, .initPacket, .result(.signatureMismatch)), .unfitLength:
             .integrity
-        case .refused, .beyondImage, .noObjectSize, .malformed, .corrupted: .device
+        case .refused, .beyondImage, .noObjectSize, .malformed: .device
         case .initPacketTooLong: .rejected
-        case .noAnswer, .noProgress: .transient
+        case .noAnswer, .noProgress, .corrupted: .transient
         case .link(let failure): failure.failureClass
         }
     }
@@ -59,7 +61,7 @@ extension UploadError: CustomStringConvertible {
         case .noAnswer(let operation, let part):
             "\(operation.words) \(part.words): no answer in time"
         case .noProgress(let acknowledged):
-            "the packets after byte \(acknowledged) could not be sent in time"
+            "the packets after byte \(acknowledged) do not arrive"
         case .corrupted(.initPacket, _): "the init packet arrives corrupted again and again"
         case .corrupted(.image, let offset):
             "the part of the image from byte \(offset) arrives corrupted again and again"

@@ -6,8 +6,9 @@ package struct UploadSettings: Equatable, Sendable {
     package let packetLength: Int
     /// The target reports after so many packets; 0 switches that off.
     package let receiptInterval: UInt16
-    /// Packets that may be under way beyond the last one acknowledged. Only receipts move it, so
-    /// without them an object goes out in one piece.
+    /// Packets that may be under way beyond the last one acknowledged.
+    ///
+    /// Only receipts move it, so without them an object goes out in one piece.
     package let window: Int
     /// What some bootloaders (SDK 15 and 16) need after the first data object is created; packets
     /// that come sooner are lost.
@@ -40,7 +41,7 @@ package struct UploadSettings: Equatable, Sendable {
         sendLimit: Duration = .seconds(20)
     ) {
         let window = window ?? max(1, 2 * Int(receiptInterval))
-        guard maximumLength >= 20, window >= max(1, Int(receiptInterval)), window <= 65_536 * 2,
+        guard maximumLength >= 20, window >= max(1, Int(receiptInterval)), window <= 131_072,
             retriesPerObject >= 0, firstObjectDelay >= .zero,
             [answerLimit, executeLimit, receiptLimit, sendLimit].allSatisfy({ $0 > .zero })
         else { return nil }
@@ -53,5 +54,21 @@ package struct UploadSettings: Equatable, Sendable {
         self.executeLimit = executeLimit
         self.receiptLimit = receiptLimit
         self.sendLimit = sendLimit
+    }
+
+    /// The same with fewer packets under way, for a target that loses some; nil when there is no
+    /// slower way.
+    package var slower: UploadSettings? {
+        guard receiptInterval != 1 else { return nil }
+        return UploadSettings(
+            maximumLength: packetLength,
+            receiptInterval: receiptInterval > 6 || receiptInterval == 0 ? 6 : 1,
+            firstObjectDelay: firstObjectDelay,
+            retriesPerObject: retriesPerObject,
+            answerLimit: answerLimit,
+            executeLimit: executeLimit,
+            receiptLimit: receiptLimit,
+            sendLimit: sendLimit
+        )
     }
 }

@@ -144,7 +144,7 @@ package struct SettleMachine: Sendable {
         switch state {
         case .away:
             // The answer to a look on a link that has ended: it may be older than the restart.
-            return orVerdict(.wait, at: now)
+            return orVerdict(.seek(from: now), at: now)
         case .leaving:
             return orVerdict(.disconnectAndWait, at: now)
         case .ended(let verdict):
@@ -164,7 +164,10 @@ package struct SettleMachine: Sendable {
 
     package mutating func tick(at now: Moment) -> Action {
         switch state {
-        case .away, .leaving:
+        case .away:
+            // A search that found nothing: the module may take minutes to advertise again.
+            return orVerdict(.seek(from: now), at: now)
+        case .leaving:
             return orVerdict(.wait, at: now)
         case .watching(let watch):
             return orVerdict(

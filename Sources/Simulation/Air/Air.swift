@@ -72,8 +72,8 @@ package actor Air {
 
     func startScan(_ name: String, _ filter: ScanFilter) throws(RadioError) -> Int {
         let adapter = try usable(name)
-        let (id, first) = adapter.add(filter, at: world.now)
-        if first { world.scanBegan(adapter) }
+        let id = adapter.add(filter, at: world.now)
+        world.scannerAdded(to: adapter)
         return id
     }
 

@@ -28,17 +28,16 @@ final class AirAdapter {
         self.linkLimit = linkLimit
     }
 
-    /// Adds a scanner; true when the adapter was not scanning before.
-    func add(_ filter: ScanFilter, at now: Moment) -> (id: Int, first: Bool) {
-        let first = scanners.isEmpty
-        if first {
+    /// Adds a scanner; the first one begins the scan.
+    func add(_ filter: ScanFilter, at now: Moment) -> Int {
+        if scanners.isEmpty {
             scanGeneration += 1
             scanBegan = now
             heard = []
         }
         nextScanner += 1
         scanners[nextScanner] = AirScanner(filter)
-        return (nextScanner, first)
+        return nextScanner
     }
 
     func removeScanner(_ id: Int) {
@@ -48,6 +47,11 @@ final class AirAdapter {
     func removeAllScanners() {
         scanners = [:]
         heard = []
+    }
+
+    /// Whether any scanner wants what this advertiser sends.
+    func wants(_ broadcast: Broadcast) -> Bool {
+        scanners.values.contains { $0.filter.passes(broadcast.heard) }
     }
 
     func hear(_ broadcast: Broadcast, at now: Moment) {

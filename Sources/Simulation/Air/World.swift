@@ -82,14 +82,16 @@ package final class World {
         }
     }
 
-    /// An adapter began to scan: from now on every device's advertisements are events.
-    func scanBegan(_ adapter: AirAdapter) {
+    /// Somebody listens: from now on the advertisements that are wanted are events.
+    func scannerAdded(to adapter: AirAdapter) {
         for device in devices { startHearing(device, on: adapter) }
     }
 
     private func startHearing(_ device: any AirDevice, on adapter: AirAdapter) {
         let key = ObjectIdentifier(device)
-        guard !adapter.heard.contains(key), let broadcast = device.broadcast else { return }
+        guard !adapter.heard.contains(key), let broadcast = device.broadcast,
+            adapter.wants(broadcast)
+        else { return }
         adapter.heard.insert(key)
         let phase = random.below(Int(broadcast.interval.nanoseconds))
         nextAdvertisement(of: device, on: adapter, in: .nanoseconds(phase))
@@ -103,7 +105,7 @@ package final class World {
         let scan = adapter.scanGeneration
         after(delay) { [unowned self, unowned device, weak adapter] in
             guard let adapter, adapter.scanGeneration == scan else { return }
-            guard let broadcast = device.broadcast, !adapter.scanners.isEmpty else {
+            guard let broadcast = device.broadcast, adapter.wants(broadcast) else {
                 adapter.heard.remove(ObjectIdentifier(device))
                 return
             }

@@ -64,38 +64,59 @@ package final class ComoduleModule: AirDevice {
     // MARK: On the air
 
     package var broadcast: Broadcast? {
-        guard link == nil, !isSilent, facts.wakes == nil, let signal = plan.signal else {
-            return nil
-        }
-        switch facts.mode {
-        case .application:
-            var broadcast = Broadcast(address: address(offset: facts.addressOffset))
-            broadcast.name = plan.name
-            broadcast.manufacturerData = [
-                ComoduleNumbers.company: Hex.bytes(plan.serial.text) ?? []
-            ]
-            broadcast.interval = plan.advertisingInterval
-            broadcast.signal = signal
-            return broadcast
-        case .bootloader:
-            var broadcast = Broadcast(address: address(offset: facts.addressOffset &+ 1))
-            broadcast.name =
-                facts.bootloaderName.isEmpty
-                ? "DfuTarg" : String(decoding: facts.bootloaderName, as: UTF8.self)
-            broadcast.services = [DFUNumbers.service]
-            broadcast.interval = .milliseconds(25)
-            broadcast.signal = signal
-            return broadcast
-        case .dead:
-            return nil
-        }
+        guard link == nil, !isSilent, facts.wakes == nil, facts.mode != .dead,
+            let signal = plan.signal
+        else { return nil }
+        let state = BroadcastState(
+            mode: facts.mode,
+            generation: facts.addressGeneration,
+            name: facts.bootloaderName
+        )
+        if let made, made.state == state { return made.broadcast }
+        let broadcast =
+            facts.mode == .bootloader ? bootloaderBroadcast(signal) : applicationBroadcast(signal)
+        made = (state, broadcast)
+        return broadcast
     }
 
-    /// The bootloader's address differs from the application's in its last byte only.
-    private func address(offset: UInt8) -> String {
-        var bytes = Array((Hex.bytes(plan.serial.text) ?? []).suffix(6))
-        bytes[0] |= 0xC0
-        bytes[5] = bytes[5] &+ offset
+    /// What a broadcast is made of.
+    private struct BroadcastState: Equatable {
+        let mode: ModuleFacts.Mode
+        let generation: UInt8
+        let name: [UInt8]
+    }
+
+    /// The broadcast made last: it is asked for at every advertisement.
+    private var made: (state: BroadcastState, broadcast: Broadcast)?
+
+    private func applicationBroadcast(_ signal: Int) -> Broadcast {
+        var broadcast = Broadcast(address: address(bootloader: false))
+        broadcast.name = plan.name
+        broadcast.manufacturerData = [
+            ComoduleNumbers.company: Hex.bytes(plan.serial.text) ?? []
+        ]
+        broadcast.interval = plan.advertisingInterval
+        broadcast.signal = signal
+        return broadcast
+    }
+
+    private func bootloaderBroadcast(_ signal: Int) -> Broadcast {
+        var broadcast = Broadcast(address: address(bootloader: true))
+        broadcast.name =
+            facts.bootloaderName.isEmpty
+            ? "DfuTarg" : String(decoding: facts.bootloaderName, as: UTF8.self)
+        broadcast.services = [DFUNumbers.service]
+        broadcast.interval = .milliseconds(25)
+        broadcast.signal = signal
+        return broadcast
+    }
+
+    /// The bootloader's address is the application's with one more in its last byte.
+    ///
+    /// An application's last byte is even, so that no bootloader has its neighbour's address.
+    private func address(bootloader: Bool) -> String {
+        let number = (UInt64(plan.serial.text, radix: 16) ?? 0) &<< 1 | (bootloader ? 1 : 0)
+        let bytes = [0xC0 | facts.addressGeneration & 0x3F] + number.bigBytes.suffix(5)
         return bytes.map { Hex.text([$0]).uppercased() }.joined(separator: ":")
     }
 
@@ -297,6 +318,8 @@ package final class ComoduleModule: AirDevice {
                 fallSilent()
             case .restart(let at) where received >= at:
                 count(index)
+                // A reset: nothing that is on its way is sent any more.
+                link?.drop()
                 restart(as: .bootloader, after: plan.restartTime)
             default: continue
             }
@@ -350,7 +373,7 @@ package final class ComoduleModule: AirDevice {
             facts.version =
                 packet.firmwareVersion.map { FirmwareVersion(packed: $0) } ?? facts.version
         }
-        if happens({ $0 == .addressChanges }) { facts.addressOffset &+= 0x10 }
+        if happens({ $0 == .addressChanges }) { facts.addressGeneration &+= 1 }
         let back = world.now.advanced(by: plan.activationTime + plan.restartTime)
         for (index, fault) in plan.faults.enumerated() where isLeft(index) {
             if case .flap(let total, _) = fault.kind {

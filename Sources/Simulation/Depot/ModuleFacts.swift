@@ -15,7 +15,7 @@ struct ModuleFacts: Equatable {
     var version: FirmwareVersion
     var primaryVersion: FirmwareVersion
     var bootCount: UInt32 = 1
-    var addressOffset: UInt8 = 0
+    var addressGeneration: UInt8 = 0
     var bootloaderName: [UInt8] = []
     var ongoingUntil: Moment?
     /// How often each fault of the plan has happened.
@@ -50,7 +50,7 @@ extension ModuleFacts {
             bytes += version.major.littleBytes + version.minor.littleBytes
             bytes += version.patch.littleBytes + version.build.littleBytes
         }
-        bytes += bootCount.littleBytes + [addressOffset] + Self.bytes(ongoingUntil)
+        bytes += bootCount.littleBytes + [addressGeneration] + Self.bytes(ongoingUntil)
         bytes += [UInt8(bootloaderName.count)] + bootloaderName
         bytes += [UInt8(faultCounts.count)] + faultCounts
         bytes += UInt16(transfer.initPacket.count).littleBytes + transfer.initPacket
@@ -73,7 +73,7 @@ extension ModuleFacts {
             version = try Self.version(&reader)
             primaryVersion = try Self.version(&reader)
             bootCount = try reader.little()
-            addressOffset = try reader.byte()
+            addressGeneration = try reader.byte()
             ongoingUntil = try Self.moment(&reader)
             bootloaderName = try reader.bytes(Int(try reader.byte()))
             faultCounts = try reader.bytes(Int(try reader.byte()))

@@ -164,8 +164,17 @@ private func follow(
         var settle = try machine()
         _ = settle.begin(at: at(0))
         #expect(settle.nextDeadline == at(600))
-        #expect(settle.tick(at: at(599)) == .wait)
+        #expect(settle.tick(at: at(599)) == .seek(from: at(599)))
         #expect(settle.tick(at: at(600)) == .finished(.noReturn))
+    }
+
+    @Test func `a search that found nothing is followed by another one`() throws {
+        var settle = try machine()
+        _ = settle.connected(at: at(0))
+        _ = settle.disconnected(at: at(10))
+        #expect(settle.tick(at: at(40)) == .seek(from: at(40)))
+        #expect(settle.tick(at: at(70)) == .seek(from: at(70)))
+        #expect(settle.connected(at: at(300)) == .observe(at: at(300)))
     }
 
     @Test func `away at the deadline is no return, whatever was read before`() throws {
@@ -235,7 +244,7 @@ private func follow(
         var settle = try machine()
         _ = settle.connected(at: at(0))
         _ = settle.disconnected(at: at(1))
-        #expect(settle.observed(saw(new), at: at(2)) == .wait)
+        #expect(settle.observed(saw(new), at: at(2)) == .seek(from: at(2)))
         #expect(settle.state == .away)
     }
 

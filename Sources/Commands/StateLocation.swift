@@ -1,5 +1,5 @@
 /// Where the journal, the images and the lock are kept.
-package enum StateDirectory {
+package enum StateLocation {
     /// The flag's directory, else the service manager's, else the user's.
     ///
     /// Nil when nothing says where. A variable that is no absolute path is passed over, as the XDG

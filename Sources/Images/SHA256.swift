@@ -1,0 +1,35 @@
+import COpenSSL
+package import Domain
+
+/// SHA-256 (FIPS 180-4) over bytes that come in pieces.
+package struct SHA256: ~Copyable {
+    private let context: OpaquePointer
+
+    package init() {
+        guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1
+        else { preconditionFailure("libcrypto gives no SHA-256") }
+        self.context = context
+    }
+
+    deinit { EVP_MD_CTX_free(context) }
+
+    package mutating func update(_ bytes: Span<UInt8>) {
+        let result = bytes.withUnsafeBytes { EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
+        precondition(result == 1, "libcrypto failed in SHA-256")
+    }
+
+    package consuming func finish() -> SHA256Digest {
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let result = EVP_DigestFinal_ex(context, &bytes, nil)
+        guard result == 1, let digest = SHA256Digest(bytes: bytes) else {
+            preconditionFailure("libcrypto failed in SHA-256")
+        }
+        return digest
+    }
+
+    package static func digest(of bytes: [UInt8]) -> SHA256Digest {
+        var hash = SHA256()
+        hash.update(bytes.span)
+        return hash.finish()
+    }
+}

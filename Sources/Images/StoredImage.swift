@@ -1,0 +1,54 @@
+package import Domain
+import Glibc
+
+/// An image in the store, which was what its digest says when it was handed out.
+package struct StoredImage: Sendable, Equatable {
+    /// What the manifest calls it.
+    package let name: String
+    package let digest: SHA256Digest
+    package let size: ByteCount
+    package let path: String
+
+    /// The image's bytes, verified once more: these very bytes have the digest.
+    package func bytes() throws(ImageError) -> [UInt8] {
+        let file = try ImageFile(reading: path, following: false)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(size.bytes)
+        try file.read { piece throws(ImageError) in
+            guard bytes.count + piece.count <= size.bytes else { throw .damaged(path) }
+            piece.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+        }
+        guard bytes.count == size.bytes, SHA256.digest(of: bytes) == digest else {
+            throw .damaged(path)
+        }
+        return bytes
+    }
+
+    /// What the store has under a digest: nil when nothing, and also when it is something else.
+    static func verified(
+        _ request: ImageRequest,
+        at path: String
+    ) throws(ImageError) -> StoredImage? {
+        guard access(path, F_OK) == 0 else { return nil }
+        var count = 0
+        var hash = SHA256()
+        do throws(ImageError) {
+            let file = try ImageFile(reading: path, following: false)
+            try file.read { piece throws(ImageError) in
+                count += piece.count
+                hash.update(piece)
+            }
+        } catch {
+            guard case .notPermitted = error else { return nil }
+            throw error
+        }
+        guard hash.finish() == request.digest, let size = ByteCount(bytes: count) else {
+            return nil
+        }
+        if let expected = request.size, expected != size {
+            throw .wrongSize(expected: expected, actual: size)
+        }
+        guard size <= request.limit else { throw .tooLarge(limit: request.limit) }
+        return StoredImage(name: request.name, digest: request.digest, size: size, path: path)
+    }
+}

@@ -1,0 +1,54 @@
+import Commands
+import Domain
+
+/// The flags that several commands share, resolved.
+struct CommonOptions: Sendable {
+    let wantsJSON: Bool
+    let isQuiet: Bool
+    let noColor: Bool
+    private let limit: [VehiclePattern]
+
+    init(_ invocation: Invocation) {
+        wantsJSON = invocation.has("json")
+        isQuiet = invocation.has("quiet")
+        noColor = invocation.has("no-color")
+        limit = invocation.values("limit").compactMap { VehiclePattern($0) }
+    }
+
+    /// Whether `--limit` lets the vehicle in; without the flag all are.
+    func takes(_ vehicle: VehicleID) -> Bool {
+        limit.isEmpty || limit.contains { $0.matches(vehicle) }
+    }
+
+    /// The state directory that the flag or the environment names.
+    static func stateDirectory(
+        _ invocation: Invocation,
+        _ context: Context
+    ) throws(CommandError) -> String {
+        let flag = invocation.value("state")
+        if let path = StateLocation.path(flag: flag, environment: context.variable) { return path }
+        throw CommandError(
+            .configuration,
+            "nothing says where the state directory is",
+            because: ["STATE_DIRECTORY, XDG_STATE_HOME and HOME are no absolute paths"],
+            hint: "name it with --state DIR"
+        )
+    }
+}
+
+/// A simulated depot in place of Bluetooth.
+struct SimulationOptions: Sendable {
+    /// The depot's file.
+    let depot: String
+    /// Simulated seconds in a second, nil for as fast as can be.
+    let pace: Double?
+    let seed: UInt64?
+
+    /// Nil without `--simulate`.
+    init?(_ invocation: Invocation) {
+        guard let depot = invocation.value("simulate") else { return nil }
+        self.depot = depot
+        pace = invocation.value("pace").flatMap { ValueKind.positive($0) }
+        seed = invocation.value("seed").flatMap { ValueKind.whole($0) }
+    }
+}

@@ -1,0 +1,32 @@
+import CLinux
+import Commands
+import Glibc
+import Reports
+
+/// What a command is given of the world besides its options.
+struct Context: Sendable {
+    let console: Console
+
+    /// A variable of the environment, nil when it is not set or no text.
+    func variable(_ name: String) -> String? {
+        guard let value = getenv(name) else { return nil }
+        return String(validatingCString: value)
+    }
+
+    /// What may be done on the standard streams.
+    func style(noColor: Bool) -> TerminalStyle {
+        TerminalStyle(
+            environment: variable,
+            outIsTerminal: isatty(STDOUT_FILENO) == 1,
+            errIsTerminal: isatty(STDERR_FILENO) == 1,
+            noColor: noColor,
+            columns: columns
+        )
+    }
+
+    /// The width of the terminal on standard error, nil when there is none.
+    var columns: Int? {
+        let columns = Int(window_columns(STDERR_FILENO))
+        return columns > 0 ? columns : nil
+    }
+}

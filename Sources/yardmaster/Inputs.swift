@@ -1,0 +1,100 @@
+import Commands
+import Domain
+import Manifest
+import Marked
+import Rollout
+import Simulation
+
+/// Reads what commands work from and turns its faults into the errors that people read.
+enum Inputs {
+    /// The plan of a manifest, with warnings told on the way.
+    static func plan(
+        _ path: String,
+        _ context: Context,
+        _ common: CommonOptions
+    ) throws(CommandError) -> FrozenPlan {
+        let (plan, diagnostics) = try read(path)
+        if !common.isQuiet || plan == nil { tell(diagnostics, context) }
+        guard let plan else { throw invalid(path, diagnostics) }
+        return plan
+    }
+
+    static func read(
+        _ path: String
+    ) throws(CommandError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
+        do throws(ManifestError) {
+            return try ManifestReader.read(path: path)
+        } catch {
+            switch error {
+            case .unreadable(_, _, let place):
+                throw CommandError(
+                    .inputMissing,
+                    error.description,
+                    because: place.map { ["it is named at \($0)"] } ?? [],
+                    hint: place == nil
+                        ? "give the path of a manifest" : "the path is relative to the manifest"
+                )
+            }
+        }
+    }
+
+    /// The simulated depot of `--simulate`.
+    static func depot(
+        _ path: String,
+        _ context: Context
+    ) throws(CommandError) -> DepotFile {
+        let diagnostics = Diagnostics()
+        let depot: DepotFile?
+        do throws(FileError) {
+            depot = try DepotFile.load(path: path, diagnostics)
+        } catch {
+            throw CommandError(
+                .inputMissing,
+                error.description,
+                hint: "give the path of a simulated depot"
+            )
+        }
+        tell(diagnostics.list, context)
+        guard let depot else { throw invalid(path, diagnostics.list) }
+        return depot
+    }
+
+    /// Refuses a plan that this version could only carry out in part.
+    static func refuseObstacles(
+        _ plan: FrozenPlan,
+        _ path: String,
+        _ context: Context
+    ) throws(CommandError) {
+        let obstacles = JobBuilder(plan).obstacles
+        guard !obstacles.isEmpty else { return }
+        tell(obstacles, context)
+        throw invalid(path, obstacles)
+    }
+
+    static func tell(_ diagnostics: [Diagnostic], _ context: Context) {
+        for diagnostic in diagnostics { context.console.note(diagnostic.description + "\n") }
+    }
+
+    static func invalid(_ path: String, _ diagnostics: [Diagnostic]) -> CommandError {
+        let count = diagnostics.count { $0.severity == .error }
+        return CommandError(
+            .manifest,
+            "\(count) error\(count == 1 ? "" : "s") in \(path)",
+            hint: "nothing was touched; mend what is listed above and try again"
+        )
+    }
+
+    /// The vehicles that `--limit` lets in.
+    static func selected(
+        _ plan: FrozenPlan,
+        _ common: CommonOptions
+    ) throws(CommandError) -> [PlannedVehicle] {
+        let vehicles = plan.vehicles.filter { common.takes($0.id) }
+        guard vehicles.isEmpty else { return vehicles }
+        throw CommandError(
+            .usage,
+            "--limit matches none of the \(plan.vehicles.count) vehicles",
+            hint: "'yardmaster plan' lists them"
+        )
+    }
+}

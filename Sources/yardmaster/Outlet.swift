@@ -1,0 +1,108 @@
+import Glibc
+import Synchronization
+import Threads
+
+/// Writes text to descriptors in order, on a thread of its own.
+///
+/// A terminal that is held or a reader that is slow blocks the writer; radio work must not wait
+/// for it, so whoever has something to say leaves it here and goes on.
+final class Outlet: Sendable {
+    /// More than this is not kept of text that may be dropped.
+    private static let limit = 1 << 20
+
+    private struct Piece {
+        let text: String
+        let descriptor: CInt
+    }
+
+    private struct State {
+        var pieces: [Piece] = []
+        var waiting = 0
+        var dropped = 0
+        var failures: [CInt: CInt] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let executor: ThreadExecutor
+    private let rings: AsyncStream<Void>
+    private let bell: AsyncStream<Void>.Continuation
+
+    private init(executor: ThreadExecutor) {
+        self.executor = executor
+        (rings, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    static func open(name: String) throws(ThreadError) -> Outlet {
+        Outlet(executor: try ThreadExecutor.start(name: name))
+    }
+
+    /// Leaves text to be written; what `mayDrop` is left out while too much waits already.
+    func write(_ text: String, to descriptor: CInt, mayDrop: Bool = false) {
+        state.withLock { state in
+            guard state.failures[descriptor] == nil else { return }
+            guard !mayDrop || state.waiting < Self.limit else {
+                state.dropped += 1
+                return
+            }
+            state.pieces.append(Piece(text: text, descriptor: descriptor))
+            state.waiting += text.utf8.count
+        }
+        bell.yield()
+    }
+
+    /// No more will be written.
+    func finish() { bell.finish() }
+
+    /// Writes until there is no more; to be run once, beside the work.
+    func pump() async {
+        await Writer(outlet: self, executor: executor).run()
+        executor.stop()
+    }
+
+    /// Why the descriptor takes no more, nil while it does or when its reader just went away.
+    func failure(of descriptor: CInt) -> String? {
+        let code = state.withLock { $0.failures[descriptor] }
+        guard let code, code != EPIPE, code != EBADF else { return nil }
+        return Descriptor.text(of: code)
+    }
+
+    /// The thread's side.
+    private actor Writer {
+        nonisolated let executor: ThreadExecutor
+        let outlet: Outlet
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor {
+            executor.asUnownedSerialExecutor()
+        }
+
+        init(outlet: Outlet, executor: ThreadExecutor) {
+            self.outlet = outlet
+            self.executor = executor
+        }
+
+        func run() async {
+            for await _ in outlet.rings { writeAll() }
+            writeAll()
+        }
+
+        private func writeAll() {
+            let (pieces, dropped) = outlet.state.withLock { state in
+                defer { (state.pieces, state.dropped) = ([], 0) }
+                return (state.pieces, state.dropped)
+            }
+            for piece in pieces {
+                let bytes = Array(piece.text.utf8)
+                let isGone = outlet.state.withLock { $0.failures[piece.descriptor] != nil }
+                let failure = isGone ? nil : Descriptor.write(bytes, to: piece.descriptor)
+                outlet.state.withLock { state in
+                    state.waiting -= bytes.count
+                    if let failure { state.failures[piece.descriptor] = failure }
+                }
+            }
+            if dropped > 0 {
+                let note = "yardmaster: \(dropped) messages were left out: the reader is too slow\n"
+                _ = Descriptor.write(Array(note.utf8), to: STDERR_FILENO)
+            }
+        }
+    }
+}

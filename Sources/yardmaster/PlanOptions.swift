@@ -1,0 +1,16 @@
+import Commands
+
+/// What `plan` was asked for.
+struct PlanOptions: Sendable {
+    let manifest: String
+    let state: String
+    let simulation: SimulationOptions?
+    let common: CommonOptions
+
+    init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
+        manifest = invocation.arguments[0]
+        state = try CommonOptions.stateDirectory(invocation, context)
+        simulation = SimulationOptions(invocation)
+        common = CommonOptions(invocation)
+    }
+}

@@ -1,0 +1,29 @@
+import Commands
+
+/// What `run` was asked for.
+struct RunOptions: Sendable {
+    enum Events: Sendable, Equatable {
+        case none
+        case standardOutput
+        case file(String)
+    }
+
+    let manifest: String
+    let state: String
+    let simulation: SimulationOptions?
+    let events: Events
+    let common: CommonOptions
+
+    init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
+        manifest = invocation.arguments[0]
+        state = try CommonOptions.stateDirectory(invocation, context)
+        simulation = SimulationOptions(invocation)
+        events =
+            switch invocation.value("events") {
+            case nil: .none
+            case "-": .standardOutput
+            case .some(let path): .file(path)
+            }
+        common = CommonOptions(invocation)
+    }
+}

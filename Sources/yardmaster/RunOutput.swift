@@ -1,0 +1,139 @@
+import Commands
+import Domain
+import Glibc
+import Reports
+import Synchronization
+import Threads
+
+/// Everything that a run prints: events go in, and each printer's text goes to its place.
+final class RunOutput: Sendable {
+    fileprivate struct Printers {
+        /// What people see while the run goes on.
+        var people: People
+        var document: JSONReport?
+        var lines: EventLine?
+    }
+
+    fileprivate enum People {
+        case terminal(TerminalPrinter)
+        case plain(PlainPrinter)
+        case quiet(QuietPrinter)
+        case none
+    }
+
+    private let context: Context
+    private let printers: Mutex<Printers>
+    private let file: EventFile?
+
+    init(_ options: RunOptions, _ context: Context) throws(CommandError) {
+        self.context = context
+        var results = Output.Stream.out
+        switch options.events {
+        case .none: file = nil
+        case .standardOutput:
+            file = nil
+            results = .err
+        case .file(let path): file = try EventFile(path)
+        }
+        // Under --json standard output has the document and nothing else.
+        if options.common.wantsJSON { results = .err }
+        let style = context.style(noColor: options.common.noColor)
+        let people: People =
+            if options.common.isQuiet {
+                options.common.wantsJSON ? .none : .quiet(QuietPrinter(results: results))
+            } else if style.isLive {
+                .terminal(TerminalPrinter(style: style, results: results))
+            } else {
+                .plain(PlainPrinter(results: results))
+            }
+        printers = Mutex(
+            Printers(
+                people: people,
+                document: options.common.wantsJSON ? JSONReport() : nil,
+                lines: options.events == .none ? nil : EventLine()
+            )
+        )
+    }
+
+    /// Runs `body` with the event file, if there is one, being written beside it.
+    func whileWriting<R: Sendable>(_ body: () async -> R) async -> R {
+        guard let file else { return await body() }
+        async let written: Void = file.outlet.pump()
+        let result = await body()
+        file.outlet.finish()
+        await written
+        if let failure = file.outlet.failure(of: file.descriptor) {
+            context.console.note(
+                "yardmaster: warning: the events were cut off: \(failure)\n"
+            )
+        }
+        return result
+    }
+
+    /// Prints an event; returns at once, whatever the readers do.
+    func take(_ event: Event, at now: Moment) {
+        printers.withLock { printers in
+            if let line = printers.lines?.line(event) {
+                if let file {
+                    file.outlet.write(line, to: file.descriptor)
+                } else {
+                    context.console.result(line)
+                }
+            }
+            context.console.write(printers.people.print(event, at: now))
+            if let outputs = printers.document?.print(event, at: now) {
+                context.console.write(outputs)
+            }
+        }
+    }
+
+    /// Brings live lines up to date; to be called a few times a second.
+    func tick(at now: Moment) {
+        let columns = context.columns
+        printers.withLock { printers in
+            context.console.write(printers.people.tick(at: now, columns: columns))
+        }
+    }
+}
+
+extension RunOutput.People {
+    fileprivate mutating func print(_ event: Event, at now: Moment) -> [Output] {
+        switch self {
+        case .terminal(var printer):
+            defer { self = .terminal(printer) }
+            return printer.print(event, at: now)
+        case .plain(var printer):
+            defer { self = .plain(printer) }
+            return printer.print(event, at: now)
+        case .quiet(var printer):
+            defer { self = .quiet(printer) }
+            return printer.print(event, at: now)
+        case .none: return []
+        }
+    }
+
+    fileprivate mutating func tick(at now: Moment, columns: Int?) -> [Output] {
+        guard case .terminal(var printer) = self else { return [] }
+        defer { self = .terminal(printer) }
+        if let columns { printer.resize(width: columns) }
+        return printer.tick(at: now)
+    }
+}
+
+/// The file of `--events`, with a writer of its own: a held terminal does not hold it.
+private final class EventFile: Sendable {
+    let descriptor: CInt
+    let outlet: Outlet
+
+    init(_ path: String) throws(CommandError) {
+        descriptor = try Descriptor.openForAppending(path)
+        do throws(ThreadError) {
+            outlet = try Outlet.open(name: "events")
+        } catch {
+            close(descriptor)
+            throw CommandError(.unavailable, "no thread for the events", because: ["\(error)"])
+        }
+    }
+
+    deinit { close(descriptor) }
+}

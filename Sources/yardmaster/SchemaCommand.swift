@@ -1,0 +1,10 @@
+import Commands
+import Manifest
+
+/// `schema`: the manifest's JSON Schema.
+struct SchemaCommand {
+    func run(_ context: Context) -> ExitCode {
+        context.console.result(manifestJSONSchema() + "\n")
+        return .done
+    }
+}

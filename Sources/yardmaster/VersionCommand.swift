@@ -1,0 +1,18 @@
+import Commands
+import Wire
+
+/// `version`: which program this is.
+struct VersionCommand {
+    let wantsJSON: Bool
+
+    init(_ invocation: Invocation) { wantsJSON = invocation.has("json") }
+
+    func run(_ context: Context) -> ExitCode {
+        let document = JSONValue.object([
+            "schema": 1, "name": "yardmaster", "version": .string(Version.current),
+        ])
+        let text = wantsJSON ? document.text : "yardmaster \(Version.current)"
+        context.console.result(text + "\n")
+        return .done
+    }
+}

@@ -1,0 +1,93 @@
+import Commands
+import Glibc
+import Threads
+import Wire
+
+/// The program: a command line in, an exit code out.
+@main
+enum Yardmaster {
+    static func main() async {
+        Descriptor.prepareStandardStreams()
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let outlet: Outlet
+        do throws(ThreadError) {
+            outlet = try Outlet.open(name: "output")
+        } catch {
+            let refusal = CommandError(
+                .unavailable,
+                "no thread for the output",
+                because: ["\(error)"]
+            )
+            _ = Descriptor.write(Array(refusal.text.utf8), to: STDERR_FILENO)
+            exit(refusal.exitCode.rawValue)
+        }
+        async let written: Void = outlet.pump()
+        let context = Context(console: Console(outlet: outlet))
+        var code = await run(arguments, context)
+        outlet.finish()
+        await written
+        if let failure = outlet.failure(of: STDOUT_FILENO), code == .done {
+            // Nobody may take half a result for a whole one; a reader that went away knows.
+            let loss = CommandError(.cannotWrite, "standard output was cut off", because: [failure])
+            _ = Descriptor.write(Array(loss.text.utf8), to: STDERR_FILENO)
+            code = loss.exitCode
+        }
+        exit(code.rawValue)
+    }
+
+    private static func run(_ arguments: [String], _ context: Context) async -> ExitCode {
+        do throws(CommandError) {
+            return try await dispatch(try request(arguments), context)
+        } catch {
+            context.console.note(error.text)
+            if Parser.wantsJSON(arguments) {
+                context.console.result(error.document.text + "\n")
+            }
+            return error.exitCode
+        }
+    }
+
+    private static func request(_ arguments: [String]) throws(CommandError) -> Request {
+        do throws(UsageError) {
+            return try Parser.parse(arguments)
+        } catch {
+            throw error.commandError
+        }
+    }
+
+    private static func dispatch(
+        _ request: Request,
+        _ context: Context
+    ) async throws(CommandError) -> ExitCode {
+        switch request {
+        case .help(let command):
+            context.console.result(Help.text(for: command))
+            return .done
+        case .run(let invocation):
+            return try await dispatch(invocation, context)
+        }
+    }
+
+    /// Without `default`, so that a command that is in the table is also here.
+    private static func dispatch(
+        _ invocation: Invocation,
+        _ context: Context
+    ) async throws(CommandError) -> ExitCode {
+        switch invocation.command {
+        case .completion: try CompletionCommand(invocation).run(context)
+        case .man: ManCommand().run(context)
+        case .help: try HelpCommand(invocation).run(context)
+        case .version: VersionCommand(invocation).run(context)
+        case .schema: SchemaCommand().run(context)
+        case .validate: try ValidateCommand(invocation).run(context)
+        case .plan: try PlanCommand(options: try PlanOptions(invocation, context)).run(context)
+        case .run:
+            try await RunCommand(
+                options: try RunOptions(invocation, context),
+                context: context
+            ).run()
+        case .status:
+            try StatusCommand(options: try StatusOptions(invocation, context)).run(context)
+        }
+    }
+}
