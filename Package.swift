@@ -135,5 +135,6 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("json", ["Wire"]),
         fuzz("wire", ["Domain", "Wire", "Simulation"]),
         fuzz("zip", ["Images"]),
+        fuzz("manifest", ["Marked", "Manifest"]),
     ]
 }

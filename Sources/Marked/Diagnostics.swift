@@ -8,9 +8,15 @@ package final class Diagnostics {
     private var files: [String] = []
     package private(set) var errorCount = 0
 
-    package init() {}
+    /// `main` is the file whose diagnostics come first, whenever they are found.
+    package init(main file: String? = nil) {
+        if let file { files.append(file) }
+    }
 
     package var hasErrors: Bool { errorCount > 0 }
+
+    /// True when looking for more mistakes is of no use: nobody would be told.
+    package var isFull: Bool { errorCount >= Self.most }
 
     package func error(_ place: Place, _ message: String, hint: String? = nil) {
         add(Diagnostic(.error, place, message, hint: hint))

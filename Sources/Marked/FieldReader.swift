@@ -164,7 +164,7 @@ package struct FieldReader {
         // A key that stands already cannot be the one that was meant.
         let free = known.filter { fields?[$0] == nil }
         var meant: Set<String> = []
-        for entry in keys where !known.contains(entry.key) {
+        for entry in keys where !known.contains(entry.key) && !diagnostics.isFull {
             if let match = Nearest.match(entry.key, among: free) { meant.insert(match) }
             diagnostics.error(
                 entry.keyPlace,

@@ -1,10 +1,16 @@
 /// Finds what someone probably meant.
 package enum Nearest {
+    /// A long list is not searched: thousands of mistakes in thousands of names would take minutes.
+    private static let mostCandidates = 1_000
+
     /// The candidate that takes the fewest edits, if they are few for a word of that length.
     ///
     /// Ties go to the first in alphabetical order, so that a message is the same on every run.
-    package static func match(_ word: String, among candidates: some Sequence<String>) -> String? {
-        guard word.utf8.count <= 64 else { return nil }
+    package static func match(
+        _ word: String,
+        among candidates: some Collection<String>
+    ) -> String? {
+        guard word.utf8.count <= 64, candidates.count <= mostCandidates else { return nil }
         var best: (word: String, distance: Int)?
         for candidate in candidates.sorted() {
             let allowed = max(1, min(3, min(word.utf8.count, candidate.utf8.count) / 2))
@@ -16,7 +22,11 @@ package enum Nearest {
     }
 
     /// ``did you mean `x`?``, or the list of what is possible.
-    package static func hint(_ word: String, among candidates: some Sequence<String>) -> String {
+    package static func hint(
+        _ word: String,
+        among candidates: some Collection<String>
+    ) -> String {
+        guard candidates.count <= mostCandidates else { return "check its spelling" }
         let known = candidates.sorted()
         if let match = match(word, among: known) { return "did you mean `\(match)`?" }
         if known.isEmpty { return "nothing can stand here" }

@@ -4,13 +4,13 @@ import Marked
 /// A kind of text with rules of its own, told once for the reader and for editors.
 enum Form: CaseIterable, Sendable {
     case name, imageName, vehicleID, serial, profile, secret, path
-    case source, digest, version, clock, zone, adapter, property, condition
+    case source, digest, version, clock, zone, adapter, property, label, condition
 
     /// What it is called in messages, with its article.
     var title: String {
         switch self {
         case .name: "a name"
-        case .imageName: "the name of an image"
+        case .imageName: "an image name"
         case .vehicleID: "a vehicle's id"
         case .serial: "a serial"
         case .profile: "a profile"
@@ -22,7 +22,8 @@ enum Form: CaseIterable, Sendable {
         case .clock: "a time of day"
         case .zone: "a time zone"
         case .adapter: "an adapter"
-        case .property: "the name of a property"
+        case .property: "a property"
+        case .label: "a label"
         case .condition: "a condition"
         }
     }
@@ -43,6 +44,7 @@ enum Form: CaseIterable, Sendable {
         case .zone: "write an area and city, such as Europe/Tallinn, or UTC"
         case .adapter: "write `hci0`, `hci1`, …"
         case .property: "a letter, then up to 63 of letters, digits, `_`, `.` and `-`"
+        case .label: "write the name of a column of the fleet list"
         case .condition: "write an operator and a value, such as \">= 40\" or \"== locked\""
         }
     }
@@ -66,6 +68,7 @@ enum Form: CaseIterable, Sendable {
         case .zone: "^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,3}$"
         case .adapter: "^hci[0-9]{1,3}$"
         case .property: "^[A-Za-z][A-Za-z0-9_.-]{0,63}$"
+        case .label: "^.+$"
         case .condition: "^ *(==|!=|>=|<=|>|<)? *[^ ].*$"
         }
     }
@@ -93,7 +96,7 @@ enum Form: CaseIterable, Sendable {
         case .property:
             (1...64).contains(bytes.count) && Self.isLetter(bytes[0])
                 && bytes.allSatisfy { Self.isWordByte($0, upperCase: true) }
-        case .condition: true
+        case .label, .condition: true
         }
     }
 

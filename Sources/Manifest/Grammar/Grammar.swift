@@ -54,7 +54,7 @@ enum Grammar {
             ),
             Field(
                 "select",
-                .map(key: .vehicleID, .either([.literal, .list(.literal, least: 1)])),
+                .map(key: .label, .either([.literal, .list(.literal, least: 1)])),
                 "Only vehicles whose label has this value, or one of these values."
             ),
         ]
@@ -77,7 +77,7 @@ enum Grammar {
                 "family",
                 .words(Family.allCases.map(\.rawValue)),
                 .required,
-                "The kind of module: comodule, lrdevice, geotab-go or mcumgr."
+                "The kind of module."
             ),
             Field(
                 "profile",
@@ -133,10 +133,7 @@ enum Grammar {
         ]
     )
 
-    private static let conditions = Shape.map(
-        key: .property,
-        .either([.form(.condition), .literal])
-    )
+    private static let conditions = Shape.map(key: .property, .condition)
 
     static let step = Table(
         "step",
@@ -162,7 +159,7 @@ enum Grammar {
             Field("set", .map(key: .property, .literal), "Writes properties and reads them back."),
             Field(
                 "read",
-                .either([.list(.form(.property), least: 1), .form(.property)]),
+                .either([.form(.property), .list(.form(.property), least: 1)]),
                 "Reads properties into the report."
             ),
             Field("expect", conditions, "Fails unless the module reports all of this in time."),
@@ -206,7 +203,6 @@ enum Grammar {
                 "within",
                 .duration(.seconds(1) ... .seconds(3_600)),
                 .fallback("2m"),
-                beside: "healthy",
                 "How long `healthy` may take to become true after the restart."
             ),
             Field(

@@ -87,7 +87,7 @@ extension Shape {
                 JSONMember("pattern", "^[0-9]{1,3}(\\.[0-9]{1,2})?%$"),
             ]
         case .words(let words): return [JSONMember("enum", .strings(words))]
-        case .literal: return [JSONMember("type", ["string", "number", "boolean"])]
+        case .literal, .condition: return [JSONMember("type", ["string", "number", "boolean"])]
         case .list(let shape, let least):
             return [
                 JSONMember("type", "array"),
@@ -115,7 +115,7 @@ extension Shape {
         case .list where text.hasPrefix("["):
             return .array([.string(String(text.dropFirst().dropLast()))])
         case .either(let shapes): return shapes.first?.schemaValue(text) ?? .string(text)
-        case .form, .duration, .size, .percent, .words, .literal, .list, .table, .map:
+        case .form, .duration, .size, .percent, .words, .literal, .condition, .list, .table, .map:
             return .string(text)
         }
     }

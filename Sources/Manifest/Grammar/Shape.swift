@@ -11,6 +11,8 @@ indirect enum Shape: Sendable {
     case words([String])
     /// A word, a number or a truth value.
     case literal
+    /// A comparison with one of these; without an operator, `==`.
+    case condition
     case list(Shape, least: Int)
     case table(Table)
     /// A map whose keys the user chooses.
@@ -29,12 +31,23 @@ indirect enum Shape: Sendable {
         case .size: return "size"
         case .percent: return "percentage"
         case .words(let words):
-            return words.count > 5 ? "word" : words.map { "`\($0)`" }.joined(separator: ", ")
+            return words.map { "`\($0)`" }.joined(separator: ", ")
         case .literal: return "word or number"
+        case .condition: return "condition"
         case .list(let shape, _): return "list of: \(shape.title)"
         case .table(let table): return "[\(table.name)](#\(table.anchor))"
         case .map(let key, let shape): return "map of \(Self.bare(key.title)): \(shape.title)"
-        case .either(let shapes): return shapes.map(\.title).joined(separator: "; or ")
+        case .either(let shapes):
+            let titles = shapes.map { shape in
+                // One, or a list of the same, need not be told twice.
+                if case .list(let inner, _) = shape,
+                    shapes.contains(where: { $0.title == inner.title })
+                {
+                    return "a list of them"
+                }
+                return shape.title
+            }
+            return titles.joined(separator: "; or ")
         }
     }
 

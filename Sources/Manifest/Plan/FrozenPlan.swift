@@ -43,17 +43,29 @@ package struct FrozenPlan: Sendable, Equatable {
         self.connect = connect
         self.place = place
         waveSizes = Self.sizes(of: rollout.waves, total: vehicles.count)
-        digest = Digest.sha256(
-            CanonicalForm(
-                name: name,
-                vehicles: vehicles,
-                images: images,
-                always: always,
-                rollout: rollout,
-                settle: settle,
-                connect: connect
-            ).value.bytes
+        let form = CanonicalForm(
+            name: name,
+            vehicles: vehicles,
+            images: images,
+            always: always,
+            rollout: rollout,
+            settle: settle,
+            connect: connect
         )
+        digest = Digest.sha256(form.value.bytes)
+    }
+
+    /// The text whose SHA-256 the digest is: compact JSON, one spelling for one plan.
+    package var canonicalText: String {
+        CanonicalForm(
+            name: name,
+            vehicles: vehicles,
+            images: images,
+            always: always,
+            rollout: rollout,
+            settle: settle,
+            connect: connect
+        ).value.text
     }
 
     package func image(named name: String) -> PlannedImage? {

@@ -4,6 +4,9 @@ import Marked
 struct CSVFile {
     /// A spreadsheet with more columns is none of ours.
     static let mostCells = 256
+    /// Each cell takes some memory of its own, also an empty one.
+    static let mostCellsInAll = 2_000_000
+    static let mostRows = FleetReader.mostVehicles + 1
 
     struct Row {
         let line: Int
@@ -36,10 +39,22 @@ struct CSVFile {
         }
         var reader = CSVFile(bytes, file: file, diagnostics)
         var rows: [Row] = []
+        var cells = 0
         while reader.index < reader.bytes.count {
             if reader.takeLineEnd() { continue }
             guard let row = reader.row() else { return nil }
             rows.append(row)
+            cells += row.cells.count
+            guard rows.count <= mostRows, cells <= mostCellsInAll else {
+                diagnostics.error(
+                    Place(file: file, line: row.line, column: 1),
+                    rows.count > mostRows
+                        ? "more than \(mostRows - 1) vehicles"
+                        : "more than \(mostCellsInAll) cells in the file",
+                    hint: "split the fleet over several files"
+                )
+                return nil
+            }
         }
         return rows
     }

@@ -64,7 +64,7 @@ struct FleetReader {
         var ids: [VehicleID: Place] = [:]
         var serials: [Serial: Place] = [:]
         var vehicles: [Vehicle] = []
-        for (index, row) in rows.enumerated() {
+        for (index, row) in rows.enumerated() where !diagnostics.isFull {
             guard index < Self.mostVehicles else {
                 diagnostics.error(
                     row.place,

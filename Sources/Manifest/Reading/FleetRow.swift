@@ -26,6 +26,7 @@ struct FleetRow {
     /// Labels are free, so only close misspellings of the longer names count, and only of a column
     /// that is not there: a secret under a label's name would be printed.
     static func misspelling(_ label: String, missing: (String) -> Bool) -> String? {
+        guard label.utf8.count <= 64 else { return nil }
         let word = Array(label.lowercased().utf8)
         return columns.first { column in
             guard missing(column), column != label else { return false }

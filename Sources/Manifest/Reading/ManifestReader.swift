@@ -44,7 +44,7 @@ package struct ManifestReader {
         path: String,
         files: Files
     ) throws(ManifestError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
-        let diagnostics = Diagnostics()
+        let diagnostics = Diagnostics(main: path)
         guard let tree = MarkedNode.parse(bytes, file: path, diagnostics) else {
             return (nil, diagnostics.list)
         }

@@ -29,11 +29,13 @@ struct PlanCheck {
     func families(_ vehicles: [PlannedVehicle], common: [Step]?) {
         var wrong: [Place: (step: Step, image: PlannedImage, misfits: Int, total: Int)] = [:]
         var order: [Place] = []
+        let byName = Dictionary(
+            images.map { ($0.name, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
         for vehicle in vehicles {
             for step in vehicle.steps {
-                guard let name = step.update?.image,
-                    let image = images.first(where: { $0.name == name })
-                else { continue }
+                guard let name = step.update?.image, let image = byName[name] else { continue }
                 if wrong[step.place] == nil { order.append(step.place) }
                 let misfit = image.fits.family == vehicle.family ? 0 : 1
                 wrong[step.place, default: (step, image, 0, 0)].misfits += misfit

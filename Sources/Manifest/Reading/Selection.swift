@@ -7,14 +7,22 @@ struct Selection {
         let label: String
         let labelPlace: Place
         let values: [(text: String, place: Place)]
+
+        /// Serials are compared without regard to case.
+        func normal(_ text: String) -> String {
+            label == "serial" ? Serial(text)?.text ?? text : text
+        }
     }
 
     private let rules: [Rule]
     private let place: Place
+    /// False when a mistake in it was told: what it selects then says nothing.
+    private let isSound: Bool
 
     /// Reads `select: {label: value or list}`.
     init(_ node: MarkedNode, _ diagnostics: Diagnostics) {
         place = node.place
+        let errors = diagnostics.errorCount
         let entries = node.entries(diagnostics, of: "a map of labels to values") ?? []
         rules = entries.filter { !$0.key.hasPrefix("x-") }.map { entry in
             let nodes: [MarkedNode]
@@ -35,6 +43,7 @@ struct Selection {
             }
             return Rule(label: entry.key, labelPlace: entry.keyPlace, values: values)
         }
+        isSound = diagnostics.errorCount == errors
     }
 
     /// The vehicles that are meant; an unknown label, or none left, is an error.
@@ -42,12 +51,15 @@ struct Selection {
         _ vehicles: [FleetReader.Vehicle],
         _ diagnostics: Diagnostics
     ) -> [FleetReader.Vehicle] {
+        guard isSound else { return vehicles }
         let errors = diagnostics.errorCount
         for rule in rules { check(rule, vehicles, diagnostics) }
+        let wanted = rules.map { rule in
+            (label: rule.label, values: Set(rule.values.map { rule.normal($0.text) }))
+        }
         let selected = vehicles.filter { vehicle in
-            rules.allSatisfy { rule in
-                guard let value = vehicle.value(of: rule.label) else { return false }
-                return rule.values.contains { $0.text == value || rule.matches($0.text, value) }
+            wanted.allSatisfy { rule in
+                vehicle.value(of: rule.label).map(rule.values.contains) ?? false
             }
         }
         if selected.isEmpty, diagnostics.errorCount == errors {
@@ -77,15 +89,15 @@ struct Selection {
             return
         }
         let unknown = rule.values.filter { value in
-            !present.contains { $0 == value.text || rule.matches(value.text, $0) }
+            !present.contains(rule.normal(value.text))
         }
         for value in unknown {
             let message = "no vehicle has \(quoted(rule.label)) \(quoted(value.text))"
             let near = Nearest.match(value.text, among: present)
+            // Ids by the hundred are no help; a few depots are.
             let hint =
-                near.map { "did you mean `\($0)`?" }
-                ?? (present.count <= 20
-                    ? Nearest.hint(value.text, among: present) : "check its spelling")
+                near == nil && present.count > 20
+                ? "check its spelling" : Nearest.hint(value.text, among: present)
             // One wrong name among right ones still selects vehicles; none would be no rollout.
             if unknown.count == rule.values.count {
                 diagnostics.error(value.place, message, hint: hint)
@@ -93,13 +105,6 @@ struct Selection {
                 diagnostics.warning(value.place, message, hint: hint)
             }
         }
-    }
-}
-
-extension Selection.Rule {
-    /// Serials are compared without regard to case.
-    fileprivate func matches(_ wanted: String, _ value: String) -> Bool {
-        label == "serial" && Serial(wanted)?.text == value
     }
 }
 

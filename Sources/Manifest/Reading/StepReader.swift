@@ -111,6 +111,13 @@ struct StepReader {
         let healthy = reader.value("healthy").map {
             ConditionReader.conditions($0, diagnostics)
         }
+        if healthy == nil, reader.has("within") {
+            diagnostics.warning(
+                reader.place(of: "within"),
+                "`within` has no effect without `healthy`",
+                hint: "it limits how long `healthy` may take to become true"
+            )
+        }
         reader.finish()
         return target.map {
             UpdateStep(

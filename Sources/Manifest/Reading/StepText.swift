@@ -4,6 +4,7 @@ import Marked
 struct StepText {
     /// Longer ones are lists of steps and belong into the manifest.
     static let mostBytes = 4_096
+    static let mostSteps = 100
 
     private let bytes: [UInt8]
     private let places: CellPlaces
@@ -31,7 +32,17 @@ struct StepText {
     }
 
     private func steps() -> [Step] {
-        guard bytes.first == 0x5B else { return pieces().compactMap(step) }
+        guard bytes.first == 0x5B else {
+            let pieces = pieces()
+            if pieces.count > Self.mostSteps {
+                reader.diagnostics.error(
+                    places.place(line: 1, column: 1),
+                    "more than \(Self.mostSteps) steps in a cell",
+                    hint: "write the steps in the manifest"
+                )
+            }
+            return pieces.prefix(Self.mostSteps).compactMap(step)
+        }
         let places = places
         let tree = MarkedNode.parse(bytes, file: file, reader.diagnostics) { line, column in
             places.place(line: line, column: column)
@@ -43,11 +54,15 @@ struct StepText {
     private struct Piece {
         var range: Range<Int>
         let line: Int
-        let column: Int
+        var column: Int
     }
 
     /// A piece is the inside of a YAML map; the brace put before it costs one column.
-    private func step(_ piece: Piece) -> Step? {
+    private func step(_ whole: Piece) -> Step? {
+        var piece = whole
+        let spaces = bytes[whole.range].prefix { $0 == 0x20 }.count
+        piece.range = (whole.range.lowerBound + spaces)..<whole.range.upperBound
+        piece.column += spaces
         let places = places
         let origin = { (line: Int, column: Int) in
             line == 1

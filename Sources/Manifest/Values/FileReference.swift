@@ -8,7 +8,8 @@ package struct FileReference: Sendable, Hashable {
     /// `directory` is the manifest's own, empty for the current one.
     package init(_ text: String, relativeTo directory: String) {
         self.text = text
-        path = text.hasPrefix("/") || directory.isEmpty ? text : directory + "/" + text
+        let base = directory.isEmpty || directory.hasSuffix("/") ? directory : directory + "/"
+        path = text.hasPrefix("/") ? text : base + text
     }
 
     /// The directory part of a path: empty for a bare name.
