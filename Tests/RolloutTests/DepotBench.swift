@@ -5,6 +5,7 @@ import Rollout
 import Sessions
 import Simulation
 import Synchronization
+import Testing
 import Wire
 
 /// A simulated depot, a journal in memory and a rollout through the production code.
