@@ -5,7 +5,6 @@ import Rollout
 import Sessions
 import Simulation
 import Synchronization
-import Testing
 import Wire
 
 /// A simulated depot, a journal in memory and a rollout through the production code.
@@ -30,7 +29,7 @@ final class DepotBench: Sendable {
         _ change: (inout ModulePlan) -> Void = { _ in }
     ) -> ModulePlan {
         var plan = ModulePlan(
-            serial: Serial(bytes: [0, 0xA0, 0, 0, 0, 0] + UInt16(number).bigBytes)!
+            serial: sure(Serial(bytes: [0, 0xA0, 0, 0, 0, 0] + UInt16(number).bigBytes))
         )
         plan.key = key
         plan.firmwareType = 17
@@ -46,7 +45,7 @@ final class DepotBench: Sendable {
     ) -> UpdateJob {
         var random = SplitMix64(seed: UInt64(bytes))
         let firmware = (0..<bytes).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-        let digest = SHA256Digest(bytes: Hashes.sha256(firmware))!
+        let digest = sure(SHA256Digest(bytes: Hashes.sha256(firmware)))
         let packet = InitPacket(
             type: .application,
             applicationSize: UInt32(bytes),
@@ -67,9 +66,9 @@ final class DepotBench: Sendable {
     func jobs(_ steps: [JobStep]) -> [VehicleJob] {
         plans.enumerated().map { index, plan in
             VehicleJob(
-                vehicle: VehicleID("v\(index + 1)")!,
+                vehicle: sure(VehicleID("v\(index + 1)")),
                 serial: plan.serial,
-                key: try! ComoduleKey(Secret(Array(Hex.text(Self.key).utf8))),
+                key: sure(try? ComoduleKey(Secret(Array(Hex.text(Self.key).utf8)))),
                 steps: steps
             )
         }
@@ -107,7 +106,7 @@ final class DepotBench: Sendable {
                     await before(time)
                     let run = try await journal.beginRun(
                         rollout: "test",
-                        plan: SHA256Digest(bytes: Hashes.sha256([]))!,
+                        plan: sure(SHA256Digest(bytes: Hashes.sha256([]))),
                         at: simulation.time.wallTime
                     )
                     let depot = Depot(
@@ -120,7 +119,7 @@ final class DepotBench: Sendable {
                             collected.withLock { $0.append(event) }
                         },
                         stop: stop,
-                        rules: rules ?? RolloutRules(settle: SettleRules()!)
+                        rules: rules ?? RolloutRules(settle: sure(SettleRules()))
                     )
                     result = try await RolloutRun(jobs(steps), in: depot).run()
                 }
@@ -142,4 +141,10 @@ final class DepotBench: Sendable {
         }
         return try outcome.get()
     }
+}
+
+/// A constant of the tests that is right by the look of it.
+private func sure<Value>(_ value: Value?) -> Value {
+    guard let value else { preconditionFailure("a constant of the tests is wrong") }
+    return value
 }
