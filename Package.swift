@@ -99,9 +99,10 @@ let package = Package(
                 "Rollout",
             ]
         ),
+        tests("TidyTests", []),
         tests("ProgramTests", ["yardmaster"]),
         tests("WireTests", ["Domain", "Wire"]),
-        tests("SimulationTests", ["Domain", "Radio", "Simulation", "RadioContract"]),
+        tests("SimulationTests", ["Domain", "Wire", "Radio", "Simulation", "RadioContract"]),
         tests("MarkedTests", ["Domain", "Marked"]),
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
         tests(

@@ -1,0 +1,85 @@
+import Domain
+import Simulation
+import Synchronization
+import Testing
+
+/// Virtual time, the order of jobs, and what a stuck run says.
+@Suite struct TimeTests {
+    @Test func `a year of sleep takes no time and ends on the moment`() throws {
+        let simulation = Simulation(seed: 1)
+        let time = simulation.time
+        let woke = try simulation.run { () async -> Moment in
+            await time.sleep(for: .seconds(365 * 86_400), "the year to pass")
+            return time.now
+        }
+        #expect(woke == Moment(nanoseconds: 0).advanced(by: .seconds(365 * 86_400)))
+    }
+
+    private func order(_ seed: UInt64) throws -> [Int] {
+        let simulation = Simulation(seed: seed)
+        let order = Order()
+        try simulation.run { [time = simulation.time] () async in
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        for round in 1...3 {
+                            order.numbers.withLock { $0.append(number) }
+                            await time.sleep(for: .milliseconds(round), "a round")
+                        }
+                    }
+                }
+            }
+        }
+        return order.numbers.withLock { $0 }
+    }
+
+    private final class Order: Sendable {
+        let numbers = Mutex<[Int]>([])
+    }
+
+    @Test func `one seed gives one order, many seeds give many`() throws {
+        let first = try order(7)
+        for _ in 0..<50 { #expect(try order(7) == first) }
+        let orders = try (1...40).map { try order(UInt64($0)) }
+        #expect(Set(orders).count > 30)
+    }
+
+    @Test func `a cancelled sleep ends at once`() throws {
+        let simulation = Simulation(seed: 3)
+        let time = simulation.time
+        let woke = try simulation.run { () async -> Moment in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await time.sleep(for: .seconds(1_000), "for ever") }
+                await time.sleep(for: .seconds(1), "a moment")
+                group.cancelAll()
+                await group.waitForAll()
+            }
+            return time.now
+        }
+        #expect(woke == Moment(nanoseconds: 1_000_000_000))
+    }
+
+    @Test func `a run that is stuck says who waits for what, and its seed`() throws {
+        let simulation = Simulation(seed: 42)
+        let stuck = #expect(throws: Simulation.Deadlock.self) {
+            try simulation.run { () async in
+                await simulation.waiting(for: "a key from", "the porter") {
+                    await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                }
+            }
+        }
+        #expect(stuck?.seed == 42)
+        #expect(stuck?.waits == ["a key from the porter"])
+        #expect(stuck?.description.contains("seed 42") == true)
+    }
+
+    @Test(arguments: [
+        (PHY.oneMegabit, 27, 676), (.twoMegabit, 27, 496), (.oneMegabit, 251, 2_468),
+        (.twoMegabit, 251, 1_392),
+    ])
+    func `a packet pair takes the published time`(phy: PHY, payload: Int, microseconds: Int) {
+        var link = LinkParameters()
+        link.phy = phy
+        #expect(link.pairTime(payload: payload) == .microseconds(microseconds))
+    }
+}
