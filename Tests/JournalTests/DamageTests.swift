@@ -113,7 +113,7 @@ import Threads
     func `a full disk is told, and nothing recorded before is lost`() async throws {
         let scratch = try Scratch()
         try #require(try run("mount", "-t", "tmpfs", "-o", "size=512k", "none", scratch.path) == 0)
-        defer { _ = try? run("umount", scratch.path) }
+        defer { _ = try? run("umount", "-l", scratch.path) }
         var settled = 0
         let next = try intent("bus", step: 0)
         try await withJournal(scratch.path) { journal in
@@ -147,7 +147,7 @@ import Threads
     func `a read-only disk cannot take a new journal nor write an old one`() async throws {
         let scratch = try Scratch()
         try #require(try run("mount", "-t", "tmpfs", "-o", "ro", "none", scratch.path) == 0)
-        defer { _ = try? run("umount", scratch.path) }
+        defer { _ = try? run("umount", "-l", scratch.path) }
         #expect(try await kindOfOpening(scratch.path) == .cannotCreate)
         try #require(try run("mount", "-o", "remount,rw", scratch.path) == 0)
         try await withJournal(scratch.path) { journal in _ = try await begin(journal) }
