@@ -337,7 +337,7 @@ import Threads
         let small = scratch.path + "/small"
         mkdir(small, 0o700)
         try #require(try run("mount", "-t", "tmpfs", "-o", "size=128k", "none", small) == 0)
-        defer { _ = try? run("umount", small) }
+        defer { _ = try? run("umount", "-l", small) }
         let source = scratch.path + "/city.bin"
         guard case .full = try await error(try request(digest), from: source, in: small) else {
             Issue.record("the disk was not full")

@@ -64,7 +64,7 @@ import Testing
     func `a read-only file system is told`() throws {
         let scratch = try Scratch()
         try #require(try run("mount", "-t", "tmpfs", "-o", "ro", "none", scratch.path) == 0)
-        defer { _ = try? run("umount", scratch.path) }
+        defer { _ = try? run("umount", "-l", scratch.path) }
         #expect(errorOfCreating(scratch.path) == .readOnly(scratch.path))
         #expect(errorOfCreating(scratch.path + "/a") == .readOnly(scratch.path + "/a"))
     }
