@@ -7,9 +7,11 @@ import Glibc
 final class Monitor<State: Sendable>: Sendable {
     // All three are touched only between lock and unlock, which are safe from any thread.
     private nonisolated(unsafe) var state: State
+    // Made once and used only through its address.
     private nonisolated(unsafe) let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(
         capacity: 1
     )
+    // Made once and used only through its address.
     private nonisolated(unsafe) let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(
         capacity: 1
     )

@@ -96,6 +96,7 @@ private final class Arrival: Sendable {
     private nonisolated(unsafe) let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(
         capacity: 1
     )
+    // As for the mutex: only its address is used, and it lives as long as this.
     private nonisolated(unsafe) let bell = UnsafeMutablePointer<pthread_cond_t>.allocate(
         capacity: 1
     )
