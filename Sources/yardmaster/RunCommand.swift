@@ -26,6 +26,14 @@ struct RunCommand {
             )
         }
         let file = try Inputs.depot(simulation.depot, context)
+        if let adapter = plan.radio.adapters.first, !file.adapters.contains(adapter) {
+            throw CommandError(
+                .unavailable,
+                "there is no adapter \(adapter)",
+                because: ["the depot has \(file.adapters.joined(separator: ", "))"],
+                hint: "name one of these under `radio` in \(options.manifest)"
+            )
+        }
         let keys = try keys(of: vehicles)
         let directory = try stateDirectory()
         let lock = try lock(directory, plan)

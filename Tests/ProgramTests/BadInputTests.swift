@@ -185,6 +185,23 @@ import Testing
         #expect(result.errors.contains("`command` steps"))
     }
 
+    @Test func `an adapter that is not there is 69 before anything is begun`() throws {
+        let program = try Program()
+        try program.copyDemo()
+        let manifest = try String(
+            contentsOfFile: program.folder.path + "/demo/rollout.yaml",
+            encoding: .utf8
+        )
+        try program.write(
+            "demo/rollout.yaml",
+            manifest.replacingOccurrences(of: "[hci0]", with: "[hci7]")
+        )
+        let result = try program.run(program.demo())
+        #expect(result.status == 69)
+        #expect(result.errors.contains("hci7"))
+        #expect(!FileManager.default.fileExists(atPath: program.state))
+    }
+
     @Test(arguments: [
         ("name: x\nmodules: []\nadaptors: [hci0]\n", "adaptors"),
         ("name: x\nmodules:\n  - {serial: \"12\", key: \"00\"}\n", "16 hex digits"),
