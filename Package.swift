@@ -100,6 +100,10 @@ let package = Package(
             ]
         ),
         tests("TidyTests", []),
+        tests(
+            "ShimTests",
+            ["CCurl", "CDBus", "COpenSSL", "CSQLite", "CYAML", "CZlib"]
+        ),
         tests("ProgramTests", ["yardmaster"]),
         tests("WireTests", ["Domain", "Wire"]),
         tests("SimulationTests", ["Domain", "Wire", "Radio", "Simulation", "RadioContract"]),

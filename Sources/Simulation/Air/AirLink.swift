@@ -26,8 +26,9 @@ package final class AirLink {
         case indication([UInt8], Characteristic, confirmed: () -> Void)
     }
 
-    /// Packets that the host and the controller take before a sender has to wait.
-    private static let queueBound = 24
+    /// Packets that the host and the controller take before a sender has to wait: the host feeds
+    /// the controller during an event, so it is never less than two events carry.
+    private var queueBound: Int { max(24, 2 * parameters.packetsPerInterval) }
 
     let number: Int
     unowned let world: World
@@ -116,7 +117,7 @@ package final class AirLink {
 
     func send(_ bytes: [UInt8], to characteristic: Characteristic, _ pending: Pending<[UInt8]>) {
         guard isUp else { return pending.resume(.failure(.linkLost)) }
-        if outgoing.count >= Self.queueBound {
+        if outgoing.count >= queueBound {
             senders.append((bytes, characteristic, pending))
         } else {
             outgoing.append(.command(bytes, characteristic))
@@ -127,7 +128,7 @@ package final class AirLink {
 
     /// True when the packet could be queued at once, so that nobody has to wait.
     func sendNow(_ bytes: [UInt8], to characteristic: Characteristic) -> Bool {
-        guard isUp, outgoing.count < Self.queueBound, senders.isEmpty else { return false }
+        guard isUp, outgoing.count < queueBound, senders.isEmpty else { return false }
         outgoing.append(.command(bytes, characteristic))
         setEvent()
         return true
@@ -245,7 +246,7 @@ package final class AirLink {
     }
 
     private func admitSenders() {
-        while isUp, !senders.isEmpty, outgoing.count < Self.queueBound {
+        while isUp, !senders.isEmpty, outgoing.count < queueBound {
             let sender = senders.removeFirst()
             guard sender.2.isOpen else { continue }
             outgoing.append(.command(sender.bytes, sender.characteristic))
