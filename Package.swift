@@ -43,7 +43,7 @@ let package = Package(
         .executable(name: "yardmaster", targets: ["yardmaster"]),
         .library(
             name: "VehicleModules",
-            targets: ["Domain", "Wire", "Sessions", "Radio", "Modules"]
+            targets: ["Domain", "Digests", "Wire", "Sessions", "Radio", "Modules"]
         ),
     ],
     targets: [
@@ -60,12 +60,13 @@ let package = Package(
         room("Commands", ["Domain", "Wire"]),
         room("Sessions", ["Domain", "Wire"]),
         room("Radio", ["Domain"]),
+        adapter("Digests", ["Domain", "COpenSSL"]),
         adapter("Threads", []),
-        adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "COpenSSL"]),
-        adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "COpenSSL"]),
-        adapter("Images", ["Domain", "Wire", "COpenSSL", "CZlib", "CLinux"]),
+        adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "Digests"]),
+        adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests"]),
+        adapter("Images", ["Domain", "Wire", "Digests", "CZlib", "CLinux"]),
         adapter("Marked", ["Domain", "CYAML"]),
-        adapter("Manifest", ["Domain", "Wire", "Marked", "COpenSSL"]),
+        adapter("Manifest", ["Domain", "Wire", "Marked", "Digests"]),
         adapter("Journal", ["Domain", "CSQLite", "CLinux"]),
         room("Reports", ["Domain", "Wire"]),
         room(
@@ -78,7 +79,7 @@ let package = Package(
         .executableTarget(
             name: "yardmaster",
             dependencies: [
-                "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "CLinux",
             ],
             swiftSettings: common
@@ -91,11 +92,12 @@ let package = Package(
             swiftSettings: common
         ),
         tests("DomainTests", ["Domain"]),
-        tests("SessionsTests", ["Domain", "Wire", "Sessions", "Simulation"]),
+        tests("SessionsTests", ["Digests", "Domain", "Wire", "Sessions", "Simulation"]),
         tests(
             "RolloutTests",
             [
-                "Domain", "Wire", "Sessions", "Simulation", "Journal", "Manifest", "Reports",
+                "Digests", "Domain", "Wire", "Sessions", "Simulation", "Journal", "Manifest",
+                "Reports",
                 "Rollout",
             ]
         ),
@@ -106,7 +108,10 @@ let package = Package(
         ),
         tests("ProgramTests", ["yardmaster"]),
         tests("WireTests", ["Domain", "Wire"]),
-        tests("SimulationTests", ["Domain", "Wire", "Radio", "Simulation", "RadioContract"]),
+        tests(
+            "SimulationTests",
+            ["Digests", "Domain", "Wire", "Radio", "Simulation", "RadioContract"]
+        ),
         tests("MarkedTests", ["Domain", "Marked"]),
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
         tests(
@@ -118,10 +123,10 @@ let package = Package(
         tests("JournalTests", ["Journal", "Domain", "Threads"]),
         tests(
             "ImagesTests",
-            ["Images", "Domain", "Threads"],
+            ["Images", "Digests", "Domain", "Threads"],
             resources: [.copy("Fixtures")]
         ),
-        tests("ManifestTests", ["Domain", "Wire", "Marked", "Manifest"]),
+        tests("ManifestTests", ["Digests", "Domain", "Wire", "Marked", "Manifest"]),
     ]
 )
 
@@ -138,7 +143,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
     }
     package.targets += [
         fuzz("json", ["Wire"]),
-        fuzz("wire", ["Domain", "Wire", "Simulation"]),
+        fuzz("wire", ["Digests", "Domain", "Wire", "Simulation"]),
         fuzz("zip", ["Images"]),
         fuzz("manifest", ["Marked", "Manifest"]),
     ]

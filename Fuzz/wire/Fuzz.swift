@@ -1,3 +1,4 @@
+import Digests
 import Domain
 import Simulation
 import Wire
@@ -25,7 +26,7 @@ func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 private func drive(_ bytes: [UInt8]) {
     var target = SecureDFUTarget(
         memory: VolatileMemory(capacity: 16_384),
-        sha256: { _ in [UInt8](repeating: 0, count: 32) }
+        sha256: SHA256.digest
     )
     target.notificationsSwitched(on: true)
     var rest = bytes[...]

@@ -1,3 +1,4 @@
+import Digests
 package import Domain
 import Glibc
 

@@ -1,3 +1,4 @@
+import Digests
 package import Domain
 package import Radio
 package import Sessions
@@ -25,7 +26,7 @@ package final class ComoduleClient {
     // MARK: Authentication
 
     package func authenticate(_ key: ComoduleKey) async throws(ModuleError) {
-        var machine = ComoduleAuthentication(key: key, sha1: Hashing.sha1)
+        var machine = ComoduleAuthentication(key: key, sha1: SHA1.digest)
         var action = machine.begin(at: time.now)
         while true {
             let deadline = machine.deadline ?? soon

@@ -1,4 +1,5 @@
 import Commands
+import Digests
 import Domain
 import Images
 import Journal
@@ -53,7 +54,7 @@ struct ImageRoom {
                         + "\(part.firmware.count)"
                 )
             }
-            guard Digest.sha256(part.firmware) == packet.digest else {
+            guard SHA256.digest(of: part.firmware) == packet.digest else {
                 throw distrust(image, "its firmware is not the one its init packet describes")
             }
             if part.kind == .application, let packed = packet.firmwareVersion,

@@ -1,3 +1,4 @@
+import Digests
 import Domain
 import Images
 import Testing

@@ -1,3 +1,4 @@
+import Digests
 import Domain
 import Manifest
 import Marked
@@ -11,11 +12,11 @@ import Testing
 
     @Test func `SHA-256 is the standard's`() {
         #expect(
-            Digest.sha256(Array("abc".utf8)).description
+            SHA256.digest(of: Array("abc".utf8)).description
                 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         )
         #expect(
-            Digest.sha256([]).description
+            SHA256.digest(of: []).description
                 == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         )
     }
@@ -40,7 +41,7 @@ import Testing
             + #""settle":{"quiet":20000000000,"confirm-gap":2000000000,"deadline":600000000000},"#
             + #""connect":{"timeout":30000000000,"attempts":4}}"#
         #expect(plan.canonicalText == text)
-        #expect(plan.digest == Digest.sha256(Array(text.utf8)))
+        #expect(plan.digest == SHA256.digest(of: Array(text.utf8)))
     }
 
     /// Changes to the sample's text that leave the plan as it is.

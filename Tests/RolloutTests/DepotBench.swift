@@ -1,3 +1,4 @@
+import Digests
 import Domain
 import Journal
 import Reports
@@ -45,7 +46,7 @@ final class DepotBench: Sendable {
     ) -> UpdateJob {
         var random = SplitMix64(seed: UInt64(bytes))
         let firmware = (0..<bytes).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-        let digest = sure(SHA256Digest(bytes: Hashes.sha256(firmware)))
+        let digest = SHA256.digest(of: firmware)
         let packet = InitPacket(
             type: .application,
             applicationSize: UInt32(bytes),
@@ -106,7 +107,7 @@ final class DepotBench: Sendable {
                     await before(time)
                     let run = try await journal.beginRun(
                         rollout: "test",
-                        plan: sure(SHA256Digest(bytes: Hashes.sha256([]))),
+                        plan: SHA256.digest(of: []),
                         at: simulation.time.wallTime
                     )
                     let depot = Depot(

@@ -1,3 +1,4 @@
+import Digests
 import Domain
 import Simulation
 import Testing
@@ -10,7 +11,7 @@ import Wire
     private let firmware = (0..<9_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
 
     private func packet() throws -> [UInt8] {
-        let digest = try #require(SHA256Digest(bytes: Hashes.sha256(firmware)))
+        let digest = SHA256.digest(of: firmware)
         return InitPacket(
             type: .application,
             applicationSize: UInt32(firmware.count),
@@ -21,7 +22,7 @@ import Wire
     private func target(accepted: Bool = false) throws -> Target {
         var target = Target(
             memory: VolatileMemory(capacity: 16_384),
-            sha256: Hashes.sha256
+            sha256: SHA256.digest
         )
         target.notificationsSwitched(on: true)
         guard accepted else { return target }
@@ -169,7 +170,9 @@ import Wire
     }
 
     @Test func `modules authenticate with the published sum`() {
-        let answer = Hashes.sha1((0..<20).map { UInt8($0) } + [UInt8](repeating: 0x11, count: 20))
+        let answer = SHA1.digest(
+            of: (0..<20).map { UInt8($0) } + [UInt8](repeating: 0x11, count: 20)
+        )
         #expect(Hex.text(answer) == "30bd33d7d25e991b5b801cf322d015285902bfbb")
     }
 }

@@ -1,3 +1,4 @@
+import Digests
 package import Domain
 package import Marked
 import Wire
@@ -52,7 +53,7 @@ package struct FrozenPlan: Sendable, Equatable {
             settle: settle,
             connect: connect
         )
-        digest = Digest.sha256(form.value.bytes)
+        digest = SHA256.digest(of: form.value.bytes)
     }
 
     /// The text whose SHA-256 the digest is: compact JSON, one spelling for one plan.

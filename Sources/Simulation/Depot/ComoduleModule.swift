@@ -1,3 +1,4 @@
+import Digests
 package import Domain
 package import Radio
 import Wire
@@ -46,7 +47,7 @@ package final class ComoduleModule: AirDevice {
             rules: rules,
             facts: facts.transfer,
             memory: memory,
-            sha256: Hashes.sha256
+            sha256: SHA256.digest
         )
         if let wakes = facts.wakes { world.at(wakes) { [weak self] in self?.start() } }
         if facts.mode == .bootloader { watchBootloader() }
@@ -211,7 +212,7 @@ package final class ComoduleModule: AirDevice {
     // MARK: Authentication and registers
 
     private func answered(_ response: [UInt8]) -> ATTError? {
-        guard response == Hashes.sha1(challenge + plan.key) else {
+        guard response == SHA1.digest(of: challenge + plan.key) else {
             link?.drop()
             return nil
         }

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 package import Wire
 
 /// Where a target keeps the bytes of the image it receives.
@@ -68,7 +68,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
     package let rules: Rules
     package private(set) var facts: TransferFacts
     package var memory: Memory
-    private let sha256: @Sendable ([UInt8]) -> [UInt8]
+    private let sha256: @Sendable ([UInt8]) -> SHA256Digest
     private var selected = DFUObjectType.command
     private var receiptInterval = 0
     private var packetsToReceipt = 0
@@ -78,7 +78,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         rules: Rules = Rules(),
         facts: TransferFacts = TransferFacts(),
         memory: Memory,
-        sha256: @escaping @Sendable ([UInt8]) -> [UInt8]
+        sha256: @escaping @Sendable ([UInt8]) -> SHA256Digest
     ) {
         self.rules = rules
         self.facts = facts
@@ -241,7 +241,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
     private mutating func finish() -> [Action] {
         let image = memory.read(0..<facts.executed)
         guard let packet = try? InitPacket(facts.initPacket),
-            sha256(image) == packet.digest.bytes
+            sha256(image) == packet.digest
         else {
             facts = TransferFacts()
             return fail(.execute, .extended(.verificationFailed))

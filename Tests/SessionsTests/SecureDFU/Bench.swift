@@ -1,3 +1,4 @@
+import Digests
 import Domain
 import Sessions
 import Simulation
@@ -36,7 +37,7 @@ struct Bench {
         facts: TransferFacts = TransferFacts()
     ) throws {
         image = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
-        let digest = try #require(SHA256Digest(bytes: Hashes.sha256(image)))
+        let digest = SHA256.digest(of: image)
         initPacket =
             InitPacket(type: .application, applicationSize: UInt32(size), digest: digest)
             .serialized
@@ -44,7 +45,7 @@ struct Bench {
             rules: rules,
             facts: facts,
             memory: VolatileMemory(capacity: 1 << 17),
-            sha256: Hashes.sha256
+            sha256: SHA256.digest
         )
     }
 
