@@ -52,5 +52,11 @@ enum Descriptor {
         return nil
     }
 
+    /// What a failed write means for a person: nothing when the reader went away.
+    static func reason(_ code: CInt?) -> String? {
+        guard let code, code != EPIPE, code != EBADF else { return nil }
+        return text(of: code)
+    }
+
     static func text(of code: CInt) -> String { String(cString: strerror(code)) }
 }

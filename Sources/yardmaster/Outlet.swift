@@ -6,7 +6,7 @@ import Threads
 ///
 /// A terminal that is held or a reader that is slow blocks the writer; radio work must not wait
 /// for it, so whoever has something to say leaves it here and goes on.
-final class Outlet: Sendable {
+final class Outlet: TextOutlet {
     /// More than this is not kept of text that may be dropped.
     private static let limit = 1 << 20
 
@@ -36,8 +36,7 @@ final class Outlet: Sendable {
         Outlet(executor: try ThreadExecutor.start(name: name))
     }
 
-    /// Leaves text to be written; what `mayDrop` is left out while too much waits already.
-    func write(_ text: String, to descriptor: CInt, mayDrop: Bool = false) {
+    func write(_ text: String, to descriptor: CInt, mayDrop: Bool) {
         state.withLock { state in
             guard state.failures[descriptor] == nil else { return }
             guard !mayDrop || state.waiting < Self.limit else {
@@ -59,11 +58,8 @@ final class Outlet: Sendable {
         executor.stop()
     }
 
-    /// Why the descriptor takes no more, nil while it does or when its reader just went away.
     func failure(of descriptor: CInt) -> String? {
-        let code = state.withLock { $0.failures[descriptor] }
-        guard let code, code != EPIPE, code != EBADF else { return nil }
-        return Descriptor.text(of: code)
+        Descriptor.reason(state.withLock { $0.failures[descriptor] })
     }
 
     /// The thread's side.

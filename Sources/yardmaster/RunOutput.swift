@@ -75,7 +75,7 @@ final class RunOutput: Sendable {
         printers.withLock { printers in
             if let line = printers.lines?.line(event) {
                 if let file {
-                    file.outlet.write(line, to: file.descriptor)
+                    file.outlet.write(line, to: file.descriptor, mayDrop: false)
                 } else {
                     context.console.result(line)
                 }

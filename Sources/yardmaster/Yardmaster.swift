@@ -9,6 +9,10 @@ enum Yardmaster {
     static func main() async {
         Descriptor.prepareStandardStreams()
         let arguments = Array(CommandLine.arguments.dropFirst())
+        if isQuick(arguments) {
+            let outlet = DirectOutlet()
+            end(await run(arguments, Context(console: Console(outlet: outlet))), outlet)
+        }
         let outlet: Outlet
         do throws(ThreadError) {
             outlet = try Outlet.open(name: "output")
@@ -22,17 +26,30 @@ enum Yardmaster {
             exit(refusal.exitCode.rawValue)
         }
         async let written: Void = outlet.pump()
-        let context = Context(console: Console(outlet: outlet))
-        var code = await run(arguments, context)
+        let code = await run(arguments, Context(console: Console(outlet: outlet)))
         outlet.finish()
         await written
-        if let failure = outlet.failure(of: STDOUT_FILENO), code == .done {
-            // Nobody may take half a result for a whole one; a reader that went away knows.
-            let loss = CommandError(.cannotWrite, "standard output was cut off", because: [failure])
-            _ = Descriptor.write(Array(loss.text.utf8), to: STDERR_FILENO)
-            code = loss.exitCode
+        end(code, outlet)
+    }
+
+    /// Whether it is told from what the program holds: then a thread for the output costs more
+    /// than the command.
+    private static func isQuick(_ arguments: [String]) -> Bool {
+        guard case .run(let invocation)? = try? Parser.parse(arguments) else { return true }
+        switch invocation.command {
+        case .version, .help, .man, .completion, .schema: return true
+        case .validate, .plan, .run, .status: return false
         }
-        exit(code.rawValue)
+    }
+
+    private static func end(_ code: ExitCode, _ outlet: any TextOutlet) -> Never {
+        guard let failure = outlet.failure(of: STDOUT_FILENO), code == .done else {
+            exit(code.rawValue)
+        }
+        // Nobody may take half a result for a whole one; a reader that went away knows.
+        let loss = CommandError(.cannotWrite, "standard output was cut off", because: [failure])
+        _ = Descriptor.write(Array(loss.text.utf8), to: STDERR_FILENO)
+        exit(loss.exitCode.rawValue)
     }
 
     private static func run(_ arguments: [String], _ context: Context) async -> ExitCode {

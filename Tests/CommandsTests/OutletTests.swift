@@ -58,7 +58,11 @@ import Testing
         let outlet = try Outlet.open(name: "test")
         async let written: Void = outlet.pump()
         for number in 0..<100 {
-            outlet.write("\(number),", to: number.isMultiple(of: 2) ? one.writer : two.writer)
+            outlet.write(
+                "\(number),",
+                to: number.isMultiple(of: 2) ? one.writer : two.writer,
+                mayDrop: false
+            )
         }
         outlet.finish()
         await written
@@ -76,7 +80,7 @@ import Testing
         let line = String(repeating: "x", count: 1_023) + "\n"
         // Nobody reads: a pipe holds 64 KiB, so this would block for ever if it waited.
         for _ in 0..<4_096 { outlet.write(line, to: pipe.writer, mayDrop: true) }
-        outlet.write("the result\n", to: pipe.writer)
+        outlet.write("the result\n", to: pipe.writer, mayDrop: false)
         outlet.finish()
         let text = pipe.read(upTo: "the result\n")
         await written
@@ -93,8 +97,8 @@ import Testing
         let outlet = try Outlet.open(name: "test")
         async let written: Void = outlet.pump()
         for _ in 0..<3 {
-            outlet.write("a", to: gone.writer)
-            outlet.write("b", to: there.writer)
+            outlet.write("a", to: gone.writer, mayDrop: false)
+            outlet.write("b", to: there.writer, mayDrop: false)
         }
         outlet.finish()
         await written
@@ -107,7 +111,7 @@ import Testing
         defer { close(full) }
         let outlet = try Outlet.open(name: "test")
         async let written: Void = outlet.pump()
-        outlet.write("a", to: full)
+        outlet.write("a", to: full, mayDrop: false)
         outlet.finish()
         await written
         #expect(outlet.failure(of: full) == "No space left on device")
