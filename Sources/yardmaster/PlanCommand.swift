@@ -51,10 +51,18 @@ struct PlanCommand {
         lines.append(
             "a vehicle counts as unreachable after \(plan.connect.attempts) searches of "
                 + "\(plan.connect.timeout.brief); failures that may pass are tried again "
-                + "\(plan.rollout.retry.transient) times, those of the module "
-                + "\(plan.rollout.retry.device) times"
+                + "\(Self.times(plan.rollout.retry.transient)), those of the module "
+                + Self.times(plan.rollout.retry.device)
         )
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func times(_ count: Int) -> String {
+        switch count {
+        case 0: "not once"
+        case 1: "once"
+        default: "\(count) times"
+        }
     }
 
     static func words(of step: Step, in plan: FrozenPlan) -> String {
