@@ -72,14 +72,14 @@ let package = Package(
         room(
             "Rollout",
             [
-                "Domain", "Wire", "Sessions", "Radio", "Modules", "Images", "Manifest", "Journal",
+                "Domain", "Wire", "Sessions", "Radio", "Modules", "Marked", "Manifest", "Journal",
                 "Reports",
             ]
         ),
         .executableTarget(
             name: "yardmaster",
             dependencies: [
-                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
+                "Digests", "Domain", "Wire", "Sessions", "Simulation", "Images", "Marked",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "CLinux",
             ],
             swiftSettings: common
@@ -101,7 +101,7 @@ let package = Package(
                 "Rollout",
             ]
         ),
-        tests("TidyTests", []),
+        tests("TidyTests", ["Domain", "Commands"]),
         tests(
             "ShimTests",
             ["CCurl", "CDBus", "COpenSSL", "CSQLite", "CYAML", "CZlib"]

@@ -3,9 +3,6 @@ import Testing
 
 /// House rules that a machine can check.
 @Suite struct HouseTests {
-    private static let root = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
     /// What each room may import of ours; the order is that of the house.
     private static let house: [String: Set<String>] = [
         "Domain": [],
@@ -32,66 +29,33 @@ import Testing
         "CDBus", "CCurl", "COpenSSL", "CZlib", "CSQLite", "CYAML", "CLinux",
     ]
 
-    private struct Source {
-        let room: String
-        let name: String
-        let lines: [Substring]
-    }
-
-    private func sources(_ folder: String = "Sources") throws -> [Source] {
-        let base = Self.root.appending(path: folder)
-        let files = try #require(FileManager.default.enumerator(atPath: base.path))
-        return try files.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }.sorted()
-            .map { path in
-                let text = try String(
-                    contentsOf: base.appending(path: path),
-                    encoding: .utf8
-                )
-                return Source(
-                    room: String(path.prefix { $0 != "/" }),
-                    name: "\(folder)/\(path)",
-                    lines: text.split(separator: "\n", omittingEmptySubsequences: false)
-                )
-            }
-    }
-
-    private func imports(_ source: Source) -> [String] {
-        source.lines.compactMap { line in
-            let words = line.split(separator: " ")
-            guard let index = words.firstIndex(of: "import"), index < 2,
-                words.prefix(index).allSatisfy({ $0 == "package" || $0 == "public" })
-            else { return nil }
-            return words.count > index + 1 ? String(words[index + 1]) : nil
-        }
-    }
-
     @Test func `a room imports only what stands below it`() throws {
         let ours = Set(Self.house.keys).union(Self.shims)
-        let all = try sources()
+        let all = try Repository.sources()
         #expect(all.count > 100)
         for source in all where source.room != "yardmaster" {
             let allowed = try #require(Self.house[source.room], "\(source.room) is no room")
-            for name in imports(source) where ours.contains(name) {
+            for name in Repository.imports(source) where ours.contains(name) {
                 #expect(allowed.contains(name), "\(source.name) imports \(name)")
             }
         }
     }
 
     @Test func `no source needs Foundation`() throws {
-        for source in try sources() {
-            let found = imports(source).filter { $0.hasPrefix("Foundation") }
+        for source in try Repository.sources() {
+            let found = Repository.imports(source).filter { $0.hasPrefix("Foundation") }
             #expect(found.isEmpty, "\(source.name)")
         }
     }
 
     @Test func `nothing below the executable sleeps or asks the real time`() throws {
         let words = ["Task" + ".sleep", "us" + "leep(", "Thread" + ".sleep"]
-        for source in try sources() {
+        for source in try Repository.sources() {
             for line in source.lines {
                 #expect(!words.contains { line.contains($0) }, "\(source.name): \(line)")
             }
         }
-        for source in try sources() where source.room != "yardmaster" {
+        for source in try Repository.sources() where source.room != "yardmaster" {
             // The pace of a simulation is the one thing that real time is for.
             guard !source.name.hasSuffix("Simulation/Simulation.swift") else { continue }
             for line in source.lines {
@@ -103,7 +67,7 @@ import Testing
 
     @Test func `no marker of unfinished work is left`() throws {
         let markers = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]
-        for source in try sources() + sources("Tests") {
+        for source in try Repository.sources() + Repository.sources("Tests") {
             for line in source.lines {
                 let words = line.split { !$0.isLetter }.map(String.init)
                 #expect(markers.allSatisfy { !words.contains($0) }, "\(source.name): \(line)")
@@ -113,7 +77,7 @@ import Testing
 
     @Test func `what the compiler cannot check has its reason beside it`() throws {
         let words = ["@unchecked" + " Sendable", "nonisolated(un" + "safe)"]
-        for source in try sources() {
+        for source in try Repository.sources() {
             var isExplained = false
             for line in source.lines {
                 let isComment = line.contains("//")
@@ -126,29 +90,40 @@ import Testing
         }
     }
 
+    @Test func `nothing below the executable prints`() throws {
+        for source in try Repository.sources() where source.room != "yardmaster" {
+            for line in source.lines {
+                let called = line.replacing("func print(", with: "")
+                    .contains(/(^|[^.\w])(print|debugPrint|dump)\(/)
+                #expect(!called, "\(source.name): \(line)")
+            }
+        }
+    }
+
     @Test func `a file is one idea`() throws {
-        for source in try sources() {
+        for source in try Repository.sources() {
             #expect(source.lines.count <= 700, "\(source.name)")
         }
     }
 
     @Test func `no file knows the machine it was written on`() throws {
         let paths = ["/wo" + "rk/", "/ho" + "me/"]
-        for source in try sources() + sources("Tests") + sources("Fuzz") {
-            for line in source.lines {
-                #expect(!paths.contains { line.contains($0) }, "\(source.name): \(line)")
+        let files =
+            try ["Sources", "Tests", "Fuzz"].flatMap { try Repository.sources($0) }
+            + ["scripts", "docs", "manifests", ".ci"].flatMap { try Repository.texts($0) }
+        #expect(files.count > 200)
+        for file in files {
+            for line in file.lines {
+                #expect(!paths.contains { line.contains($0) }, "\(file.name): \(line)")
             }
         }
     }
 
     @Test func `every test target runs and every fuzz folder is a target`() throws {
-        let package = try String(
-            contentsOf: Self.root.appending(path: "Package.swift"),
-            encoding: .utf8
-        )
+        let package = try Repository.text("Package.swift")
         for folder in ["Tests", "Fuzz"] {
             let names = try FileManager.default.contentsOfDirectory(
-                atPath: Self.root.appending(path: folder).path
+                atPath: Repository.root.appending(path: folder).path
             )
             for name in names where !name.hasPrefix(".") {
                 #expect(package.contains("\"\(name)\""), "\(folder)/\(name)")
@@ -161,10 +136,10 @@ import Testing
         "docs/operations.md", "docs/protocols.md", "docs/simulation.md", "docs/architecture.md",
     ])
     func `a document is there and its links lead somewhere`(path: String) throws {
-        let text = try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+        let text = try Repository.text(path)
         #expect(text.utf8.count > 200)
         for match in text.matches(of: /\]\(([^)#:]+)\)/) {
-            let target = Self.root.appending(path: path).deletingLastPathComponent()
+            let target = Repository.root.appending(path: path).deletingLastPathComponent()
                 .appending(path: String(match.1))
             #expect(FileManager.default.fileExists(atPath: target.path), "\(path): \(match.1)")
         }

@@ -1,0 +1,55 @@
+import Commands
+import Domain
+import Foundation
+import Testing
+
+/// What a person may meet is written down.
+@Suite struct DocumentTests {
+    @Test(arguments: CommandName.allCases)
+    func `a command stands in the documents`(command: CommandName) throws {
+        let texts = try [
+            "README.md", "docs/operations.md", "docs/manifest.md", "docs/simulation.md",
+        ].map(Repository.text)
+        let spellings = ["yardmaster \(command.rawValue)", "`\(command.rawValue)"]
+        #expect(texts.contains { text in spellings.contains { text.contains($0) } })
+    }
+
+    @Test(arguments: ExitCode.allCases)
+    func `an exit code stands in the operator's table`(code: ExitCode) throws {
+        let codes = try Repository.text("docs/operations.md")
+            .split(separator: "\n").filter { $0.hasPrefix("|") }
+            .map { $0.split(separator: "|")[0] }.joined(separator: " ")
+        #expect(codes.split { !$0.isNumber }.contains("\(code.rawValue)"), "\(code)")
+    }
+
+    @Test(arguments: Outcome.allCases)
+    func `an outcome says what to do`(outcome: Outcome) throws {
+        let rows = try Repository.text("docs/operations.md")
+            .split(separator: "\n").filter { $0.hasPrefix("|") }
+        #expect(rows.contains { $0.split(separator: "|")[0].contains("`\(outcome.rawValue)`") })
+    }
+
+    @Test func `every room stands in the architecture`() throws {
+        let text = try Repository.text("docs/architecture.md")
+        for room in try Repository.folders("Sources") {
+            #expect(text.contains("`\(room)`"), "\(room)")
+        }
+    }
+
+    @Test func `every type that other rooms see opens with a sentence`() throws {
+        let type =
+            /^package (?:final |indirect )*(?:struct|enum|class|actor|protocol|typealias) (\w+)/
+        // Older than the rule.
+        let spared = ["Sources/Radio/Peripheral.swift: PublishedService"]
+        for source in try Repository.sources() {
+            for (number, line) in source.lines.enumerated() {
+                guard let match = line.firstMatch(of: type),
+                    !spared.contains("\(source.name): \(match.1)")
+                else { continue }
+                // Attributes may stand between the sentence and the type.
+                let above = source.lines[..<number].last { !$0.hasPrefix("@") } ?? ""
+                #expect(above.hasPrefix("///"), "\(source.name):\(number + 1): \(line)")
+            }
+        }
+    }
+}

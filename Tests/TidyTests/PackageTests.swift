@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+/// Package.swift and the imports tell the same story.
+@Suite struct PackageTests {
+    private struct Target {
+        let name: String
+        let folder: String
+        let dependencies: Set<String>
+    }
+
+    /// What Package.swift lists, read line by line: it is written in one form only.
+    private func targets() throws -> [Target] {
+        let package = try Repository.text("Package.swift")
+            .replacing(/\/\/[^\n]*/, with: "").replacing(/\s+/, with: " ")
+        let short = package.matches(
+            of: /\b(room|adapter|tests)\( ?"(\w+)"(?:, ?\[([^\]]*)\])?/
+        ).map { match in
+            Target(
+                name: String(match.2),
+                folder: "\(match.1 == "tests" ? "Tests" : "Sources")/\(match.2)",
+                dependencies: names(match.3 ?? "")
+            )
+        }
+        let long = package.matches(
+            of: /arget\( ?name: "(\w+)", dependencies: \[([^\]]*)\],(?: path: "([^"]*)")?/
+        ).map { match in
+            Target(
+                name: String(match.1),
+                folder: match.3.map(String.init) ?? "Sources/\(match.1)",
+                dependencies: names(match.2)
+            )
+        }
+        return (short + long).sorted { $0.name < $1.name }
+    }
+
+    private func names(_ list: Substring) -> Set<String> {
+        Set(list.matches(of: /"(\w+)"/).map { String($0.1) })
+    }
+
+    @Test func `every room and every test target is listed`() throws {
+        let listed = try Set(targets().map(\.folder))
+        let isSwift = try Set(Repository.sources().map { "Sources/\($0.room)" })
+        let isTested = try Set(Repository.sources("Tests").map { "Tests/\($0.room)" })
+        #expect(isSwift.union(isTested).subtracting(listed).sorted() == [])
+        #expect(listed.subtracting(isSwift).subtracting(isTested).sorted() == [])
+    }
+
+    @Test func `a target imports what it declares and declares what it imports`() throws {
+        let all = try targets()
+        let shims = try Repository.folders("Sources").filter {
+            $0.hasPrefix("C") && $0 != "Commands"
+        }
+        let ours = Set(all.map(\.name)).union(shims)
+        #expect(shims.contains("CLinux"))
+        for target in all {
+            let parts = target.folder.split(separator: "/")
+            let imported = try Repository.sources(String(parts[0]))
+                .filter { $0.room == parts[1] }
+                .reduce(into: Set<String>()) { $0.formUnion(Repository.imports($1)) }
+                .intersection(ours)
+            #expect(
+                imported.subtracting(target.dependencies).sorted() == [],
+                "\(target.name) imports these without declaring them"
+            )
+            // A test target may need the program itself, to start it.
+            let unused = target.dependencies.subtracting(imported).subtracting(["yardmaster"])
+            #expect(unused.sorted() == [], "\(target.name) declares these without an import")
+        }
+    }
+}

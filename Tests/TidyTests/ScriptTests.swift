@@ -1,0 +1,192 @@
+import Foundation
+import Testing
+
+/// The scripts that decide whether a change goes in are held to cases of their own.
+@Suite struct ScriptTests {
+    private static let names: [String] =
+        (try? FileManager.default.contentsOfDirectory(
+            atPath: Repository.root.appending(path: "scripts").path
+        ))?.filter { !$0.hasPrefix(".") }.sorted() ?? []
+
+    private struct Result {
+        let status: Int32
+        let output: String
+        let errors: String
+    }
+
+    private func run(
+        _ script: String,
+        _ arguments: [String] = [],
+        input: String = "",
+        environment: [String: String] = [:]
+    ) throws -> Result {
+        let process = Process()
+        let given = Pipe()
+        let output = Pipe()
+        let errors = Pipe()
+        process.executableURL = Repository.root.appending(path: script)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = given
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        // All of these are far smaller than a pipe, so one after the other is safe.
+        try given.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+        try given.fileHandleForWriting.close()
+        let printed = try output.fileHandleForReading.readToEnd() ?? Data()
+        let told = try errors.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return Result(
+            status: process.terminationStatus,
+            output: String(decoding: printed, as: UTF8.self),
+            errors: String(decoding: told, as: UTF8.self)
+        )
+    }
+
+    @Test(arguments: names)
+    func `a script can be started, and says what it is for`(name: String) throws {
+        let text = try Repository.text("scripts/\(name)")
+        guard name != "common" else { return }
+        let lines = text.split(separator: "\n")
+        #expect(lines.first == "#!/bin/bash")
+        #expect(lines.dropFirst().first?.hasPrefix("# scripts/\(name): ") == true)
+        #expect(
+            FileManager.default.isExecutableFile(
+                atPath: Repository.root.appending(path: "scripts/\(name)").path
+            )
+        )
+    }
+
+    @Test(arguments: names.filter { $0 != "common" && $0 != "tally" })
+    func `a script explains itself and refuses what it does not know`(name: String) throws {
+        let help = try run("scripts/\(name)", ["--help"])
+        #expect(help.status == 0)
+        #expect(help.output.hasPrefix("scripts/\(name): "))
+        let mistake = try run("scripts/\(name)", ["--no-such-thing"])
+        #expect(mistake.status == 64)
+        #expect((mistake.output + mistake.errors).contains("error:"))
+    }
+
+    @Test func `a toolchain that is not there is told with its remedy`() throws {
+        let result = try run("scripts/setup", environment: ["SWIFT_HOME": "/nowhere"])
+        #expect(result.status == 69)
+        #expect(result.errors.contains("there is no swift in it"))
+        #expect(result.errors.contains("point it at"))
+    }
+
+    /// What a test run printed, with a name of its own: a log that quotes results would be
+    /// mistaken for them.
+    private struct Log: CustomTestStringConvertible {
+        let testDescription: String
+        let text: String
+        let passed: Int
+        let failed: Int
+
+        init(_ name: String, passed: Int, failed: Int, _ text: String) {
+            testDescription = name
+            self.text = text
+            self.passed = passed
+            self.failed = failed
+        }
+    }
+
+    private static let logs = [
+        Log(
+            "all well",
+            passed: 14,
+            failed: 0,
+            "✔ Test run with 14 tests in 3 suites passed after 0.005 seconds."
+        ),
+        Log(
+            "a single one",
+            passed: 1,
+            failed: 0,
+            "✔ Test run with 1 test in 0 suites passed after 1.005 seconds."
+        ),
+        Log(
+            "two fail, one of them with a table",
+            passed: 5,
+            failed: 2,
+            """
+            ✘ Test "a: bad" recorded an issue at T.swift:5:33: Expectation failed: 1 == 2
+            ✘ Test "a: bad" failed after 0.001 seconds with 1 issue.
+            ✘ Test "table" with 3 test cases failed after 0.001 seconds with 2 issues.
+            ✘ Test case passing 1 argument n → 2 to "table" failed after 0.001 seconds with 1 issue.
+            ✘ Suite Things failed after 0.002 seconds with 3 issues.
+            ✘ Test run with 7 tests in 1 suite failed after 0.002 seconds with 3 issues.
+            """
+        ),
+        Log(
+            "an issue outside of any test",
+            passed: 6,
+            failed: 1,
+            "✘ Test run with 7 tests in 1 suite failed after 0.002 seconds with 1 issue."
+        ),
+        Log(
+            "a known issue",
+            passed: 2,
+            failed: 0,
+            "━ Test run with 2 tests in 1 suite passed after 0.1 seconds with 1 known issue."
+        ),
+        Log(
+            "a test's own words without an end of line",
+            passed: 2,
+            failed: 0,
+            "hello✔ Test run with 2 tests in 1 suite passed after 0.1 seconds."
+        ),
+        Log(
+            "an argument that looks like results",
+            passed: 3,
+            failed: 0,
+            """
+            ◇ Test case passing 1 argument n → "Test run with 9 tests failed after 1.0 seconds." to x
+            ◇ Test case passing 1 argument n → "✘ Test a failed after 1.0 seconds." started.
+            ✔ Test run with 3 tests in 1 suite passed after 0.1 seconds.
+            """
+        ),
+        Log(
+            "a filter that matches nothing",
+            passed: 0,
+            failed: 0,
+            "✔ Test run with 0 tests in 0 suites passed after 0.001 seconds."
+        ),
+        Log(
+            "the process dies on the way",
+            passed: 2,
+            failed: 1,
+            """
+            ✔ Test "good" passed after 0.001 seconds.
+            ✔ Test "better" with 2 test cases passed after 0.001 seconds.
+            Fatal error: Index out of range
+            """
+        ),
+        Log("nothing at all", passed: 0, failed: 1, ""),
+        Log(
+            "XCTest beside it",
+            passed: 7,
+            failed: 1,
+            """
+            \t Executed 2 tests, with 1 failure (0 unexpected) in 0.0 (0.0) seconds
+            \t Executed 5 tests, with 1 failure (0 unexpected) in 0.0 (0.0) seconds
+            ✔ Test run with 3 tests in 1 suite passed after 0.1 seconds.
+            """
+        ),
+        Log(
+            "XCTest skips",
+            passed: 5,
+            failed: 2,
+            """
+            \t Executed 5 tests, with 1 test skipped and 2 failures (0 unexpected) in 0.0 seconds
+            ✔ Test run with 3 tests in 1 suite passed after 0.1 seconds.
+            """
+        ),
+    ]
+
+    @Test(arguments: logs)
+    private func `the closing lines of a test run are counted`(log: Log) throws {
+        let result = try run("scripts/tally", input: log.text + "\n")
+        #expect(result.status == 0)
+        #expect(result.output == "\(log.passed) \(log.failed)\n")
+    }
+}
