@@ -62,7 +62,7 @@ package actor Journal {
 
     package static let fileName = "journal.sqlite"
 
-    private func opened() throws(JournalError) -> JournalDatabase {
+    func opened() throws(JournalError) -> JournalDatabase {
         guard let database else {
             throw JournalError(.internal, "use", words: "the journal is closed")
         }

@@ -15,6 +15,8 @@ package struct Depot: Sendable {
     package let events: EventStream
     package let stop: StopSignal
     package let rules: RolloutRules
+    /// Who says that a module may be touched: the journal, unless somebody else is named.
+    package let coordinator: any Coordinator
 
     package init(
         rollout: String,
@@ -24,8 +26,10 @@ package struct Depot: Sendable {
         journal: Journal,
         events: EventStream,
         stop: StopSignal,
-        rules: RolloutRules
+        rules: RolloutRules,
+        coordinator: (any Coordinator)? = nil
     ) {
+        self.coordinator = coordinator ?? LocalCoordinator(journal: journal, run: run)
         self.rollout = rollout
         self.run = run
         self.central = central
@@ -47,6 +51,11 @@ final class Execution {
     var bytesSent = 0
     /// Updates of this execution that are proven.
     var provenUpdates = 0
+    /// What the module is and runs was told in this run.
+    var hasLooked = false
+    /// The open link, to whichever program the module runs; at most one of them.
+    private(set) var application: (any ModuleApplication)?
+    private(set) var receiver: (any ImageReceiver)?
     private var suspicion = SecretSuspicion()
     private let began: Moment
 
@@ -72,6 +81,9 @@ final class Execution {
             record.restarts = earlier.restarts
             record.interruptions = earlier.interruptions
             record.versionBefore = earlier.versionBefore
+            record.stage = earlier.stage
+            record.part = earlier.part
+            record.targetSeen = earlier.targetSeen
         }
         self.record = record
     }
@@ -81,6 +93,21 @@ final class Execution {
 
     /// The verdict, or nil when the run was stopped at a safe point before there was one.
     func run() async throws(JournalError) -> Verdict? {
+        switch try await depot.coordinator.claim(job.serial, for: vehicle) {
+        case .held(let holder):
+            return try await end(
+                .deferred,
+                .transient,
+                "\(holder) has the right to touch this module; a later run tries again"
+            )
+        case .granted(let lease):
+            let verdict = try await attempts()
+            try await depot.coordinator.release(lease)
+            return verdict
+        }
+    }
+
+    private func attempts() async throws(JournalError) -> Verdict? {
         var left: [FailureClass: Int] = [:]
         var hostSince: Moment?
         while true {
@@ -234,13 +261,14 @@ final class Execution {
     // MARK: Reaching the module
 
     /// Hears the module in whichever role it is, within one search.
-    func seek(for limit: Duration) async throws(Halt) -> ModuleSighting? {
+    func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
         let stop = depot.stop
         let sighting: ModuleSighting?
         do throws(RadioError) {
             sighting = try await ModuleSeeker(central: depot.central, time: time).seek(
                 job.serial,
-                before: time.now.advanced(by: limit),
+                by: job.driver,
+                before: deadline,
                 unless: { stop.isRequested }
             )
         } catch { throw Halt(error, "while searching") }
@@ -248,32 +276,51 @@ final class Execution {
         return sighting
     }
 
-    func connect(to sighting: ModuleSighting) async throws(Halt) -> any Link {
+    func connect(to sighting: ModuleSighting) async throws(RadioError) -> any Link {
         let deadline = time.now.advanced(by: depot.rules.connectTimeout)
-        do throws(RadioError) {
-            return try await depot.central.connect(to: sighting.peer, before: deadline)
-        } catch { throw Halt(error, "while connecting") }
+        return try await depot.central.connect(to: sighting.peer, before: deadline)
     }
 
-    func authenticate(_ link: any Link) async throws(Halt) -> ComoduleClient {
-        let client = ComoduleClient(link: link, time: time)
+    func openApplication(on link: any Link) async throws(ModuleError) {
         do throws(ModuleError) {
-            try await client.authenticate(job.key)
+            application = try await job.driver.application(on: link, time: time)
             suspicion.authenticated()
-            return client
         } catch {
-            await client.disconnect()
-            guard case .authentication(let failure) = error else {
-                throw Halt(error, "while authenticating")
-            }
-            guard suspicion.failed(failure) == .wrongKey else {
-                throw Halt(error, "while authenticating")
-            }
-            throw .verdict(
-                .rejected,
-                .rejected,
-                "the module refuses our secret; check the vehicle's `secret` in the fleet"
-            )
+            await link.disconnect()
+            throw error
         }
+    }
+
+    func openReceiver(on link: any Link) async throws(ModuleError) {
+        do throws(ModuleError) {
+            receiver = try await job.driver.receiver(on: link, time: time)
+        } catch {
+            await link.disconnect()
+            throw error
+        }
+    }
+
+    /// Who takes an image on the open link: a bootloader, or the application itself.
+    var anyReceiver: (any ImageReceiver)? { receiver ?? application?.receiver }
+
+    /// Ends our side of the link, whichever it is.
+    func hangUp() async {
+        await application?.disconnect()
+        await receiver?.disconnect()
+        forgetLink()
+    }
+
+    func forgetLink() { (application, receiver) = (nil, nil) }
+
+    /// A module that refuses our secret twice is not asked a third time.
+    func halt(after error: ModuleError, _ doing: String) -> Halt {
+        guard case .authentication(let failure) = error,
+            suspicion.failed(failure) == .wrongKey
+        else { return Halt(error, doing) }
+        return .verdict(
+            .rejected,
+            .rejected,
+            "the module refuses our secret; check the vehicle's `secret` in the fleet"
+        )
     }
 }

@@ -20,6 +20,16 @@ package struct RolloutRules: Sendable {
 
     package init(settle: SettleRules) { self.settle = settle }
 
+    /// The same for the states of an update.
+    var limits: UpdateLimits {
+        var limits = UpdateLimits(settle: settle)
+        limits.seek = seekTimeout
+        limits.connect = connectTimeout
+        limits.roleChange = roleChangeTimeout
+        limits.fruitless = fruitlessTransfers
+        return limits
+    }
+
     /// Attempts that a failure of this class may still be followed by.
     func retries(after failure: FailureClass) -> Int {
         switch failure {

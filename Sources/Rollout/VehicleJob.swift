@@ -1,19 +1,36 @@
 package import Domain
 package import Manifest
+package import Modules
 package import Sessions
 
 /// All that is to be done on one vehicle, with everything it takes: no name is left to look up.
 package struct VehicleJob: Sendable {
     package let vehicle: VehicleID
     package let serial: Serial
-    package let key: ComoduleKey
+    /// How its module is heard, opened and updated.
+    package let driver: any UpdateDriver
     package let steps: [JobStep]
 
-    package init(vehicle: VehicleID, serial: Serial, key: ComoduleKey, steps: [JobStep]) {
+    package init(
+        vehicle: VehicleID,
+        serial: Serial,
+        driver: any UpdateDriver,
+        steps: [JobStep]
+    ) {
         self.vehicle = vehicle
         self.serial = serial
-        self.key = key
+        self.driver = driver
         self.steps = steps
+    }
+
+    /// A vehicle with a Comodule module.
+    package init(vehicle: VehicleID, serial: Serial, key: ComoduleKey, steps: [JobStep]) {
+        self.init(
+            vehicle: vehicle,
+            serial: serial,
+            driver: ComoduleUpdate(key: key),
+            steps: steps
+        )
     }
 }
 
@@ -40,60 +57,4 @@ package enum Property: String, Sendable, CaseIterable {
     case stateOfCharge = "state_of_charge"
     /// In km/h.
     case speed
-}
-
-/// One update of a module, with its image in memory.
-package struct UpdateJob: Sendable {
-    /// What the manifest calls the image.
-    package let name: String
-    package let digest: SHA256Digest
-    package let version: FirmwareVersion
-    /// The hardware it is for; nil where the manifest leaves that open.
-    package let type: Int?
-    package let variant: Int?
-    package let allowsDowngrade: Bool
-    /// In the order in which they are sent.
-    package let parts: [FirmwarePart]
-
-    package init(
-        name: String,
-        digest: SHA256Digest,
-        version: FirmwareVersion,
-        type: Int?,
-        variant: Int?,
-        allowsDowngrade: Bool,
-        parts: [FirmwarePart]
-    ) {
-        self.name = name
-        self.digest = digest
-        self.version = version
-        self.type = type
-        self.variant = variant
-        self.allowsDowngrade = allowsDowngrade
-        self.parts = parts
-    }
-
-    package var size: Int { parts.reduce(0) { $0 + $1.firmware.count } }
-
-    /// What decides whether a module may have it.
-    var identity: ImageFirmware {
-        ImageFirmware(
-            name: name,
-            version: version,
-            family: .comodule,
-            type: type,
-            variant: variant
-        )
-    }
-}
-
-/// One signed piece of firmware: what describes it and what it is.
-package struct FirmwarePart: Sendable, Equatable {
-    package let initPacket: [UInt8]
-    package let firmware: [UInt8]
-
-    package init(initPacket: [UInt8], firmware: [UInt8]) {
-        self.initPacket = initPacket
-        self.firmware = firmware
-    }
 }
