@@ -62,7 +62,12 @@ let package = Package(
         room("Radio", ["Domain"]),
         adapter("Digests", ["Domain", "COpenSSL"]),
         adapter("Threads", []),
-        adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "Digests"]),
+        .target(
+            name: "Modules",
+            dependencies: ["Domain", "Marked", "Wire", "Sessions", "Radio", "Digests"],
+            resources: [.embedInCode("Profiles/Shipped")],
+            swiftSettings: common
+        ),
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests"]),
         adapter("Images", ["Domain", "Wire", "Digests", "CZlib", "CLinux"]),
         adapter("Marked", ["Domain", "CYAML"]),
