@@ -43,7 +43,7 @@ let package = Package(
         .executable(name: "yardmaster", targets: ["yardmaster"]),
         .library(
             name: "VehicleModules",
-            targets: ["Domain", "Digests", "Wire", "Sessions", "Radio", "Modules"]
+            targets: ["Domain", "Digests", "Marked", "Wire", "Sessions", "Radio", "Modules"]
         ),
     ],
     targets: [
@@ -130,6 +130,12 @@ let package = Package(
             "ImagesTests",
             ["Images", "Digests", "Domain", "Threads"],
             resources: [.copy("Fixtures")]
+        ),
+        tests(
+            "ModulesTests",
+            [
+                "Digests", "Domain", "Marked", "Wire", "Sessions", "Radio", "Modules", "Simulation",
+            ]
         ),
         tests("ManifestTests", ["Digests", "Domain", "Wire", "Marked", "Manifest"]),
     ]

@@ -12,7 +12,7 @@ import Testing
         "Digests": ["Domain", "COpenSSL"],
         "Threads": ["CLinux"],
         "Marked": ["Domain", "CYAML"],
-        "Modules": ["Domain", "Wire", "Sessions", "Radio", "Digests"],
+        "Modules": ["Domain", "Marked", "Wire", "Sessions", "Radio", "Digests"],
         "Simulation": ["Domain", "Marked", "Wire", "Radio", "Digests"],
         "Images": ["Domain", "Wire", "Digests", "CZlib", "CLinux"],
         "Manifest": ["Domain", "Wire", "Marked", "Digests"],

@@ -206,7 +206,10 @@ package struct FeatureSpec: Sendable, Hashable {
         case .texts:
             let parts = literal.split(separator: ",", omittingEmptySubsequences: true)
             guard !parts.isEmpty, literal.utf8.count <= 250 else {
-                throw PropertyMistake("`\(name)` takes texts", hint: "write them with commas between")
+                throw PropertyMistake(
+                    "`\(name)` takes texts",
+                    hint: "write them with commas between"
+                )
             }
             return Array(parts.joined(separator: "\u{1F}").utf8)
         case .states(let states):

@@ -127,7 +127,8 @@ extension ModuleError: Explained {
             "check the module's secret"
         case .authentication(.link(let failure)), .register(.link(let failure)):
             failure == .lost
-                ? "move closer and connect again" : "connect again, and restart the module if it stays so"
+                ? "move closer and connect again"
+                : "connect again, and restart the module if it stays so"
         case .authentication, .register, .entry, .value:
             "check that the profile is this model's, and restart the module"
         }

@@ -89,7 +89,8 @@ extension PropertySpec {
                 hint: "name a property that can be read"
             )
         }
-        if case .range = form {} else if comparison.ordersValues {
+        if case .range = form {
+        } else if comparison.ordersValues {
             throw PropertyMistake(
                 "`\(comparison.rawValue)` cannot compare `\(name)`, which is no number",
                 hint: "use `==` or `!=`"
