@@ -161,6 +161,7 @@ private struct ModuleReader {
         plan.activationTime = reader.duration("activation-time", default: plan.activationTime)
         plan.eraseTime = reader.duration("erase-time", default: plan.eraseTime)
         plan.keepsProgress = reader.boolean("keeps-progress", default: true)
+        DepotFile.readVehicle(&reader, into: &plan.vehicle)
         plan.link = link
         if let own = reader.reader("link", as: "a link", .optional) {
             plan.link = DepotFile.read(link: own, over: link)
@@ -248,6 +249,7 @@ private struct ModuleReader {
         if let total = reader.duration("ongoing-for", .optional) {
             kinds.append(.flap(total: total, period: period))
         }
+        kinds += DepotFile.conversationFaults(&reader, diagnostics)
         for (key, kind) in Self.switches where reader.boolean(key, default: false) {
             kinds.append(kind)
         }
@@ -267,6 +269,9 @@ private struct ModuleReader {
         ("refuses-init", .refuseInit), ("refuses-bootloader", .refuseBootloader),
         ("returns-unchanged", .returnUnchanged), ("never-returns", .neverReturn),
         ("restarts-after-return", .restartAfterReturn), ("connect-fails", .connectFails),
-        ("address-changes", .addressChanges),
+        ("address-changes", .addressChanges), ("wrong-record", .wrongRecord),
+        ("garbage", .garbage), ("refuses-key", .refuseKey),
+        ("refuses-key-change", .refuseKeyChange), ("refuses-bond", .refuseBond),
+        ("ignores-writes", .ignoresWrites),
     ]
 }
