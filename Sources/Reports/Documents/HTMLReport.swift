@@ -154,6 +154,12 @@ package enum HTMLReport {
                 name += "<br><small>\(Markup.text(serial.text))</small>"
             }
             var message = Markup.text(verdict?.message ?? unfinished)
+            for step in vehicle.steps {
+                let facts = step.facts.map { "\($0.name) \($0.value)" }.joined(separator: ", ")
+                message +=
+                    "<br><small>\(Markup.text(step.action)): \(step.fate.rawValue)"
+                    + (facts.isEmpty ? "" : ", \(Markup.text(facts))") + "</small>"
+            }
             for retry in vehicle.retries {
                 message +=
                     "<br><small>tried again after \(retry.failure.rawValue): "

@@ -48,6 +48,8 @@ package struct RunStory: Sendable {
             told[id, default: VehicleStory(id)].retries.append((failure, message))
         case .interrupted(let id, let cause, _):
             told[id, default: VehicleStory(id)].interruptions.append(cause)
+        case .stepEnded(let id, let step):
+            told[id, default: VehicleStory(id)].steps.append(step)
         case .vehicleEnded(let id, let verdict):
             told[id, default: VehicleStory(id)].verdict = verdict
             close(id, event.time)
@@ -106,7 +108,7 @@ package struct RunStory: Sendable {
             switch state {
             case .queued, .ended: return nil
             case .seeking: self = .search
-            case .connecting, .authenticating, .inspecting, .starting: self = .connect
+            case .connecting, .authenticating, .inspecting, .acting, .starting: self = .connect
             case .transferring: self = .transfer
             case .settling, .confirming: self = .settle
             case .interrupted: self = .interrupted
@@ -124,6 +126,7 @@ package struct VehicleStory: Sendable {
     package fileprivate(set) var problems: [Problem] = []
     package fileprivate(set) var retries: [(failure: FailureClass, message: String)] = []
     package fileprivate(set) var interruptions: [String] = []
+    package fileprivate(set) var steps: [StepResult] = []
     /// Time in which image bytes were on their way.
     package fileprivate(set) var transfer: Duration = .zero
 

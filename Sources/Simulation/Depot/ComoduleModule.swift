@@ -130,7 +130,7 @@ package final class ComoduleModule: AirDevice {
     package func acceptsConnection() -> Bool { !happens { $0 == .connectFails } }
 
     package var characteristics: [Characteristic: CharacteristicFlags] {
-        let lacking = plan.faults.compactMap { fault in
+        let lacking = plan.faults.compactMap { fault -> UInt16? in
             guard case .lacks(let short) = fault.kind else { return nil }
             return short
         }
