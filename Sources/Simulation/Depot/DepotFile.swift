@@ -11,6 +11,8 @@ package struct DepotFile: Sendable, Equatable {
     /// Room for an image in each module, in bytes.
     package var imageCapacity: Int
     package var modules: [ModulePlan]
+    /// The modules of family `geotab-go`.
+    package var goDevices: [GOPlan] = []
 
     /// Reads a depot; nil when `diagnostics` got the reasons.
     package static func load(
@@ -32,7 +34,29 @@ package struct DepotFile: Sendable, Equatable {
         let link = reader.reader("link", as: "a link", .optional).map { read(link: $0) }
         var seen: [Serial: Place] = [:]
         var modules: [ModulePlan] = []
+        var goDevices: [GOPlan] = []
+        let tenants = GOReader.tenants(&reader, diagnostics)
         for node in reader.list("modules", of: "modules") {
+            if GOReader.isMeant(by: node) {
+                var device = GOReader(
+                    node,
+                    link ?? LinkParameters(),
+                    tenants: tenants,
+                    diagnostics
+                )
+                for plan in device.read() {
+                    if let first = seen[plan.serial] {
+                        diagnostics.error(
+                            node.place,
+                            "the serial \(plan.serial) is taken by the module at \(first)",
+                            hint: "give every module a serial of its own"
+                        )
+                    }
+                    seen[plan.serial] = node.place
+                    goDevices.append(plan)
+                }
+                continue
+            }
             var module = ModuleReader(node, link ?? LinkParameters(), diagnostics)
             for plan in module.read() {
                 if let first = seen[plan.serial] {
@@ -54,12 +78,13 @@ package struct DepotFile: Sendable, Equatable {
             adapters: adapters.isEmpty ? ["hci0"] : adapters,
             linksPerAdapter: links,
             imageCapacity: capacity?.bytes ?? 1 << 20,
-            modules: modules
+            modules: modules,
+            goDevices: goDevices
         )
     }
 
     /// What stands under `link`, on top of what holds for the whole depot.
-    fileprivate static func read(
+    static func read(
         link field: FieldReader,
         over base: LinkParameters = LinkParameters()
     ) -> LinkParameters {

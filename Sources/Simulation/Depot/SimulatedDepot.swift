@@ -67,6 +67,7 @@ package struct SimulatedDepot: Sendable {
                 )
             )
         }
+        for plan in file.goDevices { world.add(plan) }
     }
 
     private static func memory(
