@@ -109,6 +109,13 @@ let package = Package(
                 "Rollout",
             ]
         ),
+        tests(
+            "CarShareTests",
+            [
+                "Digests", "Domain", "Marked", "Wire", "Sessions", "Radio", "Modules",
+                "Simulation",
+            ]
+        ),
         tests("TidyTests", ["Domain", "Commands"]),
         tests(
             "ShimTests",
