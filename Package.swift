@@ -80,8 +80,8 @@ let package = Package(
         room(
             "Rollout",
             [
-                "Domain", "Wire", "Sessions", "Radio", "Modules", "Marked", "Manifest", "Journal",
-                "Reports",
+                "Domain", "Wire", "Sealing", "Sessions", "Radio", "Modules", "Marked", "Manifest",
+                "Journal", "Reports",
             ]
         ),
         .executableTarget(

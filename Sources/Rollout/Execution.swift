@@ -10,6 +10,10 @@ package struct Depot: Sendable {
     package let rollout: String
     package let run: Int
     package let central: any Central
+    /// The adapter in the role that GO devices come to; nil when it has none.
+    package let peripheral: (any Peripheral)?
+    /// Numbers nobody can foresee.
+    package let chance: @Sendable () -> UInt64
     package let time: any Timekeeper
     package let journal: Journal
     package let events: EventStream
@@ -22,6 +26,11 @@ package struct Depot: Sendable {
         rollout: String,
         run: Int,
         central: any Central,
+        peripheral: (any Peripheral)? = nil,
+        chance: @escaping @Sendable () -> UInt64 = {
+            var source = SystemRandomNumberGenerator()
+            return source.next()
+        },
         time: any Timekeeper,
         journal: Journal,
         events: EventStream,
@@ -33,6 +42,8 @@ package struct Depot: Sendable {
         self.rollout = rollout
         self.run = run
         self.central = central
+        self.peripheral = peripheral
+        self.chance = chance
         self.time = time
         self.journal = journal
         self.events = events
@@ -65,14 +76,16 @@ final class Execution {
         self.depot = depot
         self.position = position
         began = depot.time.now
+        let isOpen =
+            earlier.map { $0.serial == job.serial && ($0.end == nil || $0.inBootloader) } ?? false
         var record = ExecutionRecord(
             rollout: depot.rollout,
             vehicle: job.vehicle,
             serial: job.serial,
             run: depot.run,
-            started: depot.time.wallTime
+            started: isOpen ? earlier?.started ?? depot.time.wallTime : depot.time.wallTime
         )
-        if let earlier, earlier.serial == job.serial, earlier.end == nil || earlier.inBootloader {
+        if let earlier, isOpen {
             record.image = earlier.image
             record.totalBytes = earlier.totalBytes
             record.acknowledged = earlier.acknowledged
@@ -125,7 +138,7 @@ final class Execution {
                 try await attempt()
                 let done = provenUpdates > 0
                 halt =
-                    done || !hasUpdates
+                    done || !job.hasUpdates
                     ? .verdict(.succeeded, nil, doneSentence)
                     : .verdict(
                         .alreadyCurrent,
@@ -137,7 +150,7 @@ final class Execution {
             }
             switch halt {
             case .verdict(let outcome, let failure, let message):
-                return try await end(outcome, failure, message)
+                return try await conclude(outcome, failure, message)
             case .stopped:
                 try await note(.interrupted, durably: true)
                 return nil
@@ -161,7 +174,7 @@ final class Execution {
                 hostSince = nil
                 let remaining = left[failure] ?? depot.rules.retries(after: failure)
                 guard remaining > 0 else {
-                    return try await end(outcome(of: failure), failure, message)
+                    return try await conclude(outcome(of: failure), failure, message)
                 }
                 left[failure] = remaining - 1
                 let pause = depot.rules.pause(beforeAttempt: record.attempt)
@@ -173,11 +186,78 @@ final class Execution {
         }
     }
 
-    private var hasUpdates: Bool {
-        job.steps.contains { step in
-            if case .update = step { return true }
-            return false
+    // MARK: At the end
+
+    /// Does what is to be done whatever happened, and ends the execution with both in mind.
+    private func conclude(
+        _ outcome: Outcome,
+        _ failure: FailureClass?,
+        _ message: String
+    ) async throws(JournalError) -> Verdict? {
+        var left: [FailureClass: Int] = [:]
+        var halt: Halt?
+        for (offset, step) in job.always.enumerated() {
+            // One that was not heard a moment ago is not searched for all over again.
+            if outcome == .unreachable, step.needsModule { continue }
+            halt = try await finish(step, job.steps.count + offset, &left)
+            if halt != nil { break }
         }
+        await hangUp()
+        switch halt {
+        case nil: return try await end(outcome, failure, message)
+        case .stopped?:
+            try await note(.interrupted, durably: true)
+            return nil
+        case .journal(let error)?: throw error
+        case .host(let error)?:
+            return try await end(outcome, failure, message, and: (.deferred, .transient, "\(error)"))
+        case .failure(let kind, let sentence)?:
+            let other = self.outcome(of: kind)
+            return try await end(outcome, failure, message, and: (other, kind, sentence))
+        case .verdict(let other, let kind, let sentence)?:
+            return try await end(outcome, failure, message, and: (other, kind, sentence))
+        }
+    }
+
+    /// Does a step of `always`, again as often as its failures allow; nil when it is done.
+    private func finish(
+        _ step: JobStep,
+        _ index: Int,
+        _ left: inout [FailureClass: Int]
+    ) async throws(JournalError) -> Halt? {
+        while true {
+            do throws(Halt) {
+                try await act(step, index)
+                return nil
+            } catch {
+                guard case .failure(let failure, let message) = error else { return error }
+                let remaining = left[failure] ?? depot.rules.retries(after: failure)
+                guard remaining > 0 else { return error }
+                left[failure] = remaining - 1
+                await hangUp()
+                let pause = depot.rules.pause(beforeAttempt: record.attempt)
+                depot.events.emit(.retrying(vehicle, failure, message: message, pause: pause))
+                await time.sleep(for: pause, "the pause before the next attempt")
+                if depot.stop.isRequested { return .stopped }
+            }
+        }
+    }
+
+    /// A fault at the end counts unless there was one before.
+    private func end(
+        _ outcome: Outcome,
+        _ failure: FailureClass?,
+        _ message: String,
+        and last: (outcome: Outcome, failure: FailureClass?, message: String)
+    ) async throws(JournalError) -> Verdict {
+        let isFine = outcome.tally == .ok || outcome.tally == .current
+        // What nobody knows weighs more than what is known to have failed.
+        let counts = isFine || last.outcome == .inDoubt
+        return try await end(
+            counts ? last.outcome : outcome,
+            counts ? last.failure : failure,
+            "\(message); at the end: \(last.message)"
+        )
     }
 
     private var doneSentence: String {

@@ -10,6 +10,8 @@ package struct RolloutRules: Sendable {
     package var seekTimeout: Duration = .seconds(30)
     package var seekAttempts = 4
     package var connectTimeout: Duration = .seconds(20)
+    /// How long a GO device may take to come, shake hands and carry a command out.
+    package var commandTimeout: Duration = .seconds(120)
     /// How long a module may take from one role to the other.
     package var roleChangeTimeout: Duration = .seconds(60)
     /// Broken transfers in a row without a byte more in the module.

@@ -161,9 +161,19 @@ final class UpdateRun {
     private func health(
         on application: any ModuleApplication
     ) async throws(ModuleError) -> UpdateSession.Health {
-        for requirement in update.healthy {
-            if let problem = try await execution.problem(with: requirement, on: application) {
-                return .notYet(problem.sentence)
+        guard let holder = try await application.properties() else {
+            return .notYet("it has no properties that could say so")
+        }
+        for test in update.healthy {
+            do throws(PropertyReadError) {
+                if let problem = try await Execution.problem(with: test, on: holder) {
+                    return .notYet(problem.sentence)
+                }
+            } catch {
+                guard case .module(let error) = error else {
+                    return .notYet(error.description)
+                }
+                throw error
             }
         }
         return .well

@@ -44,10 +44,16 @@ package struct UpdateOrder: Sendable, Equatable {
     }
 }
 
-/// A link to the program that a module runs, as far as an update needs it.
+/// A link to the program that a module runs, as far as steps need it.
 package protocol ModuleApplication: AnyObject {
     /// The same link as the receiving end; nil where a bootloader receives.
     var receiver: (any ImageReceiver)? { get }
+
+    /// The module's properties; nil in a family that has none.
+    func properties() async throws(ModuleError) -> (any PropertyHolder)?
+
+    /// The same link for messages of the LR protocol; nil in other families.
+    var features: LRClient? { get }
 
     /// What the module is and runs, as far as it decides about the order.
     func inspect(_ order: UpdateOrder) async throws(ModuleError) -> Inspection
@@ -113,4 +119,10 @@ package enum TransferEnd: Sendable, Equatable {
     case finished(linkHolds: Bool)
     /// At a safe point, because it was asked for.
     case stopped
+}
+
+extension ModuleApplication {
+    package func properties() async throws(ModuleError) -> (any PropertyHolder)? { nil }
+
+    package var features: LRClient? { nil }
 }

@@ -5,8 +5,14 @@ package import Sessions
 /// Updates of Comodule modules: their application leads into a bootloader that takes Secure DFU.
 package struct ComoduleUpdate: UpdateDriver {
     private let key: ComoduleKey
+    private let profile: Profile?
 
-    package init(key: ComoduleKey) { self.key = key }
+    /// Without a profile the shipped one for any Comodule module is taken.
+    package init(key: ComoduleKey, profile: Profile? = nil) {
+        self.key = key
+        self.profile =
+            profile ?? ProfileLibrary.shipped.profile(Profile.generic, of: .comodule)
+    }
 
     package var family: Family { .comodule }
     package var usesBootloader: Bool { true }
@@ -27,9 +33,13 @@ package struct ComoduleUpdate: UpdateDriver {
         on link: any Link,
         time: any Timekeeper
     ) async throws(ModuleError) -> any ModuleApplication {
-        let client = ComoduleClient(link: link, time: time)
+        let client = ComoduleClient(
+            link: link,
+            time: time,
+            layout: profile.flatMap { ComoduleLayout($0.gatt) } ?? ComoduleLayout()
+        )
         try await client.authenticate(key)
-        return ComoduleApplication(client: client, time: time)
+        return ComoduleApplication(client: client, profile: profile, time: time)
     }
 
     package func receiver(
