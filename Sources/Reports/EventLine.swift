@@ -49,6 +49,7 @@ extension Event.Body {
         case .retrying: "retrying"
         case .vehicleEnded: "vehicle-ended"
         case .warning: "warning"
+        case .notice(let notice): notice.kind.rawValue
         case .runEnded: "run-ended"
         }
     }
@@ -60,6 +61,7 @@ extension Event.Body {
             .inspected(let id, _, _), .progress(let id, _), .interrupted(let id, _, _),
             .problem(let id, _), .retrying(let id, _, _, _), .vehicleEnded(let id, _):
             id
+        case .notice(let notice): notice.vehicle
         case .runStarted, .imageReady, .warning, .runEnded: nil
         }
     }
@@ -121,6 +123,11 @@ extension Event.Body {
             ])
         case .vehicleEnded(_, let verdict): .object(verdict.members)
         case .warning(let text): .object(["message": .string(text)])
+        case .notice(let notice):
+            .object([
+                "wave": notice.wave.map { .int($0) },
+                "message": .string(notice.message),
+            ])
         case .runEnded(let end): .object(end.members)
         }
     }

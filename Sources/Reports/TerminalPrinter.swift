@@ -50,7 +50,7 @@ package struct TerminalPrinter: Printer {
             rows[id] = nil
             scroll(event.body, .yellow)
         case .problem, .warning: scroll(event.body, .yellow)
-        case .imageReady: scroll(event.body)
+        case .imageReady, .notice: scroll(event.body)
         case .runEnded(let end): return close(end)
         }
         return tick(at: now)

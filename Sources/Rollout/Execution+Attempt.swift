@@ -33,6 +33,8 @@ extension Execution {
         for _ in 0..<rules.seekAttempts {
             try await enter(.seeking, deadline: ("search", rules.seekTimeout))
             if let sighting = try await seek(for: rules.seekTimeout) { return sighting }
+            // Who is out of reach does not hold the line.
+            try await giveWay(.search)
         }
         let total = rules.seekTimeout * rules.seekAttempts
         throw .failure(

@@ -46,12 +46,18 @@ extension Execution {
     ) async throws(Halt) {
         var action =
             client == nil ? machine.begin(at: time.now) : machine.connected(at: time.now)
+        var pause = ReturnPause()
         while true {
             if depot.stop.isRequested { throw .stopped }
             switch action {
             case .seek(let from):
-                await time.sleep(until: from, for: "the module to come back")
-                client = try await comeBack(by: machine.deadline)
+                try await rest(
+                    until: min(from.advanced(by: pause.next()), machine.deadline),
+                    .settling,
+                    for: "the module to come back"
+                )
+                client = try await comeBack()
+                if client != nil { pause = ReturnPause() }
                 action =
                     client == nil
                     ? machine.tick(at: time.now) : machine.connected(at: time.now)
@@ -75,11 +81,8 @@ extension Execution {
     }
 
     /// A link to the module's application, or nil when there is none for now.
-    private func comeBack(by deadline: Moment) async throws(Halt) -> ComoduleClient? {
-        let limit = min(
-            depot.rules.seekTimeout,
-            max(.zero, time.now.duration(to: deadline))
-        )
+    private func comeBack() async throws(Halt) -> ComoduleClient? {
+        let limit = min(depot.rules.seekTimeout, ReturnPause.look)
         guard let sighting = try await seek(for: limit) else { return nil }
         guard sighting.role == .application else {
             // It did not start the image: what it wants is in the bootloader's own state.

@@ -68,9 +68,15 @@ extension Execution {
         )
         let deadline = time.now.advanced(by: limit)
         var applications = 0
-        while time.now < deadline {
-            let left = time.now.duration(to: deadline)
-            guard let found = try await seek(for: left) else { break }
+        var pause = ReturnPause()
+        // However long others had the adapter, it is looked for once.
+        repeat {
+            try await rest(
+                until: min(deadline, time.now.advanced(by: pause.next())),
+                .bootloader,
+                for: "the module to start its bootloader"
+            )
+            guard let found = try await seek(for: min(limit, ReturnPause.look)) else { continue }
             if found.role == .bootloader { return found }
             // The application may still be heard in the moment before it restarts.
             applications += 1
@@ -78,8 +84,7 @@ extension Execution {
                 record.inBootloader = false
                 throw .failure(.transient, "the module runs its application, not its bootloader")
             }
-            await time.sleep(for: .seconds(2), "the module to start its bootloader")
-        }
+        } while time.now < deadline
         throw .failure(.unreachable, "its bootloader was not heard within \(limit.brief)")
     }
 

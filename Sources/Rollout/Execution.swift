@@ -9,13 +9,53 @@ import Sessions
 package struct Depot: Sendable {
     package let rollout: String
     package let run: Int
-    package let central: any Central
+    /// The adapter: an execution asks for it and gives it back.
+    package let air: any Airtime
     package let time: any Timekeeper
     package let journal: Journal
     package let events: EventStream
     package let stop: StopSignal
     package let rules: RolloutRules
 
+    package var central: any Central { air.central }
+
+    package init(
+        rollout: String,
+        run: Int,
+        air: any Airtime,
+        time: any Timekeeper,
+        journal: Journal,
+        events: EventStream,
+        stop: StopSignal,
+        rules: RolloutRules
+    ) {
+        self.rollout = rollout
+        self.run = run
+        self.air = air
+        self.time = time
+        self.journal = journal
+        self.events = events
+        self.stop = stop
+        self.rules = rules
+    }
+
+    /// The same for one execution, with its own turns and its own signal to stop.
+    func with(air: any Airtime, stop: StopSignal) -> Depot {
+        Depot(
+            rollout: rollout,
+            run: run,
+            air: air,
+            time: time,
+            journal: journal,
+            events: events,
+            stop: stop,
+            rules: rules
+        )
+    }
+}
+
+extension Depot {
+    /// A depot with one adapter.
     package init(
         rollout: String,
         run: Int,
@@ -26,14 +66,16 @@ package struct Depot: Sendable {
         stop: StopSignal,
         rules: RolloutRules
     ) {
-        self.rollout = rollout
-        self.run = run
-        self.central = central
-        self.time = time
-        self.journal = journal
-        self.events = events
-        self.stop = stop
-        self.rules = rules
+        self.init(
+            rollout: rollout,
+            run: run,
+            air: SoleAirtime(central),
+            time: time,
+            journal: journal,
+            events: events,
+            stop: stop,
+            rules: rules
+        )
     }
 }
 
@@ -128,20 +170,24 @@ final class Execution {
                         "\(error); the next run tries again"
                     )
                 }
-                await time.sleep(for: .seconds(5), "the host's radio to come back")
-                if depot.stop.isRequested { return nil }
+                depot.air.failed(error)
+                guard await rested(.seconds(5), .next, "the host's radio to come back") else {
+                    return nil
+                }
             case .failure(let failure, let message):
                 hostSince = nil
                 let remaining = left[failure] ?? depot.rules.retries(after: failure)
-                guard remaining > 0 else {
+                guard remaining > 0, depot.rules.retryBudget.take() else {
                     return try await end(outcome(of: failure), failure, message)
                 }
                 left[failure] = remaining - 1
                 let pause = depot.rules.pause(beforeAttempt: record.attempt)
                 depot.events.emit(.retrying(vehicle, failure, message: message, pause: pause))
                 try await note(.queued, durably: false)
-                await time.sleep(for: pause, "the pause before the next attempt")
-                if depot.stop.isRequested { return nil }
+                let need: AirtimeNeed = record.inBootloader ? .bootloader : .next
+                guard await rested(pause, need, "the pause before the next attempt") else {
+                    return nil
+                }
             }
         }
     }

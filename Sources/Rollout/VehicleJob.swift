@@ -15,6 +15,12 @@ package struct VehicleJob: Sendable {
         self.key = key
         self.steps = steps
     }
+
+    /// What failures are counted on: the first image that the job brings.
+    var release: SHA256Digest? {
+        for case .update(let update) in steps { return update.digest }
+        return nil
+    }
 }
 
 /// One step, ready to be done.
