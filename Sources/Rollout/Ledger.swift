@@ -13,6 +13,7 @@ final class Ledger: Sendable {
     }
 
     private let depot: Depot
+    private let isPartial: Bool
     /// By index of the job.
     let earlier: [ExecutionRecord?]
     /// Whether this run goes on with a rollout that an earlier one began.
@@ -21,11 +22,13 @@ final class Ledger: Sendable {
 
     private init(
         _ depot: Depot,
-        plan: SHA256Digest?,
+        _ schedule: Schedule,
         earlier: [ExecutionRecord?],
         rollout: RolloutRecord?
     ) {
         self.depot = depot
+        isPartial = schedule.isPartial
+        let plan = schedule.plan
         self.earlier = earlier
         var outcomes = [Outcome?](repeating: nil, count: earlier.count)
         guard let rollout, rollout.plan == plan, rollout.state != .finished else {
@@ -71,7 +74,7 @@ final class Ledger: Sendable {
         }
         let ledger = Ledger(
             depot,
-            plan: schedule.plan,
+            schedule,
             earlier: jobs.map { job in
                 byVehicle[job.vehicle].flatMap { $0.serial == job.serial ? $0 : nil }
             },
@@ -154,7 +157,7 @@ final class Ledger: Sendable {
     }
 
     func waveBegan(_ wave: Int) async throws(JournalError) {
-        guard rollout.map({ $0.wave < wave }) ?? false else { return }
+        guard !isPartial, rollout.map({ $0.wave < wave }) ?? false else { return }
         state.withLock {
             $0.rollout?.wave = wave
             $0.rollout?.waveEnded = nil
@@ -163,7 +166,7 @@ final class Ledger: Sendable {
     }
 
     func waveEnded(_ wave: Int) async throws(JournalError) {
-        guard let record = rollout, record.wave == wave, record.waveEnded == nil else { return }
+        guard !isPartial, let record = rollout, record.wave == wave, record.waveEnded == nil else { return }
         let now = depot.time.wallTime
         state.withLock { $0.rollout?.waveEnded = now }
         try await save()
@@ -171,7 +174,7 @@ final class Ledger: Sendable {
 
     func end(_ ending: RunEnding) async throws(JournalError) {
         switch ending {
-        case .complete: change(.finished, "")
+        case .complete: if !isPartial { change(.finished, "") }
         case .paused(let why): change(.paused, why)
         case .aborted(let why): change(.aborted, why)
         case .stopped, .replaced, .workLeft: break

@@ -6,6 +6,8 @@ package struct Schedule: Sendable {
     /// Nil for a run that keeps no record of the rollout as a whole.
     package var plan: SHA256Digest?
     package var waves: [[Int]]
+    /// Whether vehicles of the plan are left out: then its waves neither begin nor end.
+    package var isPartial = false
     /// What the vehicles of one model have in common.
     package var models: [String]
     package var rules = WaveBoard.Rules()

@@ -26,7 +26,7 @@ struct RunCommand {
             )
         }
         let file = try Inputs.depot(simulation.depot, context)
-        if let adapter = plan.radio.adapters.first, !file.adapters.contains(adapter) {
+        for adapter in plan.radio.adapters where !file.adapters.contains(adapter) {
             throw CommandError(
                 .unavailable,
                 "there is no adapter \(adapter)",
@@ -35,6 +35,7 @@ struct RunCommand {
             )
         }
         let keys = try keys(of: vehicles)
+        let zone = try ZoneSource.zone(of: plan, context)
         let directory = try stateDirectory()
         let lock = try lock(directory, plan)
         let output = try RunOutput(options, context)
@@ -44,6 +45,7 @@ struct RunCommand {
             plan: plan,
             vehicles: vehicles,
             keys: keys,
+            zone: zone,
             file: file,
             options: simulation,
             state: directory.path,

@@ -48,7 +48,7 @@ package struct AdvanceRule: Sendable, Hashable {
 package struct BetweenWaves: Sendable, Hashable {
     /// Time that must pass.
     package var soak = Duration.zero
-    /// A program and its arguments; any exit code but 0 pauses the rollout. Empty for none.
+    /// A program and its arguments, empty for none; any exit code but 0 pauses the rollout.
     package var check: [String] = []
     package var timeout = Duration.seconds(60)
     /// Whether a person must say `resume`.
