@@ -87,7 +87,8 @@ let package = Package(
         .executableTarget(
             name: "yardmaster",
             dependencies: [
-                "Digests", "Domain", "Wire", "Sessions", "Simulation", "Images", "Marked",
+                "Digests", "Domain", "Wire", "Sessions", "Modules", "Simulation", "Images",
+                "Marked",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "CLinux",
             ],
             swiftSettings: common
@@ -104,7 +105,8 @@ let package = Package(
         tests(
             "RolloutTests",
             [
-                "Digests", "Domain", "Wire", "Sessions", "Simulation", "Journal", "Manifest",
+                "Digests", "Domain", "Wire", "Sessions", "Modules", "Radio", "Simulation",
+                "Journal", "Manifest",
                 "Reports",
                 "Rollout",
             ]

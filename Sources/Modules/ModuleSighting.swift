@@ -44,8 +44,15 @@ package struct ModuleSighting: Sendable, Equatable {
 
     /// What a scan for one module should let through.
     package static func filter(for serial: Serial) -> ScanFilter {
+        filter { $0.serial == serial }
+    }
+
+    /// What a scan for some of all modules should let through.
+    package static func filter(
+        wants: @escaping @Sendable (ModuleSighting) -> Bool
+    ) -> ScanFilter {
         ScanFilter(services: [DFUNumbers.service], companies: [ComoduleNumbers.company]) {
-            ModuleSighting($0)?.serial == serial
+            ModuleSighting($0).map(wants) ?? false
         }
     }
 }

@@ -30,7 +30,41 @@ package struct Event: Sendable, Equatable {
         case stepEnded(VehicleID, StepResult)
         case vehicleEnded(VehicleID, Verdict)
         case warning(String)
+        /// Something about the rollout as a whole: its waves, its gates, its window.
+        case notice(Notice)
         case runEnded(RunEnd)
+    }
+}
+
+/// What the scheduler has to say.
+package struct Notice: Sendable, Equatable {
+    package enum Kind: String, CaseIterable, Sendable {
+        case waveBegan = "wave-began"
+        case waveEnded = "wave-ended"
+        /// A vehicle that was not reached gave its place in a wave to another one.
+        case replaced
+        /// Nothing new is begun from now on.
+        case draining
+        /// The window is closed, and the run waits for it.
+        case waiting
+        case windowOpened = "window-opened"
+        case adapterLost = "adapter-lost"
+        case adapterFound = "adapter-found"
+        /// A request from outside was taken up.
+        case request
+    }
+
+    package let kind: Kind
+    /// Counts from 1.
+    package let wave: Int?
+    package let vehicle: VehicleID?
+    package let message: String
+
+    package init(_ kind: Kind, wave: Int? = nil, vehicle: VehicleID? = nil, _ message: String) {
+        self.kind = kind
+        self.wave = wave
+        self.vehicle = vehicle
+        self.message = message
     }
 }
 

@@ -50,6 +50,7 @@ extension Event.Body {
         case .stepEnded: "step-ended"
         case .vehicleEnded: "vehicle-ended"
         case .warning: "warning"
+        case .notice(let notice): notice.kind.rawValue
         case .runEnded: "run-ended"
         }
     }
@@ -62,6 +63,7 @@ extension Event.Body {
             .problem(let id, _), .retrying(let id, _, _, _), .stepEnded(let id, _),
             .vehicleEnded(let id, _):
             id
+        case .notice(let notice): notice.vehicle
         case .runStarted, .imageReady, .warning, .runEnded: nil
         }
     }
@@ -125,6 +127,11 @@ extension Event.Body {
             step.json
         case .vehicleEnded(_, let verdict): .object(verdict.members)
         case .warning(let text): .object(["message": .string(text)])
+        case .notice(let notice):
+            .object([
+                "wave": notice.wave.map { .int($0) },
+                "message": .string(notice.message),
+            ])
         case .runEnded(let end): .object(end.members)
         }
     }

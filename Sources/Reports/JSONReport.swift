@@ -19,7 +19,7 @@ package struct JSONReport: Printer {
         case .runEnded(let end):
             return [Output(.out, document(end, at: event.time).text + "\n")]
         case .imageReady, .stateChanged, .inspected, .progress, .interrupted, .problem, .retrying,
-            .warning:
+            .warning, .notice:
             break
         }
         return []

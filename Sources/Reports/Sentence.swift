@@ -42,6 +42,7 @@ enum Sentence {
             return verdict.outcome.rawValue + (verdict.versions.map { ", \($0)" } ?? "")
                 + ", in \(verdict.took.brief): \(verdict.message.visible)"
         case .warning(let text): return "warning: " + text.visible
+        case .notice(let notice): return notice.message.visible
         case .runEnded: return nil
         }
     }

@@ -52,7 +52,7 @@ package struct TerminalPrinter: Printer {
         case .problem, .warning: scroll(event.body, .yellow)
         case .stepEnded(_, let step):
             scroll(event.body, step.fate == .done ? nil : .yellow)
-        case .imageReady: scroll(event.body)
+        case .imageReady, .notice: scroll(event.body)
         case .runEnded(let end): return close(end)
         }
         return tick(at: now)

@@ -74,6 +74,8 @@ extension Execution {
             try await enter(.seeking, deadline: ("search", rules.seekTimeout))
             let deadline = time.now.advanced(by: rules.seekTimeout)
             if let sighting = try await seek(before: deadline) { return sighting }
+            // Who is out of reach does not hold the line.
+            try await giveWay(.search)
         }
         let total = rules.seekTimeout * rules.seekAttempts
         throw .failure(

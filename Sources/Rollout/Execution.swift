@@ -1,56 +1,9 @@
-package import Domain
-package import Journal
+import Domain
+import Journal
 import Modules
-package import Radio
+import Radio
 import Reports
 import Sessions
-
-/// What an execution needs from around it.
-package struct Depot: Sendable {
-    package let rollout: String
-    package let run: Int
-    package let central: any Central
-    /// The adapter in the role that GO devices come to; nil when it has none.
-    package let peripheral: (any Peripheral)?
-    /// Numbers nobody can foresee.
-    package let chance: @Sendable () -> UInt64
-    package let time: any Timekeeper
-    package let journal: Journal
-    package let events: EventStream
-    package let stop: StopSignal
-    package let rules: RolloutRules
-    /// Who says that a module may be touched: the journal, unless somebody else is named.
-    package let coordinator: any Coordinator
-
-    package init(
-        rollout: String,
-        run: Int,
-        central: any Central,
-        peripheral: (any Peripheral)? = nil,
-        chance: @escaping @Sendable () -> UInt64 = {
-            var source = SystemRandomNumberGenerator()
-            return source.next()
-        },
-        time: any Timekeeper,
-        journal: Journal,
-        events: EventStream,
-        stop: StopSignal,
-        rules: RolloutRules,
-        coordinator: (any Coordinator)? = nil
-    ) {
-        self.coordinator = coordinator ?? LocalCoordinator(journal: journal, run: run)
-        self.rollout = rollout
-        self.run = run
-        self.central = central
-        self.peripheral = peripheral
-        self.chance = chance
-        self.time = time
-        self.journal = journal
-        self.events = events
-        self.stop = stop
-        self.rules = rules
-    }
-}
 
 /// One rollout on one vehicle, from the first search to the verdict.
 final class Execution {
@@ -168,20 +121,24 @@ final class Execution {
                         "\(error); the next run tries again"
                     )
                 }
-                await time.sleep(for: .seconds(5), "the host's radio to come back")
-                if depot.stop.isRequested { return nil }
+                depot.air.failed(error)
+                guard await rested(.seconds(5), .next, "the host's radio to come back") else {
+                    return nil
+                }
             case .failure(let failure, let message):
                 hostSince = nil
                 let remaining = left[failure] ?? depot.rules.retries(after: failure)
-                guard remaining > 0 else {
+                guard remaining > 0, depot.rules.retryBudget.take() else {
                     return try await conclude(outcome(of: failure), failure, message)
                 }
                 left[failure] = remaining - 1
                 let pause = depot.rules.pause(beforeAttempt: record.attempt)
                 depot.events.emit(.retrying(vehicle, failure, message: message, pause: pause))
                 try await note(.queued, durably: false)
-                await time.sleep(for: pause, "the pause before the next attempt")
-                if depot.stop.isRequested { return nil }
+                let need: AirtimeNeed = record.inBootloader ? .bootloader : .next
+                guard await rested(pause, need, "the pause before the next attempt") else {
+                    return nil
+                }
             }
         }
     }
@@ -389,6 +346,8 @@ final class Execution {
         await receiver?.disconnect()
         forgetLink()
     }
+
+    var hasLink: Bool { application != nil || receiver != nil }
 
     func forgetLink() { (application, receiver) = (nil, nil) }
 

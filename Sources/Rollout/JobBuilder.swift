@@ -56,10 +56,6 @@ package struct JobBuilder: Sendable {
             )
             if !list.contains(diagnostic) { list.append(diagnostic) }
         }
-        if plan.waveSizes.count > 1 { refuse(plan.place, "a rollout in several waves") }
-        if plan.rollout.pause != nil { refuse(plan.place, "`pause-when`") }
-        if plan.rollout.window != nil { refuse(plan.place, "a `window`") }
-        if plan.radio.adapters.count > 1 { refuse(plan.place, "work with several adapters") }
         for image in plan.images {
             switch image.source {
             case .file: continue
@@ -80,6 +76,10 @@ package struct JobBuilder: Sendable {
             var rules = RolloutRules(settle: settle)
             rules.transientRetries = plan.rollout.retry.transient
             rules.deviceRetries = plan.rollout.retry.device
+            rules.retryPause = plan.rollout.retry.pause
+            rules.longestRetryPause = plan.rollout.retry.longestPause
+            rules.retryBudget = RetryBudget(plan.rollout.retry.budget)
+            rules.fruitlessTransfers = plan.rollout.retry.fruitless
             rules.seekTimeout = plan.connect.timeout
             rules.seekAttempts = plan.connect.attempts
             return rules

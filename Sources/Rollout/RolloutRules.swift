@@ -1,11 +1,17 @@
 import Domain
 package import Sessions
+import Synchronization
 
 /// How patient a rollout is.
 package struct RolloutRules: Sendable {
     /// Attempts after the first that a failure of a class may cost.
     package var transientRetries = 4
     package var deviceRetries = 1
+    /// The pause before the second attempt; doubles from one to the next up to the longest.
+    package var retryPause = Duration.seconds(1)
+    package var longestRetryPause = Duration.seconds(30)
+    /// Further attempts of all vehicles of a run together.
+    package var retryBudget = RetryBudget()
     /// How long one search for a module takes, and how many searches there are.
     package var seekTimeout: Duration = .seconds(30)
     package var seekAttempts = 4
@@ -43,8 +49,28 @@ package struct RolloutRules: Sendable {
         }
     }
 
-    /// The pause before the next attempt doubles up to half a minute.
+    /// The pause after so many attempts.
     func pause(beforeAttempt attempt: Int) -> Duration {
-        .seconds(min(30, 1 << min(attempt - 1, 5)))
+        min(longestRetryPause, retryPause * (1 << min(max(attempt - 1, 0), 20)))
     }
+}
+
+/// The further attempts that a whole run may make; closed when nothing is tried again.
+package final class RetryBudget: Sendable {
+    /// Nil for no limit.
+    private let left: Mutex<Int?>
+
+    package init(_ limit: Int? = nil) { left = Mutex(limit) }
+
+    /// Takes one; false when there is none left.
+    func take() -> Bool {
+        left.withLock { left in
+            guard let count = left else { return true }
+            guard count > 0 else { return false }
+            left = count - 1
+            return true
+        }
+    }
+
+    func close() { left.withLock { $0 = 0 } }
 }

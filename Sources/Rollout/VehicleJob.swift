@@ -46,6 +46,12 @@ package struct VehicleJob: Sendable {
         )
     }
 
+    /// What failures are counted on: the first image that the job brings.
+    var release: SHA256Digest? {
+        for case .update(let update) in steps { return update.digest }
+        return nil
+    }
+
     var hasUpdates: Bool {
         steps.contains { step in
             if case .update = step { return true }

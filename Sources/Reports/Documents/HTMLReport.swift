@@ -185,6 +185,10 @@ package enum HTMLReport {
             let items = story.images.map { "<li>\(Markup.text($0.name)), \($0.size)</li>" }
             text += "<section><h2>Images</h2><ul>\(items.joined())</ul></section>\n"
         }
+        if !story.notices.isEmpty {
+            let items = story.notices.map { "<li>\(Markup.text($0))</li>" }
+            text += "<section><h2>Course</h2><ul>\(items.joined())</ul></section>\n"
+        }
         if !story.warnings.isEmpty {
             let items = story.warnings.map { "<li>\(Markup.text($0))</li>" }
             text += "<section><h2>Warnings</h2><ul>\(items.joined())</ul></section>\n"

@@ -9,6 +9,8 @@ package struct RunStory: Sendable {
     package private(set) var end: (run: RunEnd, time: WallTime)?
     package private(set) var images: [(name: String, size: ByteCount)] = []
     package private(set) var warnings: [String] = []
+    /// What the run decided as a whole: waves, gates, windows.
+    package private(set) var notices: [String] = []
     private var told: [VehicleID: VehicleStory] = [:]
     private var open: [VehicleID: Segment] = [:]
     private var closed: [Segment] = []
@@ -54,6 +56,7 @@ package struct RunStory: Sendable {
             told[id, default: VehicleStory(id)].verdict = verdict
             close(id, event.time)
         case .warning(let text): warnings.append(text)
+        case .notice(let notice): notices.append(notice.message)
         case .runEnded(let run):
             end = (run, event.time)
             for id in open.keys.sorted() { close(id, event.time) }

@@ -213,12 +213,11 @@ extension Execution {
         // Nobody keeps a link open for nothing.
         await hangUp()
         try await enter(.acting, detail: "wait", deadline: ("end of the wait", duration))
-        let end = time.now.advanced(by: duration)
-        while time.now < end {
-            if depot.stop.isRequested { throw .stopped }
-            let next = min(end, time.now.advanced(by: .seconds(1)))
-            await time.sleep(until: next, for: "the end of a `wait` step")
-        }
+        try await rest(
+            until: time.now.advanced(by: duration),
+            .next,
+            for: "the end of a `wait` step"
+        )
     }
 
     // MARK: Features
