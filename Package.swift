@@ -105,7 +105,7 @@ let package = Package(
         tests(
             "RolloutTests",
             [
-                "Digests", "Domain", "Wire", "Sessions", "Modules", "Radio", "Simulation",
+                "Digests", "Domain", "Wire", "Sessions", "Modules", "Simulation",
                 "Journal", "Manifest",
                 "Reports",
                 "Rollout",
@@ -114,7 +114,7 @@ let package = Package(
         tests(
             "CarShareTests",
             [
-                "Digests", "Domain", "Marked", "Wire", "Sessions", "Radio", "Modules",
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules",
                 "Simulation",
             ]
         ),
@@ -150,7 +150,7 @@ let package = Package(
         tests(
             "ModulesTests",
             [
-                "Digests", "Domain", "Marked", "Wire", "Sessions", "Radio", "Modules", "Simulation",
+                "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation",
             ]
         ),
         tests("ManifestTests", ["Digests", "Domain", "Wire", "Marked", "Manifest"]),

@@ -167,7 +167,12 @@ final class Execution {
             return nil
         case .journal(let error)?: throw error
         case .host(let error)?:
-            return try await end(outcome, failure, message, and: (.deferred, .transient, "\(error)"))
+            return try await end(
+                outcome,
+                failure,
+                message,
+                and: (.deferred, .transient, "\(error)")
+            )
         case .failure(let kind, let sentence)?:
             let other = self.outcome(of: kind)
             return try await end(outcome, failure, message, and: (other, kind, sentence))

@@ -17,10 +17,16 @@ package struct JobBuilder: Sendable {
     /// What makes no sense on the vehicles that it is meant for: unknown properties, values that
     /// cannot be, commands for vehicles that take none.
     package var mistakes: [Diagnostic] {
+        struct Seen: Hashable {
+            let place: Place
+            let hint: String
+        }
         var list: [Diagnostic] = []
+        var seen: Set<Seen> = []
         func note(_ place: Place, _ mistake: StepMistake) {
-            let found = Diagnostic(.error, place, mistake.message, hint: mistake.hint)
-            if !list.contains(found) { list.append(found) }
+            // What is wrong for one vehicle is wrong for hundreds: it is said once.
+            guard seen.insert(Seen(place: place, hint: mistake.hint)).inserted else { return }
+            list.append(Diagnostic(.error, place, mistake.message, hint: mistake.hint))
         }
         for vehicle in plan.vehicles {
             do throws(StepMistake) {

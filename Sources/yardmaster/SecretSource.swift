@@ -164,7 +164,11 @@ struct SecretSource {
             )
         }
         guard count < Self.limit else {
-            throw CommandError(.configuration, sentence, because: ["\(path) is too long for a secret"])
+            throw CommandError(
+                .configuration,
+                sentence,
+                because: ["\(path) is too long for a secret"]
+            )
         }
         return Secret(Array(bytes[..<count]))
     }

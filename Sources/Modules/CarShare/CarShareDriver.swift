@@ -6,7 +6,9 @@ import Sessions
 ///
 /// A GO device comes to us; there is nobody to connect to.
 package struct CarShareDriver: UpdateDriver {
-    private static let refusal = ModuleError.value("a GO device is not connected to: it comes to us")
+    private static let refusal = ModuleError.value(
+        "a GO device is not connected to: it comes to us"
+    )
 
     package init() {}
 

@@ -60,7 +60,7 @@ package struct StepBuilder: Sendable {
         case .command(let words):
             guard vehicle.family == .geotabGo || vehicle.token != nil else {
                 throw StepMistake(
-                    "vehicle \(vehicle.id) has no GO device that would take commands",
+                    "vehicle \(vehicle.id), and perhaps others, has no GO device to take commands",
                     hint: "give it a `token`, or leave the step to vehicles that have one"
                 )
             }
