@@ -62,6 +62,7 @@ struct ProfileReader {
         let firmware = reader.list("firmware", .optional, of: "firmware targets")
             .prefix(Self.mostItems).compactMap { target($0) }
         twice(firmware.map(\.part.rawValue), "firmware")
+        let cloud = cloud()
         reader.finish()
         guard let name, let family, let gatt else { return nil }
         return Profile(
@@ -74,8 +75,17 @@ struct ProfileReader {
             authentication: authentication,
             properties: properties,
             features: features,
-            firmware: firmware
+            firmware: firmware,
+            cloud: cloud
         )
+    }
+
+    private mutating func cloud() -> ByteField? {
+        guard var part = reader.reader("data-to-cloud", as: "a place", .optional) else {
+            return nil
+        }
+        defer { part.finish() }
+        return FieldPlace.read(&part, diagnostics, lengths: 1...4, defaultLength: 1)
     }
 
     private mutating func name() -> String? {
