@@ -43,7 +43,9 @@ let package = Package(
         .executable(name: "yardmaster", targets: ["yardmaster"]),
         .library(
             name: "VehicleModules",
-            targets: ["Domain", "Digests", "Marked", "Wire", "Sessions", "Radio", "Modules"]
+            targets: [
+                "Domain", "Digests", "Marked", "Sealing", "Wire", "Sessions", "Radio", "Modules",
+            ]
         ),
     ],
     targets: [
@@ -61,14 +63,17 @@ let package = Package(
         room("Sessions", ["Domain", "Wire"]),
         room("Radio", ["Domain"]),
         adapter("Digests", ["Domain", "COpenSSL"]),
+        adapter("Sealing", ["Domain", "COpenSSL"]),
         adapter("Threads", []),
         .target(
             name: "Modules",
-            dependencies: ["Domain", "Marked", "Wire", "Sessions", "Radio", "Digests"],
+            dependencies: [
+                "Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Sealing",
+            ],
             resources: [.embedInCode("Profiles/Shipped")],
             swiftSettings: common
         ),
-        adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests"]),
+        adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"]),
         adapter("Images", ["Domain", "Wire", "Digests", "CZlib", "CLinux"]),
         adapter("Marked", ["Domain", "CYAML"]),
         adapter("Manifest", ["Domain", "Wire", "Marked", "Digests"]),
@@ -117,6 +122,10 @@ let package = Package(
             "SimulationTests",
             ["Digests", "Domain", "Wire", "Radio", "Simulation", "RadioContract"]
         ),
+        tests(
+            "LRDeviceTests",
+            ["Domain", "Marked", "Wire", "Sessions", "Radio", "Sealing", "Modules", "Simulation"]
+        ),
         tests("MarkedTests", ["Domain", "Marked"]),
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
         tests(
@@ -155,6 +164,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
     package.targets += [
         fuzz("json", ["Wire"]),
         fuzz("wire", ["Digests", "Domain", "Wire", "Simulation"]),
+        fuzz("lrdevice", ["Domain", "Wire", "Sessions"]),
         fuzz("zip", ["Images"]),
         fuzz("manifest", ["Marked", "Manifest"]),
     ]
