@@ -89,7 +89,8 @@ let package = Package(
         .executableTarget(
             name: "yardmaster",
             dependencies: [
-                "Digests", "Domain", "Wire", "Sessions", "Simulation", "Images", "Marked",
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
+                "Marked",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "CLinux",
             ],
             swiftSettings: common
