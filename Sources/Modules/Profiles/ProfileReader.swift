@@ -89,7 +89,9 @@ struct ProfileReader {
     }
 
     private mutating func name() -> String? {
-        guard let text = reader.text("profile") else { return nil }
+        guard let node = reader.node("profile"), let text = node.text(diagnostics) else {
+            return nil
+        }
         let isWord =
             text.utf8.count <= 64
             && text.utf8.allSatisfy { byte in
@@ -100,7 +102,7 @@ struct ProfileReader {
             }
         guard isWord else {
             diagnostics.error(
-                reader.place(of: "profile"),
+                node.place,
                 "\(quoted(text)) is no name of a profile",
                 hint: "1 to 64 of a-z, 0-9, `.`, `_` and `-`"
             )
@@ -137,15 +139,13 @@ struct ProfileReader {
         if let form = AdvertisementForm(company: company, service: service, serial: serial) {
             return form
         }
-        if part.has("company") || part.has("service") {
-            if company == nil, !part.has("company") {
-                diagnostics.error(
-                    place,
-                    "a serial in the manufacturer data needs the key `company`",
-                    hint: "add `company: \"020f\"` with the company's number"
-                )
-            }
-        } else {
+        if case .manufacturerData = serial, !part.has("company") {
+            diagnostics.error(
+                place,
+                "a serial in the manufacturer data needs the key `company`",
+                hint: "add `company: \"020f\"` with the company's number"
+            )
+        } else if !part.has("company"), !part.has("service") {
             diagnostics.error(
                 place,
                 "nothing tells these modules from others",
