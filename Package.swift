@@ -41,12 +41,7 @@ let package = Package(
     name: "yardmaster",
     products: [
         .executable(name: "yardmaster", targets: ["yardmaster"]),
-        .library(
-            name: "VehicleModules",
-            targets: [
-                "Domain", "Digests", "Marked", "Sealing", "Wire", "Sessions", "Radio", "Modules",
-            ]
-        ),
+        .library(name: "VehicleModules", targets: ["VehicleModules"]),
     ],
     targets: [
         system("CDBus", "dbus-1", apt: "libdbus-1-dev"),
@@ -74,6 +69,10 @@ let package = Package(
             swiftSettings: common
         ),
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"]),
+        adapter(
+            "VehicleModules",
+            ["Domain", "Marked", "Sessions", "Radio", "Modules", "Simulation", "Threads"]
+        ),
         adapter("Images", ["Domain", "Wire", "Digests", "CZlib", "CLinux"]),
         adapter("Marked", ["Domain", "CYAML"]),
         adapter("Manifest", ["Domain", "Wire", "Marked", "Digests"]),
@@ -93,6 +92,13 @@ let package = Package(
                 "Marked",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "CLinux",
             ],
+            swiftSettings: common
+        ),
+
+        .executableTarget(
+            name: "SetLights",
+            dependencies: ["VehicleModules"],
+            path: "Examples/SetLights",
             swiftSettings: common
         ),
 

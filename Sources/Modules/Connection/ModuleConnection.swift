@@ -488,6 +488,11 @@ package actor ModuleConnection {
         }
     }
 
+    /// What the connected module's profile says of a property.
+    package func property(_ name: String) -> PropertySpec? {
+        sessions.value?.properties.property(name)
+    }
+
     /// Asks the module for a value.
     package func read(_ name: String) async throws(PropertyReadError) -> PropertyValue {
         guard state.value.isConnected, let session = sessions.value else {
