@@ -41,12 +41,7 @@ let package = Package(
     name: "yardmaster",
     products: [
         .executable(name: "yardmaster", targets: ["yardmaster"]),
-        .library(
-            name: "VehicleModules",
-            targets: [
-                "Domain", "Digests", "Sealing", "Marked", "Wire", "Sessions", "Radio", "Modules",
-            ]
-        ),
+        .library(name: "VehicleModules", targets: ["VehicleModules"]),
     ],
     targets: [
         system("CDBus", "dbus-1", apt: "libdbus-1-dev"),
@@ -67,11 +62,17 @@ let package = Package(
         adapter("Threads", []),
         .target(
             name: "Modules",
-            dependencies: ["Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Sealing"],
+            dependencies: [
+                "Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Sealing",
+            ],
             resources: [.embedInCode("Profiles/Shipped")],
             swiftSettings: common
         ),
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"]),
+        adapter(
+            "VehicleModules",
+            ["Domain", "Marked", "Sessions", "Radio", "Modules", "Simulation", "Threads"]
+        ),
         adapter("Images", ["Domain", "Wire", "Digests", "CZlib", "CLinux"]),
         adapter("Marked", ["Domain", "CYAML"]),
         adapter("Manifest", ["Domain", "Wire", "Marked", "Digests"]),
@@ -87,10 +88,17 @@ let package = Package(
         .executableTarget(
             name: "yardmaster",
             dependencies: [
-                "Digests", "Domain", "Wire", "Sessions", "Modules", "Simulation", "Images",
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
                 "Marked",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "CLinux",
             ],
+            swiftSettings: common
+        ),
+
+        .executableTarget(
+            name: "SetLights",
+            dependencies: ["VehicleModules"],
+            path: "Examples/SetLights",
             swiftSettings: common
         ),
 

@@ -1,7 +1,7 @@
 extension Command {
     /// Every command, in the order that help lists them.
     package static let all: [Command] = [
-        .validate, .plan, .run, .status, .schema, .completion, .man, .help, .version,
+        .validate, .plan, .run, .status, .scan, .watch, .schema, .completion, .man, .help, .version,
     ]
 
     package static func named(_ id: CommandName) -> Command? { all.first { $0.id == id } }
@@ -105,6 +105,60 @@ extension Command {
             Example("yardmaster status --json", "The same for a program."),
         ],
         exitCodes: [.inputMissing, .cannotWrite, .configuration]
+    )
+
+    static let scan = Command(
+        .scan,
+        summary: "Show which modules are in reach",
+        description: [
+            "Listens for modules of every family that has a profile and shows each with its "
+                + "serial, its signal and its name: in a table that is redrawn on a terminal, "
+                + "elsewhere with a line for each that comes or goes. A module that was not heard "
+                + "for five seconds counts as gone.",
+            "Nothing is connected to. A module that is connected to a phone, or that sleeps, is "
+                + "not heard.",
+        ],
+        flags: [.length, .profiles, .simulate, .pace, .seed, .json, .quiet, .noColor],
+        examples: [
+            Example("yardmaster scan", "Half a minute of what is around."),
+            Example(
+                "yardmaster scan --for 5s --json --simulate depot.yaml",
+                "The simulated depot, for a program."
+            ),
+        ],
+        exitCodes: [
+            .invalidManifest, .inputMissing, .unavailable, .interrupted, .terminated,
+        ]
+    )
+
+    static let watch = Command(
+        .watch,
+        summary: "Show a vehicle's properties as they change",
+        description: [
+            "Connects to the module of one vehicle, prints every property that can be read, and "
+                + "then a line for each change. After a lost link it connects again."
+        ],
+        arguments: [
+            Argument("VEHICLE", .vehicles, help: "The vehicle's id, or its module's serial.")
+        ],
+        flags: [
+            .fleet, .property, .watchLength, .profiles, .simulate, .pace, .seed, .json, .quiet,
+            .noColor,
+        ],
+        examples: [
+            Example(
+                "yardmaster watch --fleet tallinn.yaml bus-17",
+                "All properties of one bus, until interrupted."
+            ),
+            Example(
+                "yardmaster watch --fleet tallinn.yaml --property speed --json bus-17",
+                "One property, a JSON object for each change."
+            ),
+        ],
+        exitCodes: [
+            .invalidManifest, .inputMissing, .unavailable, .configuration, .interrupted,
+            .terminated,
+        ]
     )
 
     static let schema = Command(

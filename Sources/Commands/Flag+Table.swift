@@ -69,4 +69,37 @@ extension Flag {
             + "same run.",
         needs: "simulate"
     )
+
+    static let length = Flag(
+        "for",
+        value: Value("TIME", .duration),
+        help: "How long to listen, such as 5s or 2m.",
+        fallback: "30s"
+    )
+
+    static let watchLength = Flag(
+        "for",
+        value: Value("TIME", .duration),
+        help: "How long to watch, such as 30s or 2h.",
+        fallback: "until interrupted; 30s in a simulated depot"
+    )
+
+    static let profiles = Flag(
+        "profiles",
+        value: Value("DIR", .directory),
+        help: "Folder of profiles to be used besides those that are built in."
+    )
+
+    static let fleet = Flag(
+        "fleet",
+        value: Value("MANIFEST", .file),
+        help: "The manifest that lists the vehicle, with its secret."
+    )
+
+    static let property = Flag(
+        "property",
+        value: Value("NAME", .property),
+        help: "Show only this property.",
+        isRepeatable: true
+    )
 }

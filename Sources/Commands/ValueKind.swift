@@ -1,3 +1,5 @@
+import Domain
+
 /// What the text of a value must be, which is also what a shell can complete it with.
 package enum ValueKind: Sendable, Equatable {
     case file
@@ -11,6 +13,10 @@ package enum ValueKind: Sendable, Equatable {
     case whole
     /// A decimal number above zero, such as `2` or `0.5`.
     case positive
+    /// A number with its unit, such as `30s` or `1h30m`.
+    case duration
+    /// The name of a property of a module.
+    case property
     case words([String])
     /// The words of a command's name.
     case command
@@ -29,6 +35,11 @@ package enum ValueKind: Sendable, Equatable {
             Self.whole(text) == nil ? "a whole number from 0 to \(UInt64.max)" : nil
         case .positive:
             Self.positive(text) == nil ? "a number above 0, such as 2 or 0.5" : nil
+        case .duration:
+            Duration(text: text).map { $0 > .zero } ?? false
+                ? nil : "a time above 0 with its unit, such as 30s, 5m or 1h30m"
+        case .property:
+            text.isEmpty || text.utf8.count > 64 ? "a property's name" : nil
         case .words(let words):
             words.contains(text) ? nil : words.joined(separator: ", ")
         case .command:

@@ -159,17 +159,21 @@ package actor ComoduleClient {
 
     // MARK: Firmware
 
-    package func firmware() async throws(ModuleError) -> FirmwareInfo {
+    /// `known` spares the module the question for its type, which never changes.
+    package func firmware(type known: Int? = nil) async throws(ModuleError) -> FirmwareInfo {
         let revision = try await text(ComoduleNumbers.firmwareRevision)
         guard let secondary = FirmwareVersion(revision) else {
             throw .value("the module gives its version as something that is none")
         }
-        let type = try await text(ComoduleNumbers.hardwareRevision)
+        let type =
+            if let known { known as Int? } else {
+                Int(try await text(ComoduleNumbers.hardwareRevision))
+            }
         let versions = try await record(VersionsRecord.id).flatMap { VersionsRecord($0) }
         let components = try await record(ComponentsRecord.id).flatMap { ComponentsRecord($0) }
         let boot = try await record(BootloaderRecord.id).flatMap { BootloaderRecord($0) }
         return FirmwareInfo(
-            type: Int(type),
+            type: type,
             variant: Int(versions?.variant ?? 0),
             secondary: secondary,
             primary: versions?.primary,
@@ -190,22 +194,30 @@ package actor ComoduleClient {
 
     // MARK: Notifications
 
+    /// Switches notifications on: from now on nothing is missed but what is older than the newest.
+    package func listen() async throws(ModuleError) {
+        do throws(RadioError) { _ = try await subscription() } catch { throw .radio(error) }
+    }
+
+    private func subscription() async throws(RadioError) -> any Subscription {
+        if let notifier { return notifier }
+        let subscription = try await link.subscribe(to: numbers.notifier, before: soon)
+        notifier = subscription
+        return subscription
+    }
+
     /// The next record the module tells of by itself, nil when none came by the deadline.
+    ///
+    /// What is no record is passed over: nobody asked for it.
     package func notification(
         before deadline: Moment
     ) async throws(ModuleError) -> ComoduleRecord? {
         do throws(RadioError) {
-            let subscription: any Subscription
-            if let notifier {
-                subscription = notifier
-            } else {
-                subscription = try await link.subscribe(
-                    to: numbers.notifier,
-                    before: soon
-                )
-                notifier = subscription
+            let subscription = try await subscription()
+            while true {
+                let bytes = try await subscription.next(before: deadline)
+                if let record = ComoduleRecord(bytes) { return record }
             }
-            return ComoduleRecord(try await subscription.next(before: deadline))
         } catch {
             guard error == .timedOut else { throw .radio(error) }
             return nil

@@ -38,7 +38,7 @@ enum Yardmaster {
         guard case .run(let invocation)? = try? Parser.parse(arguments) else { return true }
         switch invocation.command {
         case .version, .help, .man, .completion, .schema: return true
-        case .validate, .plan, .run, .status: return false
+        case .validate, .plan, .run, .status, .scan, .watch: return false
         }
     }
 
@@ -103,6 +103,8 @@ enum Yardmaster {
                 options: try RunOptions(invocation, context),
                 context: context
             ).run()
+        case .scan: try await ScanCommand(invocation, context).run()
+        case .watch: try await WatchCommand(invocation, context).run()
         case .status:
             try StatusCommand(options: try StatusOptions(invocation, context)).run(context)
         }

@@ -13,7 +13,9 @@ import Testing
         "Sealing": ["Domain", "COpenSSL"],
         "Threads": ["CLinux"],
         "Marked": ["Domain", "CYAML"],
-        "Modules": ["Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Sealing"],
+        "Modules": [
+            "Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Sealing",
+        ],
         "Simulation": ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"],
         "Images": ["Domain", "Wire", "Digests", "CZlib", "CLinux"],
         "Manifest": ["Domain", "Wire", "Marked", "Digests"],

@@ -17,6 +17,8 @@ package struct Profile: Sendable, Hashable {
     package let properties: [PropertySpec]
     package let features: [FeatureSpec]
     package let firmware: [FirmwareTarget]
+    /// Where it says whether it sends data to the cloud; nil when it does not say.
+    package let cloud: ByteField?
 
     package static let generic = "generic"
 
@@ -30,7 +32,8 @@ package struct Profile: Sendable, Hashable {
         authentication: AuthenticationForm,
         properties: [PropertySpec],
         features: [FeatureSpec],
-        firmware: [FirmwareTarget]
+        firmware: [FirmwareTarget],
+        cloud: ByteField? = nil
     ) {
         self.name = name
         self.family = family
@@ -42,6 +45,7 @@ package struct Profile: Sendable, Hashable {
         self.properties = properties
         self.features = features
         self.firmware = firmware
+        self.cloud = cloud
     }
 
     // MARK: Properties

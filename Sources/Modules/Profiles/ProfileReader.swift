@@ -62,6 +62,7 @@ struct ProfileReader {
         let firmware = reader.list("firmware", .optional, of: "firmware targets")
             .prefix(Self.mostItems).compactMap { target($0) }
         twice(firmware.map(\.part.rawValue), "firmware")
+        let cloud = cloud()
         reader.finish()
         guard let name, let family, let gatt else { return nil }
         return Profile(
@@ -74,12 +75,23 @@ struct ProfileReader {
             authentication: authentication,
             properties: properties,
             features: features,
-            firmware: firmware
+            firmware: firmware,
+            cloud: cloud
         )
     }
 
+    private mutating func cloud() -> ByteField? {
+        guard var part = reader.reader("data-to-cloud", as: "a place", .optional) else {
+            return nil
+        }
+        defer { part.finish() }
+        return FieldPlace.read(&part, diagnostics, lengths: 1...4, defaultLength: 1)
+    }
+
     private mutating func name() -> String? {
-        guard let text = reader.text("profile") else { return nil }
+        guard let node = reader.node("profile"), let text = node.text(diagnostics) else {
+            return nil
+        }
         let isWord =
             text.utf8.count <= 64
             && text.utf8.allSatisfy { byte in
@@ -90,7 +102,7 @@ struct ProfileReader {
             }
         guard isWord else {
             diagnostics.error(
-                reader.place(of: "profile"),
+                node.place,
                 "\(quoted(text)) is no name of a profile",
                 hint: "1 to 64 of a-z, 0-9, `.`, `_` and `-`"
             )
@@ -127,15 +139,13 @@ struct ProfileReader {
         if let form = AdvertisementForm(company: company, service: service, serial: serial) {
             return form
         }
-        if part.has("company") || part.has("service") {
-            if company == nil, !part.has("company") {
-                diagnostics.error(
-                    place,
-                    "a serial in the manufacturer data needs the key `company`",
-                    hint: "add `company: \"020f\"` with the company's number"
-                )
-            }
-        } else {
+        if case .manufacturerData = serial, !part.has("company") {
+            diagnostics.error(
+                place,
+                "a serial in the manufacturer data needs the key `company`",
+                hint: "add `company: \"020f\"` with the company's number"
+            )
+        } else if !part.has("company"), !part.has("service") {
             diagnostics.error(
                 place,
                 "nothing tells these modules from others",

@@ -50,11 +50,14 @@ package actor ComoduleProperties: PropertyHolder {
 
     /// Every property that can be read, in the profile's order, each register read once.
     ///
-    /// What the module has no record for is left out.
-    package func readAll() async throws(PropertyReadError) -> [PropertyReading] {
+    /// What the module has no record for is left out; `lacking` are registers known to be such.
+    package func readAll(
+        but lacking: Set<UInt16> = []
+    ) async throws(PropertyReadError) -> [PropertyReading] {
         let specs = profile.properties(variant: variant)
         var records: [UInt16: ComoduleRecord] = [:]
-        for register in Set(specs.compactMap { $0.source?.register }).sorted() {
+        let wanted = Set(specs.compactMap { $0.source?.register }).subtracting(lacking)
+        for register in wanted.sorted() {
             do throws(ModuleError) { records[register] = try await client.record(register) } catch {
                 throw .module(error)
             }

@@ -554,9 +554,22 @@ package final class ComoduleModule: AirDevice {
 
     private var isOngoing: Bool {
         guard let until = facts.ongoingUntil, world.now < until else { return false }
+        if isSteady { return true }
         let left = world.now.duration(to: until).nanoseconds
         return left / (flapPeriod.nanoseconds / 2) % 2 == 0
     }
+
+    /// Hands an image on to one of its parts for so long.
+    package func handOn(_ duration: Duration) {
+        let until = world.now.advanced(by: duration)
+        facts.ongoingUntil = until
+        isSteady = true
+        save()
+        flap(until: until)
+    }
+
+    /// Its "ongoing" status does not come and go.
+    private var isSteady = false
 
     /// Tells a central each time the status changes.
     private func flap(until: Moment) {

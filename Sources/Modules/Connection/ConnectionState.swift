@@ -1,0 +1,53 @@
+package import Domain
+
+/// A module as it is shown: its serial, and its name or what stands for it.
+package struct ModuleName: Sendable, Hashable, CustomStringConvertible {
+    package let serial: Serial
+    package let name: String
+
+    package init(serial: Serial, name: String?, family: Family = .comodule) {
+        self.serial = serial
+        self.name = name ?? family.unnamedModule
+    }
+
+    package var description: String { "\(name) \(serial)" }
+}
+
+extension Family {
+    /// What a module is called until its own name is read.
+    package var unnamedModule: String {
+        switch self {
+        case .comodule: "Comodule module"
+        case .lrdevice: "SwiftLock"
+        case .geotabGo: "Geotab GO"
+        case .mcumgr: "MCUmgr device"
+        }
+    }
+}
+
+/// Where a connection stands.
+package enum ConnectionState: Sendable, Hashable, CustomStringConvertible {
+    /// Nothing is tried.
+    case disconnected
+    /// No operation is allowed yet.
+    case connecting(ModuleName, Connecting)
+    case connected(ModuleName)
+
+    package enum Connecting: String, Sendable, Hashable, CaseIterable {
+        case bluetoothOff = "bluetooth-off"
+        case searching, handshaking
+        case firmwareUpdateOngoing = "firmware-update-ongoing"
+    }
+
+    package var isConnected: Bool {
+        if case .connected = self { true } else { false }
+    }
+
+    package var description: String {
+        switch self {
+        case .disconnected: "disconnected"
+        case .connecting(let module, let part): "connecting to \(module): \(part.rawValue)"
+        case .connected(let module): "connected to \(module)"
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package import Domain
+package import Radio
+import Synchronization
+
+/// What is known about a module from earlier links.
+package struct CachedModule: Sendable, Hashable {
+    package var name: String?
+    /// Where it was; it may have another address by now.
+    package var peer: Peer?
+    package var type: Int?
+    /// Registers that it does not have.
+    package var lacking: Set<UInt16> = []
+
+    package init() {}
+}
+
+/// Facts about modules that make the next handshake shorter.
+///
+/// Nothing in it is believed that could have changed: an address is tried and, when nobody answers
+/// there, searched for anew.
+package final class ModuleCache: Sendable {
+    /// As many modules as are remembered; the one that was longest not met goes first.
+    package static let capacity = 1_000
+
+    private struct State {
+        var modules: [Serial: CachedModule] = [:]
+        var order: [Serial] = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package subscript(serial: Serial) -> CachedModule? { state.withLock { $0.modules[serial] } }
+
+    package var count: Int { state.withLock { $0.modules.count } }
+
+    package func remember(_ module: CachedModule, as serial: Serial) {
+        state.withLock { state in
+            state.order.removeAll { $0 == serial }
+            state.order.append(serial)
+            state.modules[serial] = module
+            if state.order.count > Self.capacity {
+                state.modules[state.order.removeFirst()] = nil
+            }
+        }
+    }
+
+    package func clear() { state.withLock { $0 = State() } }
+}

@@ -1,0 +1,163 @@
+package import Domain
+package import Radio
+import Sessions
+import Wire
+
+/// Looks for modules of every family that has a profile.
+package final class Discovery: Sendable {
+    /// A module that was not heard for so long is gone.
+    package static let patience = Duration.seconds(5)
+    /// A depot has fewer; a sender of made-up serials may not fill our memory.
+    package static let most = 4_096
+
+    /// Who is heard now, by serial.
+    package let modules = Latest<[DiscoveredModule]>([])
+    package let isScanning = Latest(false)
+    /// Why the last scan ended before its time; nil after a scan that went well.
+    package let problem = Latest<DiscoveryProblem?>(nil)
+
+    private let central: any Central
+    private let time: any Timekeeper
+    private let library: ProfileLibrary
+    private let log: ModuleLog?
+
+    package init(
+        central: any Central,
+        time: any Timekeeper,
+        library: ProfileLibrary = .shipped,
+        log: ModuleLog? = nil
+    ) {
+        self.central = central
+        self.time = time
+        self.library = library
+        self.log = log
+    }
+
+    /// Scans for so long, or until one is heard that `isWanted`; returns that one.
+    ///
+    /// The list is empty when the scan is over. A task that is cancelled ends its scan.
+    @discardableResult
+    package func scan(
+        for length: ScanLength = .medium,
+        until isWanted: @escaping @Sendable (DiscoveredModule) -> Bool = { _ in false }
+    ) async throws(DiscoveryProblem) -> DiscoveredModule? {
+        let deadline = time.now.advanced(by: length.duration)
+        isScanning.change(to: true)
+        problem.change(to: nil)
+        log?.info("scanning for \(length.duration)")
+        defer {
+            isScanning.change(to: false)
+            modules.change(to: [])
+        }
+        do throws(RadioError) {
+            return try await central.withScan(
+                ScanFilter { [library] advertisement in
+                    Self.recognise(advertisement, library) != nil
+                }
+            ) { scan throws(RadioError) in
+                try await self.listen(to: scan, before: deadline, until: isWanted)
+            }
+        } catch {
+            let found = DiscoveryProblem(error)
+            problem.change(to: found)
+            log?.error("\(found)")
+            throw found
+        }
+    }
+
+    private func listen(
+        to scan: any Scan,
+        before deadline: Moment,
+        until isWanted: (DiscoveredModule) -> Bool
+    ) async throws(RadioError) -> DiscoveredModule? {
+        var heard = Neighbourhood()
+        while time.now < deadline {
+            let next = min(deadline, heard.nextLoss ?? deadline)
+            do throws(RadioError) {
+                let advertisement = try await scan.next(before: next)
+                guard let module = Self.recognise(advertisement, library) else { continue }
+                let sighting = heard.hear(module, advertisement, at: time.now)
+                if let sighting {
+                    if sighting.isNew { log?.info("heard \(sighting.module.serial)") }
+                    modules.set(heard.list)
+                    if isWanted(sighting.module) { return sighting.module }
+                }
+            } catch {
+                guard error == .timedOut else { throw error }
+            }
+            let lost = heard.forget(before: time.now)
+            if !lost.isEmpty {
+                for serial in lost { log?.info("lost \(serial)") }
+                modules.set(heard.list)
+            }
+        }
+        return nil
+    }
+
+    /// Whose advertisement it is: an application's, or a bootloader's of our own starting.
+    static func recognise(
+        _ advertisement: Advertisement,
+        _ library: ProfileLibrary
+    ) -> (family: Family, serial: Serial, isBootloader: Bool)? {
+        if let known = library.recognise(advertisement) {
+            return (known.family, known.serial, false)
+        }
+        guard advertisement.services.contains(DFUNumbers.service),
+            let serial = advertisement.name.flatMap({ BootloaderName.serial(in: $0) })
+        else { return nil }
+        return (.comodule, serial, true)
+    }
+}
+
+/// Everybody that was heard lately.
+struct Neighbourhood {
+    private var modules: [Serial: DiscoveredModule] = [:]
+
+    /// By serial, so that a list does not jump about.
+    var list: [DiscoveredModule] { modules.values.sorted { $0.serial < $1.serial } }
+
+    /// When the next one counts as lost if it is not heard again.
+    var nextLoss: Moment? {
+        modules.values.map(\.lastSeen).min().map { $0.advanced(by: Discovery.patience) }
+    }
+
+    /// What was heard, and whether for the first time; nil when there is no room for more.
+    mutating func hear(
+        _ found: (family: Family, serial: Serial, isBootloader: Bool),
+        _ advertisement: Advertisement,
+        at now: Moment
+    ) -> (module: DiscoveredModule, isNew: Bool)? {
+        let known = modules[found.serial]
+        guard known != nil || modules.count < Discovery.most else { return nil }
+        let module = DiscoveredModule(
+            serial: found.serial,
+            family: found.family,
+            name: Self.name(advertisement, found) ?? known?.name
+                ?? found.family.unnamedModule,
+            signal: advertisement.signal,
+            lastSeen: now,
+            peer: advertisement.peer,
+            isInBootloader: found.isBootloader
+        )
+        modules[found.serial] = module
+        return (module, known == nil)
+    }
+
+    /// A bootloader's name is the one that we gave it: the module's own is the better one.
+    private static func name(
+        _ advertisement: Advertisement,
+        _ found: (family: Family, serial: Serial, isBootloader: Bool)
+    ) -> String? {
+        guard !found.isBootloader, let name = advertisement.name, !name.isEmpty else { return nil }
+        return String(name.visible.prefix(64))
+    }
+
+    /// Those that were not heard for too long.
+    mutating func forget(before now: Moment) -> [Serial] {
+        let lost = modules.values.filter {
+            $0.lastSeen.advanced(by: Discovery.patience) <= now
+        }.map(\.serial).sorted()
+        for serial in lost { modules[serial] = nil }
+        return lost
+    }
+}

@@ -1,0 +1,96 @@
+import Domain
+import Modules
+
+/// A module that is connected, or was until its link was lost.
+public struct ConnectedModule: Sendable {
+    private let connection: ModuleConnection
+
+    init(_ connection: ModuleConnection) { self.connection = connection }
+
+    /// Where the connection stands: now, and each time that changes.
+    public var states: AsyncStream<ModuleConnectionState> {
+        Self.map(connection.state.values()) { ModuleConnectionState($0) }
+    }
+
+    public var state: ModuleConnectionState { ModuleConnectionState(connection.state.value) }
+
+    /// Nil while the module is not connected.
+    public var firmware: ModuleFirmwareInfo? {
+        connection.versions.value.map { ModuleFirmwareInfo($0) }
+    }
+
+    // MARK: Properties
+
+    /// What the module can do, in the order of its profile; empty while it is not connected.
+    public var properties: [ModuleProperty] {
+        get async {
+            guard case .available(let listing) = connection.properties.value else { return [] }
+            var found: [ModuleProperty] = []
+            for reading in listing.readable {
+                guard let spec = await connection.property(reading.name) else { continue }
+                found.append(ModuleProperty(spec, reading.value))
+            }
+            return found + (listing.writeOnly + listing.missing).map { ModuleProperty($0, nil) }
+        }
+    }
+
+    /// Asks the module.
+    public func read(_ name: String) async throws(ModuleFailure) -> ModuleValue {
+        do throws(PropertyReadError) {
+            return ModuleValue(try await connection.read(name))
+        } catch { throw ModuleFailure(error) }
+    }
+
+    /// Tells the module, asks it back, and returns what it has taken.
+    @discardableResult
+    public func write(
+        _ value: ModuleValue,
+        to name: String
+    ) async throws(ModuleFailure) -> ModuleValue {
+        do throws(PropertyWriteError) {
+            return ModuleValue(try await connection.write(value.value, to: name))
+        } catch { throw ModuleFailure(error) }
+    }
+
+    /// The value of now and then each newest one; nil while there is none.
+    ///
+    /// However fast values come, a slow reader misses only what is older than the newest.
+    public func values(of name: String) async -> AsyncStream<ModuleValue?> {
+        Self.map(await connection.watch(name)) { output in
+            output.value.map { ModuleValue($0) }
+        }
+    }
+
+    private static func map<Old: Sendable, New: Sendable>(
+        _ stream: AsyncStream<Old>,
+        _ change: @escaping @Sendable (Old) -> New
+    ) -> AsyncStream<New> {
+        let source = Source(stream)
+        return AsyncStream { await source.next().map(change) }
+    }
+
+    // MARK: Key
+
+    /// Gives the module another secret and proves on a new link that it has it.
+    ///
+    /// False when the module still wants the old one, with which it is then connected.
+    public func changeSecret(to secret: ModuleSecret) async throws(ModuleFailure) -> Bool {
+        do throws(ConnectError) {
+            return try await connection.changeKey(to: secret.secret)
+        } catch { throw ModuleFailure(error) }
+    }
+}
+
+/// One reader of a stream, for a stream made of it.
+private actor Source<Value: Sendable> {
+    private var iterator: AsyncStream<Value>.Iterator
+
+    init(_ stream: AsyncStream<Value>) { iterator = stream.makeAsyncIterator() }
+
+    func next() async -> Value? {
+        var copy = iterator
+        let value = await copy.next(isolation: self)
+        iterator = copy
+        return value
+    }
+}

@@ -1,0 +1,115 @@
+import Domain
+import Modules
+import Radio
+
+/// What went wrong, for programs and for people.
+public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Stays the same from version to version.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        case aborted
+        case bluetoothDisabled = "bluetooth-disabled"
+        case bluetoothNotSupported = "bluetooth-not-supported"
+        case bondingError = "bonding-error"
+        case invalidAPIKey = "invalid-api-key"
+        case invalidPrivateKey = "invalid-private-key"
+        case missingCharacteristic = "missing-characteristic"
+        case missingService = "missing-service"
+        case missingPermissions = "missing-permissions"
+        case networkError = "network-error"
+        case timedOut = "timed-out"
+        case moduleNotConnected = "module-not-connected"
+        case firmwareUpdateOngoing = "firmware-update-ongoing"
+        case propertyNotFound = "property-not-found"
+        case propertyNotReadable = "property-not-readable"
+        case propertyNotWritable = "property-not-writable"
+        case propertyWrongType = "property-wrong-type"
+        case propertyMissing = "property-missing"
+        case rangeOutOfBounds = "range-out-of-bounds"
+        case invalidWriteStep = "invalid-write-step"
+        case unknownState = "unknown-state"
+        case valueBytesInvalidSize = "value-bytes-invalid-size"
+        case notTaken = "not-taken"
+        case invalidSerial = "invalid-serial"
+        case invalidFile = "invalid-file"
+        case unexpected
+    }
+
+    public let code: Code
+    /// One sentence without its full stop.
+    public let sentence: String
+    /// What to do about it.
+    public let remedy: String
+
+    public var description: String { "\(sentence); \(remedy)" }
+
+    init(_ code: Code, _ sentence: String, _ remedy: String) {
+        self.code = code
+        self.sentence = sentence
+        self.remedy = remedy
+    }
+
+    private init(_ code: Code, _ error: some Explained) {
+        self.init(code, error.sentence, error.remedy)
+    }
+
+    init(_ error: ConnectError) {
+        let code: Code =
+            switch error {
+            case .aborted: .aborted
+            case .bluetoothDisabled: .bluetoothDisabled
+            case .bluetoothNotSupported: .bluetoothNotSupported
+            case .bondingError: .bondingError
+            case .invalidAPIKey: .invalidAPIKey
+            case .invalidPrivateKey: .invalidPrivateKey
+            case .missingCharacteristic: .missingCharacteristic
+            case .missingService: .missingService
+            case .missingPermissions: .missingPermissions
+            case .networkError: .networkError
+            case .timedOut: .timedOut
+            case .unexpected: .unexpected
+            }
+        self.init(code, error)
+    }
+
+    init(_ error: DiscoveryProblem) {
+        let code: Code =
+            switch error {
+            case .bluetoothDisabled, .bluetoothUnavailable: .bluetoothDisabled
+            case .bluetoothNotSupported: .bluetoothNotSupported
+            case .missingPermission: .missingPermissions
+            case .unexpected(.cancelled): .aborted
+            case .unexpected: .unexpected
+            }
+        self.init(code, error)
+    }
+
+    init(_ error: PropertyReadError) {
+        let code: Code =
+            switch error {
+            case .moduleNotConnected: .moduleNotConnected
+            case .propertyNotFound: .propertyNotFound
+            case .propertyWriteOnly: .propertyNotReadable
+            case .missing: .propertyMissing
+            case .module: .unexpected
+            }
+        self.init(code, error)
+    }
+
+    init(_ error: PropertyWriteError) {
+        let code: Code =
+            switch error {
+            case .moduleNotConnected: .moduleNotConnected
+            case .firmwareUpdateOngoing: .firmwareUpdateOngoing
+            case .propertyNotFound: .propertyNotFound
+            case .propertyNotWritable: .propertyNotWritable
+            case .propertyWrongType: .propertyWrongType
+            case .rangeOutOfBounds: .rangeOutOfBounds
+            case .invalidWriteStep: .invalidWriteStep
+            case .unknownState: .unknownState
+            case .valueBytesInvalidSize: .valueBytesInvalidSize
+            case .notTaken: .notTaken
+            case .module: .unexpected
+            }
+        self.init(code, error)
+    }
+}

@@ -1,0 +1,146 @@
+import Domain
+import Modules
+
+/// A module that is in reach.
+public struct DiscoveredVehicleModule: Sendable, Hashable {
+    public let serial: String
+    /// The kind of module, as in `comodule`.
+    public let family: String
+    public let name: String
+    /// In dBm.
+    public let signal: Int
+
+    init(_ module: DiscoveredModule) {
+        serial = module.serial.text
+        family = module.family.rawValue
+        name = module.name
+        signal = module.signal
+    }
+}
+
+/// The secret of a module: hex text of up to 20 bytes that is never printed.
+public struct ModuleSecret: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+    let secret: Secret
+
+    public init(_ text: String) { secret = Secret(Array(text.utf8)) }
+
+    public var description: String { "<secret>" }
+    public var debugDescription: String { "<secret>" }
+}
+
+/// What a property holds, or is to hold.
+public enum ModuleValue: Sendable, Hashable, CustomStringConvertible {
+    /// In the property's unit.
+    case number(Double)
+    case state(String)
+    /// What the module gave where its profile names no state for it.
+    case unknownState(UInt64)
+    case bytes([UInt8])
+
+    public var description: String { value.text }
+
+    init(_ value: PropertyValue) {
+        switch value {
+        case .number(let number): self = .number(number)
+        case .state(let name): self = .state(name)
+        case .unknownState(let raw): self = .unknownState(raw)
+        case .bytes(let bytes): self = .bytes(bytes)
+        }
+    }
+
+    var value: PropertyValue {
+        switch self {
+        case .number(let number): .number(number)
+        case .state(let name): .state(name)
+        case .unknownState(let raw): .unknownState(raw)
+        case .bytes(let bytes): .bytes(bytes)
+        }
+    }
+}
+
+/// A property of a connected module: what it is, and what it held when it was last told.
+public struct ModuleProperty: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable {
+        /// Between two numbers, in steps, when it can be written.
+        case range(writable: ClosedRange<Double>?, step: Double?)
+        case states([String])
+        case raw(bytes: Int)
+    }
+
+    public let name: String
+    public let unit: String?
+    public let kind: Kind
+    public let isReadable: Bool
+    public let isWritable: Bool
+    /// Nil for one that can only be written, or that this module does not give.
+    public let value: ModuleValue?
+
+    init(_ spec: PropertySpec, _ value: PropertyValue?) {
+        name = spec.name
+        unit = spec.unit
+        kind =
+            switch spec.form {
+            case .range(let form):
+                .range(writable: form.writing?.limits, step: form.writing?.step)
+            case .states(let form): .states(form.names)
+            case .raw(let length): .raw(bytes: length)
+            }
+        isReadable = spec.access.isReadable
+        isWritable = spec.access.isWritable
+        self.value = value.map { ModuleValue($0) }
+    }
+}
+
+/// What a connected module says about its firmware.
+public struct ModuleFirmwareInfo: Sendable, Hashable {
+    /// Which combination of module and vehicle it is made for; nil when it does not say.
+    public let type: Int?
+    public let variant: Int
+    public let primary: String?
+    public let secondary: String
+    public let bootloader: String?
+    /// By the name of the part.
+    public let externalComponents: [String: String]
+    public let sendsToCloud: Bool?
+
+    init(_ versions: ModuleVersions) {
+        type = versions.type
+        variant = versions.variant
+        primary = versions.primary?.description
+        secondary = versions.secondary.description
+        bootloader = versions.bootloader?.description
+        externalComponents = Dictionary(
+            versions.externals.map { ($0.part.rawValue, $0.version.description) }
+        ) { first, _ in first }
+        sendsToCloud = versions.sendsToCloud
+    }
+}
+
+/// Where a connection stands.
+public enum ModuleConnectionState: Sendable, Hashable {
+    case disconnected
+    case connecting(name: String, serial: String, Connecting)
+    case connected(name: String, serial: String)
+
+    public enum Connecting: Sendable, Hashable {
+        case bluetoothOff, searching, handshaking, firmwareUpdateOngoing
+    }
+
+    init(_ state: ConnectionState) {
+        switch state {
+        case .disconnected:
+            self = .disconnected
+        case .connecting(let module, let part):
+            let part: Connecting =
+                switch part {
+                case .bluetoothOff: .bluetoothOff
+                case .searching: .searching
+                case .handshaking: .handshaking
+                case .firmwareUpdateOngoing: .firmwareUpdateOngoing
+                }
+            self = .connecting(name: module.name, serial: module.serial.text, part)
+        case .connected(let module):
+            self = .connected(name: module.name, serial: module.serial.text)
+        }
+    }
+}

@@ -1,0 +1,453 @@
+import Domain
+import Modules
+import Radio
+import Sessions
+import Simulation
+import Synchronization
+import Testing
+import Wire
+
+/// Connecting to simulated modules: states, errors, and what comes after.
+@Suite struct ConnectionTests {
+    @Test func `a connection goes through its states and knows its module`() throws {
+        let plan = ModuleBench.module { $0.firmwareVariant = 3 }
+        try ModuleBench([plan]).run { bench in
+            let connection = bench.connection()
+            let seen = try await bench.states(of: connection) {
+                try await connection.connect(ModuleBench.serial(1), secret: ModuleBench.secret)
+                guard case .available(let listing) = connection.properties.value else {
+                    Issue.record("no properties")
+                    return
+                }
+                #expect(listing.readable.count == 12)
+                #expect(listing.writeOnly.map(\.name) == ["clock", "clock_zone"])
+                #expect(listing.missing.isEmpty)
+                let versions = try #require(connection.versions.value)
+                #expect(versions.type == 17)
+                #expect(versions.variant == 3)
+                #expect(versions.secondary == FirmwareVersion(4, 11, 3))
+                #expect(versions.primary == FirmwareVersion(1, 0, 0))
+                #expect(versions.bootloader == FirmwareVersion(1, 2, 0))
+                #expect(versions.externals.map(\.part) == [.external1, .external2])
+                #expect(
+                    versions.externals.map(\.version) == [
+                        FirmwareVersion(1, 2, 3, build: 0), FirmwareVersion(0, 3, 1, build: 0),
+                    ]
+                )
+                #expect(versions.sendsToCloud == false)
+            }
+            #expect(
+                seen == [
+                    "disconnected", "connecting to Comodule module 00a0000000000001: searching",
+                    "connecting to COMODULE 00a0000000000001: handshaking",
+                    "connected to COMODULE 00a0000000000001", "disconnected",
+                ]
+            )
+            #expect(connection.properties.value == .notAvailable)
+            #expect(connection.versions.value == nil)
+        }
+    }
+
+    @Test(arguments: [
+        (ModulePlan.Fault(.refuseKey, times: 9), ConnectError.invalidPrivateKey(nil)),
+        (.init(.refuseBond), .bondingError),
+        (.init(.lacks(0x2556)), .missingCharacteristic(ComoduleNumbers.challenge.uuid)),
+        (.init(.lacks(0x155E)), .missingCharacteristic(ComoduleNumbers.notifier.uuid)),
+        (.init(.lacks(0x2554)), .missingService(ComoduleNumbers.security)),
+        (.init(.lacks(0x1554)), .missingService(ComoduleNumbers.metrics)),
+        (.init(.connectFails, times: 255), .timedOut(.handshaking)),
+        (.init(.silentIn(.challenge), times: 9), .timedOut(.handshaking)),
+        (.init(.linkLostIn(.challenge), times: 255), .timedOut(.handshaking)),
+        (.init(.linkLostIn(.response), times: 9), .invalidPrivateKey(nil)),
+        (.init(.flap(total: .seconds(1), period: .seconds(1))), .timedOut(.searching)),
+    ])
+    func `each error can be met and says what to do`(
+        fault: ModulePlan.Fault,
+        error: ConnectError
+    ) throws {
+        let plan = ModuleBench.module {
+            $0.faults = [fault]
+            if error == .timedOut(.searching) { $0.signal = nil }
+        }
+        try ModuleBench([plan]).run { bench in
+            let connection = bench.connection()
+            let found = await bench.error(connecting: connection)
+            #expect(found == error)
+            #expect(connection.state.value == .disconnected)
+            #expect(!error.sentence.isEmpty && !error.remedy.isEmpty)
+            #expect(connection.log.entries.contains { $0.text.contains(error.remedy) })
+        }
+    }
+
+    @Test(arguments: [
+        ModulePlan.Exchange.challenge, .response, .state, .information, .selector, .register,
+        .notifier,
+    ])
+    func `one link lost anywhere in the handshake is made good`(
+        exchange: ModulePlan.Exchange
+    ) throws {
+        try ModuleBench([ModuleBench.faulty(.init(.linkLostIn(exchange)))]).run { bench in
+            let connection = bench.connection()
+            try await connection.connect(ModuleBench.serial(1), secret: ModuleBench.secret)
+            #expect(connection.state.value.isConnected)
+            await connection.disconnect()
+        }
+    }
+
+    @Test(arguments: [
+        ("", ComoduleKeyError.empty), ("xyz0", .notHex(position: 1)), ("123", .oddDigits(3)),
+        (String(repeating: "0", count: 42), .tooLong(digits: 42)),
+    ])
+    func `a secret that is no key is refused before any radio work`(
+        text: String,
+        error: ComoduleKeyError
+    ) throws {
+        try ModuleBench([]).run { bench in
+            let connection = bench.connection()
+            let secret = Secret(Array(text.utf8))
+            await #expect(throws: ConnectError.invalidPrivateKey(error)) {
+                try await connection.connect(ModuleBench.serial(1), secret: secret)
+            }
+            let shown = connection.log.entries.map(\.text).joined()
+            #expect(text.isEmpty || !shown.contains(text))
+        }
+    }
+
+    @Test func `a short or upper-case key is the module's`() throws {
+        let plan = ModuleBench.module {
+            $0.key = [0xAB, 0xCD] + [UInt8](repeating: 0, count: 18)
+        }
+        try ModuleBench([plan]).run { bench in
+            let connection = bench.connection()
+            try await connection.connect(
+                ModuleBench.serial(1),
+                secret: Secret(Array("ABcd".utf8))
+            )
+            #expect(connection.state.value.isConnected)
+            await connection.disconnect()
+        }
+    }
+
+    @Test func `where profiles come from has errors of its own`() throws {
+        try ModuleBench([ModuleBench.module()]).run { bench in
+            let cases: [(ProfileSource.Failure, ConnectError)] = [
+                (.invalidAPIKey, .invalidAPIKey), (.network("no route"), .networkError("no route")),
+                (.unknown("no such profile"), .unexpected("no such profile")),
+            ]
+            for (failure, error) in cases {
+                var options = ModuleConnection.Options()
+                options.profiles = ProfileSource { _ in .failure(failure) }
+                #expect(await bench.error(connecting: bench.connection(), options) == error)
+            }
+            var options = ModuleConnection.Options()
+            options.profiles = .named("generik")
+            guard
+                case .unexpected(let words) = await bench.error(
+                    connecting: bench.connection(),
+                    options
+                )
+            else {
+                Issue.record("a profile that is not there was taken")
+                return
+            }
+            #expect(words.contains("did you mean `generic`?"))
+        }
+    }
+
+    // MARK: The host's radio
+
+    @Test func `Bluetooth that is off is waited for`() throws {
+        try ModuleBench([ModuleBench.module()]).run { bench in
+            let connection = bench.connection()
+            await bench.simulation.air.setPower("hci0", on: false)
+            let seen = try await bench.states(of: connection) {
+                async let on: Void = {
+                    await bench.time.sleep(for: .seconds(10), "somebody to switch it on")
+                    await bench.simulation.air.setPower("hci0", on: true)
+                }()
+                try await connection.connect(ModuleBench.serial(1), secret: ModuleBench.secret)
+                await on
+            }
+            #expect(seen.contains { $0.hasSuffix("bluetooth-off") })
+            #expect(seen.contains { $0.hasPrefix("connected") })
+        }
+    }
+
+    @Test func `Bluetooth that stays off is told as such`() throws {
+        try ModuleBench([ModuleBench.module()]).run { bench in
+            await bench.simulation.air.setPower("hci0", on: false)
+            #expect(await bench.error(connecting: bench.connection()) == .bluetoothDisabled)
+        }
+    }
+
+    @Test func `an adapter that is not there is told as such`() throws {
+        try ModuleBench([ModuleBench.module()]).run { bench in
+            await bench.simulation.air.removeAdapter("hci0")
+            #expect(await bench.error(connecting: bench.connection()) == .bluetoothNotSupported)
+        }
+    }
+
+    @Test func `a user without the right is told as such`() throws {
+        try ModuleBench([]).run { bench in
+            let connection = ModuleConnection(central: LockedCentral(), time: bench.time)
+            #expect(
+                await bench.error(connecting: connection)
+                    == .missingPermissions(["use of Bluetooth"])
+            )
+        }
+    }
+
+    // MARK: One after the other
+
+    @Test func `a second connect ends the first`() throws {
+        let plans = [ModuleBench.module(1) { $0.signal = nil }, ModuleBench.module(2)]
+        try ModuleBench(plans).run { bench in
+            let connection = bench.connection()
+            async let first = bench.error(connecting: connection, timeout: .seconds(600))
+            await bench.time.sleep(for: .seconds(5), "the first attempt to be under way")
+            let began = bench.time.now
+            try await connection.connect(ModuleBench.serial(2), secret: ModuleBench.secret)
+            #expect(await first == .aborted)
+            #expect(began.duration(to: bench.time.now) < .seconds(10))
+            guard case .connected(let name) = connection.state.value else {
+                Issue.record("not connected")
+                return
+            }
+            #expect(name.serial == ModuleBench.serial(2))
+            await connection.disconnect()
+        }
+    }
+
+    @Test func `connecting elsewhere ends the connection that there is`() throws {
+        try ModuleBench([ModuleBench.module(1), ModuleBench.module(2)]).run { bench in
+            let connection = bench.connection()
+            for number in [1, 2, 1] {
+                try await connection.connect(
+                    ModuleBench.serial(number),
+                    secret: ModuleBench.secret
+                )
+            }
+            // Nobody else could connect to the second module if its link were still up.
+            let other = bench.connection()
+            try await other.connect(ModuleBench.serial(2), secret: ModuleBench.secret)
+            await other.disconnect()
+            await connection.disconnect()
+        }
+    }
+
+    @Test func `disconnect ends an attempt and forgets the module`() throws {
+        try ModuleBench([ModuleBench.module { $0.signal = nil }]).run { bench in
+            let connection = bench.connection()
+            async let attempt = bench.error(connecting: connection, timeout: .seconds(600))
+            await bench.time.sleep(for: .seconds(5), "the attempt to be under way")
+            await connection.disconnect()
+            #expect(await attempt == .aborted)
+            #expect(connection.state.value == .disconnected)
+        }
+    }
+
+    @Test func `a task that is cancelled ends its attempt`() throws {
+        try ModuleBench([ModuleBench.module { $0.signal = nil }]).run { bench in
+            let connection = bench.connection()
+            let began = bench.time.now
+            let found = await withTaskGroup(of: ConnectError?.self) { group in
+                group.addTask { await bench.error(connecting: connection, timeout: .seconds(600)) }
+                await bench.time.sleep(for: .seconds(5), "the attempt to be under way")
+                group.cancelAll()
+                return await group.next() ?? nil
+            }
+            #expect(found == .aborted)
+            #expect(began.duration(to: bench.time.now) < .seconds(10))
+        }
+    }
+
+    // MARK: After it was made
+
+    @Test func `a lost link is the end unless reconnecting was asked for`() throws {
+        let plan = ModuleBench.faulty(.init(.linkLostAfter(.seconds(20))))
+        for reconnects in [false, true] {
+            try ModuleBench([plan]).run { bench in
+                let connection = bench.connection()
+                let seen = try await bench.states(of: connection) {
+                    var options = ModuleConnection.Options()
+                    options.reconnects = reconnects
+                    try await connection.connect(
+                        ModuleBench.serial(1),
+                        secret: ModuleBench.secret,
+                        options: options
+                    )
+                    await bench.time.sleep(for: .seconds(60), "the link to be lost")
+                    #expect(connection.state.value.isConnected == reconnects)
+                    #expect((connection.properties.value == .notAvailable) != reconnects)
+                }
+                #expect(
+                    seen.count { $0.hasPrefix("connected") } == (reconnects ? 2 : 1)
+                )
+            }
+        }
+    }
+
+    @Test func `a module that hands an image on is connected to when it is done`() throws {
+        try ModuleBench([ModuleBench.module()]).run { bench in
+            let connection = bench.connection()
+            let seen = try await bench.states(of: connection) {
+                try await connection.connect(ModuleBench.serial(1), secret: ModuleBench.secret)
+                await bench.simulation.air.arrange { $0.comoduleModules[0].handOn(.seconds(40)) }
+                await bench.time.sleep(for: .seconds(10), "the module to say so")
+                #expect(connection.update.value == .moduleUpdatingComponent)
+                await #expect(throws: PropertyWriteError.firmwareUpdateOngoing) {
+                    try await connection.write(.state("enabled"), to: "lights")
+                }
+                await #expect(throws: PropertyReadError.moduleNotConnected) {
+                    try await connection.read("lights")
+                }
+                await bench.time.sleep(for: .seconds(60), "the module to be done")
+                #expect(connection.state.value.isConnected)
+                try await connection.write(.state("enabled"), to: "lights")
+            }
+            #expect(seen.contains { $0.hasSuffix("firmware-update-ongoing") })
+        }
+    }
+
+    @Test func `connecting in the middle of it waits until it is over`() throws {
+        try ModuleBench([ModuleBench.module()]).run { bench in
+            await bench.simulation.air.arrange { $0.comoduleModules[0].handOn(.seconds(20)) }
+            let connection = bench.connection()
+            #expect(
+                await bench.error(connecting: connection, timeout: .seconds(8))
+                    == .timedOut(.firmwareUpdateOngoing)
+            )
+            let began = bench.time.now
+            try await connection.connect(
+                ModuleBench.serial(1),
+                secret: ModuleBench.secret,
+                timeout: .seconds(60)
+            )
+            #expect(began.duration(to: bench.time.now) > .seconds(8))
+            #expect(connection.state.value.isConnected)
+            await connection.disconnect()
+        }
+    }
+
+    @Test func `what is remembered makes the next handshake shorter`() throws {
+        try ModuleBench([ModuleBench.module()]).run { bench in
+            let connection = bench.connection()
+            func time() async throws -> Duration {
+                let began = bench.time.now
+                try await connection.connect(ModuleBench.serial(1), secret: ModuleBench.secret)
+                await connection.disconnect()
+                return began.duration(to: bench.time.now)
+            }
+            let first = try await time()
+            let second = try await time()
+            #expect(connection.cache.count == 1)
+            connection.clearCache()
+            #expect(connection.cache.count == 0)
+            let third = try await time()
+            #expect(second < first && second < third, "\(first) \(second) \(third)")
+        }
+    }
+
+    @Test func `an address that is stale costs a few seconds and no more`() throws {
+        try ModuleBench([ModuleBench.module()]).run { bench in
+            let connection = bench.connection()
+            var cached = CachedModule()
+            cached.peer = Peer(handle: "C0:00:00:00:00:00")
+            connection.cache.remember(cached, as: ModuleBench.serial(1))
+            let began = bench.time.now
+            try await connection.connect(ModuleBench.serial(1), secret: ModuleBench.secret)
+            #expect(began.duration(to: bench.time.now) < .seconds(6))
+            await connection.disconnect()
+        }
+    }
+
+    // MARK: Keys
+
+    @Test func `a new key holds at once and on every later link`() throws {
+        try ModuleBench([ModuleBench.module()]).run { bench in
+            let connection = bench.connection()
+            try await connection.connect(ModuleBench.serial(1), secret: ModuleBench.secret)
+            let new = Secret(Array(String(repeating: "2f", count: 20).utf8))
+            #expect(try await connection.changeKey(to: new))
+            await connection.disconnect()
+            #expect(
+                await bench.error(connecting: bench.connection()) == .invalidPrivateKey(nil)
+            )
+            try await connection.connect(ModuleBench.serial(1), secret: new)
+            await connection.disconnect()
+            #expect(!connection.log.entries.contains { $0.text.contains("2f2f") })
+            #expect(connection.log.entries.contains { $0.text.contains("<secret>") })
+        }
+    }
+
+    @Test func `a key that was not taken leaves the old one in use`() throws {
+        try ModuleBench([ModuleBench.faulty(.init(.refuseKeyChange))]).run { bench in
+            let connection = bench.connection()
+            try await connection.connect(ModuleBench.serial(1), secret: ModuleBench.secret)
+            let new = Secret(Array(String(repeating: "2f", count: 20).utf8))
+            #expect(try await !connection.changeKey(to: new))
+            #expect(connection.state.value.isConnected)
+            await connection.disconnect()
+        }
+    }
+}
+
+/// A host that does not let us use its radio.
+private struct LockedCentral: Central {
+    let adapter = "hci0"
+
+    func withScan<R: Sendable>(
+        _ filter: ScanFilter,
+        _ body: (any Scan) async throws(RadioError) -> R
+    ) async throws(RadioError) -> R { throw .unauthorized }
+
+    func connect(to peer: Peer, before deadline: Moment) async throws(RadioError) -> any Link {
+        throw .unauthorized
+    }
+
+    func forget(_ peer: Peer) async {}
+}
+
+extension ModuleBench {
+    func connection() -> ModuleConnection { ModuleConnection(central: central, time: time) }
+
+    /// What connecting to the first module ends with; nil when it is connected.
+    func error(
+        connecting connection: ModuleConnection,
+        _ options: ModuleConnection.Options = .init(),
+        timeout: Duration = .seconds(25)
+    ) async -> ConnectError? {
+        do throws(ConnectError) {
+            try await connection.connect(
+                Self.serial(1),
+                secret: Self.secret,
+                timeout: timeout,
+                options: options
+            )
+            await connection.disconnect()
+            return nil
+        } catch { return error }
+    }
+
+    /// The states that a connection goes through while it is tended and the body runs.
+    func states(
+        of connection: ModuleConnection,
+        _ body: () async throws -> Void
+    ) async throws -> [String] {
+        let seen = Mutex<[String]>([])
+        let note: @Sendable (String) -> Void = { text in seen.withLock { $0.append(text) } }
+        let result: Result<Void, any Error> = await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await state in connection.state.values() { note(state.description) }
+            }
+            let result: Result<Void, any Error> = await connection.tended { _ in
+                do { return .success(try await body()) } catch { return .failure(error) }
+            }
+            await time.sleep(for: .seconds(1), "the last state to be seen")
+            group.cancelAll()
+            return result
+        }
+        try result.get()
+        return seen.withLock { $0 }
+    }
+}
