@@ -106,7 +106,8 @@ let package = Package(
             [
                 "Digests", "Domain", "Marked", "Wire", "Sessions", "Radio", "Modules",
                 "Simulation",
-            ]
+            ],
+            resources: [.copy("Tables")]
         ),
         tests("TidyTests", ["Domain", "Commands"]),
         tests(
