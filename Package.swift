@@ -79,8 +79,9 @@ let package = Package(
         .executableTarget(
             name: "yardmaster",
             dependencies: [
-                "Digests", "Domain", "Wire", "Sessions", "Simulation", "Images", "Marked",
-                "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "CLinux",
+                "Digests", "Domain", "Wire", "Sessions", "Modules", "Simulation", "Images",
+                "Marked", "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads",
+                "CLinux",
             ],
             swiftSettings: common
         ),
