@@ -23,13 +23,6 @@ struct GOReader {
         self.diagnostics = diagnostics
     }
 
-    /// Nil unless the item says that it is of this family.
-    static func isMeant(by node: MarkedNode) -> Bool {
-        // Other faults of the item are told by whoever reads it.
-        var peek = FieldReader(node, Diagnostics(), as: "a simulated module")
-        return peek.choice("family", Family.self, .optional) == .geotabGo
-    }
-
     /// Moduli in hex, at most two: a device holds no more.
     static func tenants(
         _ reader: inout FieldReader,

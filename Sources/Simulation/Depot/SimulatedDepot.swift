@@ -68,6 +68,7 @@ package struct SimulatedDepot: Sendable {
             )
         }
         for plan in file.goDevices { world.add(plan) }
+        for lock in file.locks { world.addLRDevice(lock) }
     }
 
     private static func memory(
