@@ -160,6 +160,9 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("wire", ["Digests", "Domain", "Wire", "Simulation"]),
         fuzz("lrdevice", ["Domain", "Wire", "Sessions"]),
         fuzz("zip", ["Images"]),
+        fuzz("addon", ["Domain", "Wire"]),
+        fuzz("token", ["Domain", "Modules", "Wire"]),
+        fuzz("carshare", ["Domain", "Sessions", "Wire"]),
         fuzz("manifest", ["Marked", "Manifest"]),
     ]
 }

@@ -82,8 +82,8 @@ package struct DepotFile: Sendable, Equatable {
             linksPerAdapter: links,
             imageCapacity: capacity?.bytes ?? 1 << 20,
             modules: modules,
-            locks: locks,
-            goDevices: goDevices
+            goDevices: goDevices,
+            locks: locks
         )
     }
 
