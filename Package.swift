@@ -124,7 +124,8 @@ let package = Package(
             [
                 "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules",
                 "Simulation",
-            ]
+            ],
+            resources: [.copy("Tables")]
         ),
         tests("TidyTests", ["Domain", "Commands"]),
         tests(
@@ -181,6 +182,9 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("wire", ["Digests", "Domain", "Wire", "Simulation"]),
         fuzz("lrdevice", ["Domain", "Wire", "Sessions"]),
         fuzz("zip", ["Images"]),
+        fuzz("addon", ["Domain", "Wire"]),
+        fuzz("token", ["Domain", "Modules", "Wire"]),
+        fuzz("carshare", ["Domain", "Sessions", "Wire"]),
         fuzz("manifest", ["Marked", "Manifest"]),
     ]
 }

@@ -1,7 +1,8 @@
 extension Command {
     /// Every command, in the order that help lists them.
     package static let all: [Command] = [
-        .validate, .plan, .run, .status, .scan, .watch, .schema, .completion, .man, .help, .version,
+        .validate, .plan, .run, .status, .scan, .watch, .tokenShow, .schema, .completion, .man,
+        .help, .version,
     ]
 
     package static func named(_ id: CommandName) -> Command? { all.first { $0.id == id } }
@@ -159,6 +160,28 @@ extension Command {
             .invalidManifest, .inputMissing, .unavailable, .configuration, .interrupted,
             .terminated,
         ]
+    )
+
+    static let tokenShow = Command(
+        .tokenShow,
+        summary: "Show what a car-share token is good for",
+        description: [
+            "Says whose token it is, for which vehicle, from when to when and for which commands, "
+                + "and every reason for which it would be refused. The private key in it is "
+                + "checked and never shown. A token that would be refused ends with 78."
+        ],
+        arguments: [
+            Argument(
+                "FILE",
+                .file,
+                help: "The token's file, or a reference: file:PATH, credential:NAME, env:NAME."
+            )
+        ],
+        flags: [.json],
+        examples: [
+            Example("yardmaster token show car-17.token", "Explains the token of one vehicle.")
+        ],
+        exitCodes: [.inputMissing, .configuration]
     )
 
     static let schema = Command(

@@ -5,10 +5,12 @@ import Manifest
 import Modules
 import Rollout
 import Sessions
+import Wire
 
 /// Fetches the secrets that a plan refers to; what it reads goes nowhere but into a key.
 struct SecretSource {
-    private static let limit = 16_384
+    /// The longest secret is a car-share token.
+    private static let limit = CarShareToken.longestText + 1
 
     let context: Context
 
@@ -40,7 +42,7 @@ struct SecretSource {
     /// The key of a vehicle's module.
     private func key(for vehicle: PlannedVehicle) throws(CommandError) -> ComoduleKey {
         guard let reference = vehicle.secret else { throw missing(vehicle) }
-        let text = try read(reference, for: vehicle)
+        let text = try read(reference, of: "vehicle \(vehicle.id)")
         do throws(ComoduleKeyError) {
             return try ComoduleKey(text)
         } catch {
@@ -58,7 +60,7 @@ struct SecretSource {
         for vehicle: PlannedVehicle
     ) throws(CommandError) -> LRCredentials? {
         guard let reference = vehicle.secret else { return nil }
-        let text = try read(reference, for: vehicle)
+        let text = try read(reference, of: "vehicle \(vehicle.id)")
         do throws(LRCredentialsError) {
             return try LRCredentials(text)
         } catch {
@@ -81,7 +83,7 @@ struct SecretSource {
         _ reference: SecretReference,
         of vehicle: PlannedVehicle
     ) throws(CommandError) -> CarShareCredentials {
-        let text = try read(reference, for: vehicle)
+        let text = try read(reference, of: "vehicle \(vehicle.id)")
         do throws(CarShareCredentialsError) {
             return try CarShareCredentials(text: text)
         } catch {
@@ -94,28 +96,29 @@ struct SecretSource {
         }
     }
 
-    private func read(
+    /// The text that a reference leads to; `owner` is said in errors.
+    func read(
         _ reference: SecretReference,
-        for vehicle: PlannedVehicle
+        of owner: String
     ) throws(CommandError) -> Secret {
         switch reference {
         case .file(let file):
-            return try read(file.path, for: vehicle)
+            return try read(path: file.path, of: owner)
         case .credential(let name):
             guard let directory = context.variable("CREDENTIALS_DIRECTORY") else {
                 throw CommandError(
                     .configuration,
-                    "vehicle \(vehicle.id) has its secret in credential:\(name)",
+                    "\(owner) has its secret in credential:\(name)",
                     because: ["the service manager passed no credentials directory"],
                     hint: "add LoadCredential=\(name):PATH to the service"
                 )
             }
-            return try read(directory + "/" + name, for: vehicle)
+            return try read(path: directory + "/" + name, of: owner)
         case .environment(let name):
             guard let value = context.variable(name) else {
                 throw CommandError(
                     .inputMissing,
-                    "vehicle \(vehicle.id) has its secret in env:\(name)",
+                    "\(owner) has its secret in env:\(name)",
                     because: ["there is no such variable in the environment"]
                 )
             }
@@ -124,11 +127,8 @@ struct SecretSource {
     }
 
     /// Refuses a file that others can read: it would be no secret any more.
-    private func read(
-        _ path: String,
-        for vehicle: PlannedVehicle
-    ) throws(CommandError) -> Secret {
-        let sentence = "the secret of vehicle \(vehicle.id) cannot be read"
+    func read(path: String, of owner: String) throws(CommandError) -> Secret {
+        let sentence = "the secret of \(owner) cannot be read"
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             let kind: CommandError.Kind = errno == ENOENT ? .inputMissing : .configuration

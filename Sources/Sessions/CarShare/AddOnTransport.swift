@@ -202,6 +202,7 @@ package struct AddOnTransport: Sendable {
         case .idle, .connecting, .closed:
             return [.note(.bytesOutsideSession(bytes.count))]
         case .syncing, .handshaking, .connected:
+            guard !bytes.isEmpty else { return [.note(.emptyWrite)] }
             let events = assembler.take(bytes)
             nextPiece = assembler.isMidFrame ? now.advanced(by: limits.piece) : nil
             return events.flatMap { take($0, at: now) }

@@ -237,7 +237,7 @@ package struct CarShareExchange: Sendable {
             case .busy: .busy
             case .length(let count): .tooLong(count)
             }
-        return end(.notSent, reason)
+        return end(fate, reason)
     }
 
     /// Bytes came that are no frame.

@@ -5,6 +5,7 @@ package import Wire
 package enum CarShareNote: Hashable, Sendable, CustomStringConvertible {
     /// Bytes that came while no session was open.
     case bytesOutsideSession(Int)
+    case emptyWrite
     /// A valid frame that says nothing to a car-share host.
     case frame(AddOnType)
     /// The vehicle began the handshake again, and was answered.
@@ -21,6 +22,7 @@ package enum CarShareNote: Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .bytesOutsideSession(let count): "\(count) bytes came outside a session"
+        case .emptyWrite: "a write without a byte"
         case .frame(let type):
             "passed over a frame of type 0x\(Hex.text([type.rawValue])), which is not for us"
         case .handshakeRepeated: "the vehicle began the handshake again"

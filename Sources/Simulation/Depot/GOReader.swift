@@ -55,8 +55,18 @@ struct GOReader {
         let count = reader.integer("count", in: 1...100_000, default: 1)
         let serial = serial()
         let hardware = reader.integer("hardware-id", in: 1...Int(UInt32.max), .required)
-        guard let serial, let hardware, let id = UInt32(exactly: hardware) else { return [] }
-        var plan = GOPlan(serial: serial, hardwareID: id)
+        let id = hardware.flatMap { UInt32(exactly: $0) }
+        // Without these two it is no device, but the rest of the item is checked all the same.
+        var plan = serial.flatMap { serial in id.map { GOPlan(serial: serial, hardwareID: $0) } }
+        readRest(into: &plan)
+        reader.finish()
+        return plan.map { series(of: $0, count: count) } ?? []
+    }
+
+    private mutating func readRest(into found: inout GOPlan?) {
+        guard var plan = found ?? Serial("none").map({ GOPlan(serial: $0, hardwareID: 0) }) else {
+            return
+        }
         let own = Self.tenants(&reader, diagnostics)
         plan.tenants = reader.has("tenant-keys") ? own : tenants
         plan.isInReach = !reader.boolean("out-of-reach", default: false)
@@ -74,8 +84,7 @@ struct GOReader {
             plan.link = DepotFile.read(link: own, over: link)
         }
         plan.faults = reader.list("faults", .optional, of: "faults").compactMap { fault($0) }
-        reader.finish()
-        return series(of: plan, count: count)
+        if found != nil { found = plan }
     }
 
     private mutating func serial() -> Serial? {

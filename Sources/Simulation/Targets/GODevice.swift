@@ -35,6 +35,9 @@ package final class GODevice: AirVisitor {
     private var mayLook = true
     private var assembler = AddOnAssembler(sums: .strict)
     private var handshakes = 0
+    /// For the rest of this link, by script.
+    private var ignoresSync = false
+    private var ignoresConfirmation = false
     private var faultCounts: [Int]
     /// Links that it had: what was set for an older one does not happen on the next.
     package private(set) var links = 0
@@ -85,6 +88,8 @@ package final class GODevice: AirVisitor {
         links += 1
         assembler = AddOnAssembler(sums: .strict)
         state = .listening
+        ignoresSync = happens(.noHandshake)
+        ignoresConfirmation = happens(.noHandshakeAcknowledgement)
     }
 
     package func visitEnded(_ visit: AirVisit) {
@@ -139,7 +144,7 @@ package final class GODevice: AirVisitor {
     private func synced() {
         switch state {
         case .listening, .asked:
-            if happens(.noHandshake) || leaves(in: .handshake) { return }
+            if ignoresSync || leaves(in: .handshake) { return }
             ask()
         case .ready, .busy:
             // A host that begins anew.
@@ -164,7 +169,7 @@ package final class GODevice: AirVisitor {
         case (_, .confirmation):
             let wantsAcknowledgement = frame.body[2] & 1 != 0
             if case .asked = state { state = .ready(challenge: nil) }
-            guard wantsAcknowledgement, !happens(.noHandshakeAcknowledgement) else { return }
+            guard wantsAcknowledgement, !ignoresConfirmation else { return }
             send(.acknowledgement)
         case (_, .ping): send(.acknowledgement)
         case (.ready(let challenge), .messageToVehicle): received(frame.body, challenge)

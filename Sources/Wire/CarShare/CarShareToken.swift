@@ -58,10 +58,7 @@ package struct CarShareToken: Sendable, Equatable {
 
     /// The DER bytes in a base64 text, with the lines of a PEM file around it or without.
     private static func key(_ text: [UInt8]) -> [UInt8]? {
-        let lines = text.split { $0 == 0x0A || $0 == 0x0D }
-            .filter { !$0.starts(with: Array("-----".utf8)) }
-        // One line can hold header, base64 and footer, too.
-        var body = lines.flatMap { $0 }
+        var body = text
         for mark in ["-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"] {
             body = removing(Array(mark.utf8), from: body)
         }
