@@ -52,7 +52,8 @@ package struct JobBuilder: Sendable {
             return conditions.first { Property(rawValue: $0.property) == nil }
                 .map { "a condition on `\($0.property)`" }
         case .update(let update):
-            return update.healthy.isEmpty ? nil : "`healthy` conditions"
+            return update.healthy.first { Property(rawValue: $0.property) == nil }
+                .map { "a `healthy` condition on `\($0.property)`" }
         case .set: return "`set` steps"
         case .read: return "`read` steps"
         case .expect: return "`expect` steps"
@@ -105,19 +106,7 @@ package struct JobBuilder: Sendable {
             }
             return .require(requirements, otherwise: otherwise)
         case .update(let update):
-            guard let image = plan.image(named: update.image), let parts = images[image.name]
-            else { return nil }
-            return .update(
-                UpdateJob(
-                    name: image.name,
-                    digest: image.digest,
-                    version: image.version,
-                    type: image.fits.type.map(Int.init),
-                    variant: image.fits.variant.map(Int.init),
-                    allowsDowngrade: update.allowsDowngrade,
-                    parts: parts
-                )
-            )
+            return UpdateJob(update, of: plan, images).map { .update($0) }
         case .set, .read, .expect, .command, .feature, .wait:
             // `obstacles` has refused the plan.
             return nil

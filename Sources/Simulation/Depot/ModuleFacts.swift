@@ -21,12 +21,14 @@ struct ModuleFacts: Equatable {
     /// How often each fault of the plan has happened.
     var faultCounts: [UInt8]
     var transfer = TransferFacts()
+    var updates: UpdateFacts
     /// A digest of what the plan says the module is to begin with.
     var baseline: UInt32
 
     init(plan: ModulePlan) {
         version = plan.version
         primaryVersion = plan.primaryVersion
+        updates = UpdateFacts(plan: plan)
         faultCounts = [UInt8](repeating: 0, count: min(plan.faults.count, 255))
         baseline = Self.baseline(of: plan)
     }
@@ -59,7 +61,7 @@ extension ModuleFacts {
         bytes += UInt32(transfer.received).littleBytes + UInt32(transfer.executed).littleBytes
         bytes += transfer.receivedCRC.littleBytes + transfer.executedCRC.littleBytes
         bytes += UInt32(transfer.objectSize.map { $0 + 1 } ?? 0).littleBytes
-        return bytes
+        return bytes + updates.bytes
     }
 
     /// Nil when the bytes were saved by another layout.
@@ -85,20 +87,22 @@ extension ModuleFacts {
             transfer.receivedCRC = try reader.little()
             transfer.executedCRC = try reader.little()
             transfer.objectSize = try Self.optional(&reader)
+            guard let updates = try UpdateFacts(&reader) else { return nil }
+            self.updates = updates
         } catch { return nil }
         guard reader.isAtEnd else { return nil }
     }
 
-    private static func bytes(_ moment: Moment?) -> [UInt8] {
+    static func bytes(_ moment: Moment?) -> [UInt8] {
         UInt64(bitPattern: moment?.nanoseconds ?? -1).littleBytes
     }
 
-    private static func moment(_ reader: inout ByteReader) throws(OutOfBytes) -> Moment? {
+    static func moment(_ reader: inout ByteReader) throws(OutOfBytes) -> Moment? {
         let nanoseconds = Int64(bitPattern: try reader.little(UInt64.self))
         return nanoseconds < 0 ? nil : Moment(nanoseconds: nanoseconds)
     }
 
-    private static func version(
+    static func version(
         _ reader: inout ByteReader
     ) throws(OutOfBytes) -> FirmwareVersion {
         FirmwareVersion(
