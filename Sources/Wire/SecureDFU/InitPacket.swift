@@ -62,6 +62,8 @@ package struct InitPacket: Equatable, Sendable {
     package init(
         type: ImageType,
         applicationSize: UInt32,
+        bootloaderSize: UInt32? = nil,
+        softDeviceSize: UInt32? = nil,
         digest: SHA256Digest,
         firmwareVersion: UInt32? = nil,
         hardwareVersion: UInt32? = nil,
@@ -69,6 +71,8 @@ package struct InitPacket: Equatable, Sendable {
     ) {
         self.type = type
         self.applicationSize = applicationSize
+        self.bootloaderSize = bootloaderSize
+        self.softDeviceSize = softDeviceSize
         self.digest = digest
         self.firmwareVersion = firmwareVersion
         self.hardwareVersion = hardwareVersion
