@@ -21,6 +21,10 @@ package struct JobBuilder: Sendable {
             let place: Place
             let hint: String
         }
+        let nothing = Dictionary(
+            plan.images.map { ($0.name, [FirmwarePart]()) },
+            uniquingKeysWith: { first, _ in first }
+        )
         var list: [Diagnostic] = []
         var seen: Set<Seen> = []
         func note(_ place: Place, _ mistake: StepMistake) {
@@ -39,8 +43,7 @@ package struct JobBuilder: Sendable {
                 do throws(StepMistake) {
                     _ = try steps.job(step, for: vehicle) {
                         (update, profile) throws(StepMistake) -> UpdateJob in
-                        _ = try self.steps.tests(update.healthy, profile)
-                        return try self.update(update, profile, parts: [])
+                        try self.update(update, profile, nothing)
                     }
                 } catch { note(step.place, error) }
             }
@@ -122,29 +125,19 @@ package struct JobBuilder: Sendable {
     ) -> JobStep? {
         try? steps.job(step, for: vehicle) {
             (update, profile) throws(StepMistake) -> UpdateJob in
-            try self.update(update, profile, parts: images[update.image] ?? [])
+            try self.update(update, profile, images)
         }
     }
 
     private func update(
-        _ update: UpdateStep,
+        _ update: Manifest.UpdateStep,
         _ profile: Profile,
-        parts: [FirmwarePart]
+        _ images: [String: [FirmwarePart]]
     ) throws(StepMistake) -> UpdateJob {
-        guard let image = plan.image(named: update.image) else {
+        let healthy = try steps.tests(update.healthy, profile)
+        guard let job = UpdateJob(update, of: plan, images, healthy: healthy) else {
             throw StepMistake("no image is named \(update.image)", hint: "add it under `images`")
         }
-        return UpdateJob(
-            name: image.name,
-            digest: image.digest,
-            version: image.version,
-            family: image.fits.family,
-            type: image.fits.type.map(Int.init),
-            variant: image.fits.variant.map(Int.init),
-            allowsDowngrade: update.allowsDowngrade,
-            parts: parts,
-            healthy: try steps.tests(update.healthy, profile),
-            healthyWithin: update.within
-        )
+        return job
     }
 }

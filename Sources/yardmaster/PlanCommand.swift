@@ -72,7 +72,9 @@ struct PlanCommand {
             return "require \(list.joined(separator: ", ")), else \(otherwise.rawValue)"
         case .update(let update):
             let version = plan.image(named: update.image)?.version.description ?? "?"
-            return "update to \(update.image) (\(version))"
+            let part = update.part == .secondary ? "" : " \(update.part.rawValue)"
+            let via = update.via.isEmpty ? "" : " via " + update.via.joined(separator: ", ")
+            return "update\(part) to \(update.image) (\(version))\(via)"
                 + (update.allowsDowngrade ? ", older versions allowed" : "")
         case .set(let assignments):
             return "set " + assignments.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")

@@ -43,14 +43,18 @@ final class DepotBench: Sendable {
     /// An image of so many bytes that a module without a signature check takes.
     static func image(
         bytes: Int,
-        version: FirmwareVersion = FirmwareVersion(4, 12)
+        version: FirmwareVersion = FirmwareVersion(4, 12),
+        type: InitPacket.ImageType = .application
     ) -> UpdateJob {
-        var random = SplitMix64(seed: UInt64(bytes))
+        // Others than the version make another image.
+        var random = SplitMix64(seed: UInt64(bytes) ^ UInt64(version.packed ?? 0) << 32)
         let firmware = (0..<bytes).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         let digest = SHA256.digest(of: firmware)
         let packet = InitPacket(
-            type: .application,
-            applicationSize: UInt32(bytes),
+            type: type,
+            applicationSize: type == .application ? UInt32(bytes) : 0,
+            bootloaderSize: type == .bootloader ? UInt32(bytes) : nil,
+            softDeviceSize: type == .softDevice ? UInt32(bytes) : nil,
             digest: digest,
             firmwareVersion: version.packed
         )

@@ -200,6 +200,17 @@ enum Grammar {
         [
             Field("to", .form(.imageName), .required, "A name under `images`."),
             Field(
+                "part",
+                .words(ModulePart.allCases.map(\.rawValue)),
+                .fallback(ModulePart.secondary.rawValue),
+                "What of the module the image replaces."
+            ),
+            Field(
+                "via",
+                .list(.form(.imageName), least: 1),
+                "Images that an older module has to run first, in this order."
+            ),
+            Field(
                 "downgrade",
                 .words(["forbid", "allow"]),
                 .fallback("forbid"),

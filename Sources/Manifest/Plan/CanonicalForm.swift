@@ -150,6 +150,8 @@ struct CanonicalForm {
         case .update(let update):
             .object([
                 "update": .string(update.image),
+                "part": update.part == .secondary ? nil : .string(update.part.rawValue),
+                "via": update.via.isEmpty ? nil : .array(update.via.map(JSONValue.string)),
                 "downgrade": .bool(update.allowsDowngrade),
                 "healthy": value(update.healthy),
                 "within": value(update.within),

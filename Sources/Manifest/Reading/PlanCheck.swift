@@ -7,7 +7,7 @@ struct PlanCheck {
     let images: [PlannedImage]
 
     static func imageNames(_ steps: some Sequence<Step>) -> Set<String> {
-        Set(steps.compactMap { $0.update?.image })
+        Set(steps.flatMap { $0.update?.images ?? [] })
     }
 
     /// Warns about images that no step needs: they would not be fetched.
@@ -35,7 +35,13 @@ struct PlanCheck {
         )
         for vehicle in vehicles {
             for step in vehicle.steps {
-                guard let name = step.update?.image, let image = byName[name] else { continue }
+                let names = step.update?.images ?? []
+                let images = names.compactMap { byName[$0] }
+                // One misfit on the way is as bad as one at its end.
+                guard
+                    let image = images.first(where: { $0.fits.family != vehicle.family })
+                        ?? images.last
+                else { continue }
                 if wrong[step.place] == nil { order.append(step.place) }
                 let misfit = image.fits.family == vehicle.family ? 0 : 1
                 wrong[step.place, default: (step, image, 0, 0)].misfits += misfit

@@ -106,6 +106,9 @@ struct StepReader {
         enum Downgrade: String, CaseIterable { case forbid, allow }
         var reader = TableReader(node, Grammar.update, diagnostics)
         let target = reader.value("to").flatMap(image)
+        let part = reader.defaultedWord("part", ModulePart.self)
+        let via = reader.value("via").flatMap { nonEmpty($0, of: "images") } ?? []
+        let path = via.compactMap(image)
         let downgrade = reader.defaultedWord("downgrade", Downgrade.self)
         let within = reader.defaultedDuration("within")
         let healthy = reader.value("healthy").map {
@@ -122,6 +125,8 @@ struct StepReader {
         return target.map {
             UpdateStep(
                 image: $0,
+                part: part,
+                via: path,
                 allowsDowngrade: downgrade == .allow,
                 healthy: healthy ?? [],
                 within: within

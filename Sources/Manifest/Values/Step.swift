@@ -1,3 +1,4 @@
+package import Domain
 package import Marked
 
 /// One thing to do on a vehicle, with the place that asked for it.
@@ -58,19 +59,30 @@ package struct Assignment: Sendable, Hashable {
 package struct UpdateStep: Sendable, Hashable {
     /// A name in the plan's images.
     package let image: String
+    /// What of the module it replaces.
+    package let part: ModulePart
+    /// Images that an older module has to run first, in this order.
+    package let via: [String]
     package let allowsDowngrade: Bool
     /// What must hold before the new image is confirmed; may be empty.
     package let healthy: [PropertyCondition]
     /// How long `healthy` may take to come true.
     package let within: Duration
 
+    /// All that may be sent, in its order.
+    package var images: [String] { via + [image] }
+
     package init(
         image: String,
+        part: ModulePart = .secondary,
+        via: [String] = [],
         allowsDowngrade: Bool,
         healthy: [PropertyCondition],
         within: Duration
     ) {
         self.image = image
+        self.part = part
+        self.via = via
         self.allowsDowngrade = allowsDowngrade
         self.healthy = healthy
         self.within = within

@@ -26,7 +26,7 @@ package struct StepBuilder: Sendable {
     package func job(
         _ step: Step,
         for vehicle: PlannedVehicle,
-        update: (UpdateStep, Profile) throws(StepMistake) -> UpdateJob
+        update: (Manifest.UpdateStep, Profile) throws(StepMistake) -> UpdateJob
     ) throws(StepMistake) -> JobStep {
         let profile = try profile(of: vehicle)
         switch step.action {

@@ -42,11 +42,10 @@ extension SecureDFUUpload {
     }
 
     mutating func created(_ object: UploadObject, at now: Moment) -> Action {
-        guard !hasPaused, settings.firstObjectDelay > .zero else {
-            return sendMore(of: object, at: now)
-        }
+        let pause = settings.firstObjectDelay > .zero ? settings.firstObjectDelay : delayAfterLoss
+        guard !hasPaused, pause > .zero else { return sendMore(of: object, at: now) }
         hasPaused = true
-        let over = now.advanced(by: settings.firstObjectDelay)
+        let over = now.advanced(by: pause)
         state = .pausing(object)
         deadline = over
         return .pause(until: over)
@@ -146,6 +145,8 @@ extension SecureDFUUpload {
             return canStartOver
                 ? startOver(at: now) : end(.failed(.corrupted(of: .image, offset: object.start)))
         }
+        // The first object on a link may have come before the bootloader was ready for it.
+        if !hasExecuted { delayAfterLoss = UploadSettings.delayAfterLoss }
         var next = UploadObject(start: object.start, end: object.end, triesLeft: object.triesLeft)
         next.triesLeft -= 1
         return create(next, at: now)
@@ -165,6 +166,7 @@ extension SecureDFUUpload {
     }
 
     mutating func executed(_ object: UploadObject, at now: Moment) -> Action {
+        hasExecuted = true
         guard object.end < total else { return end(.finished) }
         return create(self.object(at: object.end), at: now)
     }

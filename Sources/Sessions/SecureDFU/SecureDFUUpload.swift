@@ -91,6 +91,10 @@ package struct SecureDFUUpload: Sendable {
     var isStopping = false
     /// The first data object of this link has had its pause.
     var hasPaused = false
+    /// What the first data object of this link waits when it did not arrive at once.
+    var delayAfterLoss = Duration.zero
+    /// A data object of this link was executed.
+    var hasExecuted = false
     /// The target had bytes of the image when asked: they may be the reason if nothing fits.
     var foundProgress = false
     var startedOver = false

@@ -13,6 +13,8 @@ package struct UploadSettings: Equatable, Sendable {
     /// What some bootloaders (SDK 15 and 16) need after the first data object is created; packets
     /// that come sooner are lost.
     package let firstObjectDelay: Duration
+    /// The same for a first object that did not arrive as it was sent.
+    package static let delayAfterLoss = Duration.milliseconds(400)
     /// How often one object is begun again before the upload is given up.
     package let retriesPerObject: Int
     /// For the answer to a request.

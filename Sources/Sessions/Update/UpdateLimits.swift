@@ -17,6 +17,8 @@ package struct UpdateLimits: Equatable, Sendable {
     package var startsOver = 2
     /// A bootloader nobody talks to goes back to its application within this time.
     package var bootloaderPatience: Duration = .seconds(150)
+    /// How long a bootloader may be heard after it has got everything.
+    package var continuation: Duration = .seconds(15)
     /// For the module to show that it is well.
     package var health: Duration = .seconds(120)
     package var settle: SettleRules

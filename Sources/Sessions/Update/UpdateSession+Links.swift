@@ -20,13 +20,25 @@ extension UpdateSession {
             return sighted(role, for: errand, at: now)
         case .settling:
             stallsAt = nil
-            guard role == .application else { return backInBootloader(at: now) }
+            guard role == .application else { return lingers(at: now) }
+            bootloaderSince = nil
             stallsAt = now.advanced(by: limits.connect)
             return .connect
         case .idle, .connecting, .inspecting, .preparing, .probing, .transferring, .leaving,
             .pausing, .activating, .checking, .confirming, .rollingBack, .ended:
             return pending
         }
+    }
+
+    /// A bootloader waits for another part before it starts what it has got.
+    private mutating func lingers(at now: Moment) -> Action {
+        let since = bootloaderSince ?? now
+        bootloaderSince = since
+        guard since.duration(to: now) >= limits.continuation else {
+            return .pause(until: now.advanced(by: .seconds(2)))
+        }
+        bootloaderSince = nil
+        return backInBootloader(at: now)
     }
 
     private mutating func sighted(

@@ -105,6 +105,8 @@ package struct UpdateSession: Sendable {
     var startsOver = 0
     /// Sightings of the application where its bootloader should be.
     var lingering = 0
+    /// When it was first heard in its bootloader after the image was complete.
+    var bootloaderSince: Moment?
     var hasWaitedOut = false
     var isHeldToHealth: Bool
     /// Whether what runs goes away with the next restart.

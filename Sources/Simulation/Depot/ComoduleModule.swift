@@ -6,28 +6,34 @@ import Wire
 /// A simulated module of family `comodule`: its application, its bootloader, and its faults.
 package final class ComoduleModule: AirDevice {
     /// A bootloader that nobody talks to goes back to the application.
-    private static let bootloaderPatience = Duration.seconds(120)
+    static let bootloaderPatience = Duration.seconds(120)
+    /// Between two parts of a package it waits so long for the next one.
+    static let continuation = Duration.seconds(10)
     /// A record is in the register so long after its selection.
     private static let recordDelay = Duration.milliseconds(12)
 
-    private let world: World
-    private let plan: ModulePlan
-    private let slot: DepotSlot?
-    private var facts: ModuleFacts
-    private var target: SecureDFUTarget<ModuleMemory>
-    private var saveIsSet = false
+    let world: World
+    let plan: ModulePlan
+    let slot: DepotSlot?
+    var facts: ModuleFacts
+    var target: SecureDFUTarget<ModuleMemory>
+    var saveIsSet = false
 
-    private var link: AirLink?
-    private var isSilent = false
+    var link: AirLink?
+    var isSilent = false
     private var challenge: [UInt8] = []
-    private var isAuthenticated = false
+    var isAuthenticated = false
     private var selected: UInt16 = 0
     private var loaded = ComoduleRecord(id: 0, data: [])
+    /// Reads, writes and notifications so far: faults may be set to one of them.
+    package internal(set) var exchanges = 0
+    var notifications = 0
+    var flashIsBusyUntil = Moment(nanoseconds: 0)
     private var loading: (record: ComoduleRecord, at: Moment)?
     private var vehicle: VehicleSettings
     /// What is kept back is told by the request itself, and asked for right after it.
     private var pause = AnswerPause.none
-    private var lastSign = Moment(nanoseconds: 0)
+    var lastSign = Moment(nanoseconds: 0)
 
     init(plan: ModulePlan, world: World, slot: DepotSlot?, imageCapacity: Int) {
         self.plan = plan
@@ -48,7 +54,15 @@ package final class ComoduleModule: AirDevice {
             slot.map { .slot($0) } ?? .volatile(VolatileMemory(capacity: imageCapacity))
         var rules = SecureDFUTarget<ModuleMemory>.Rules()
         let refuses = plan.faults.contains { $0.kind == .refuseInit }
-        if refuses { rules.judge = { _, _ in .result(.invalidObject) } }
+        let isFull = plan.faults.contains { $0.kind == .flashFull }
+        rules.judge = { _, _ in
+            refuses ? .result(.invalidObject) : isFull ? .extended(.insufficientSpace) : nil
+        }
+        rules.keepsProgress = plan.keepsProgress
+        rules.packetPool = plan.packetPool
+        rules.hardwareVersion = plan.hardwareVersion
+        rules.softDevice = plan.softDevice
+        if plan.preventsDowngrade { rules.applicationVersion = facts.version.packed }
         target = SecureDFUTarget(
             rules: rules,
             facts: facts.transfer,
@@ -58,6 +72,7 @@ package final class ComoduleModule: AirDevice {
         if let wakes = facts.wakes { world.at(wakes) { [weak self] in self?.start() } }
         if facts.mode == .bootloader { watchBootloader() }
         if let until = facts.ongoingUntil, until > world.now { flap(until: until) }
+        goOnHandingOver()
     }
 
     package var label: String { plan.serial.text }
@@ -207,6 +222,10 @@ package final class ComoduleModule: AirDevice {
     }
 
     package func read(_ characteristic: Characteristic) -> Result<[UInt8], ATTError> {
+        exchange { value(of: characteristic) }
+    }
+
+    private func value(of characteristic: Characteristic) -> Result<[UInt8], ATTError> {
         if let exchange = ComoduleNumbers.exchange(characteristic, isRead: true),
             let error = meet(exchange)
         {
@@ -235,6 +254,10 @@ package final class ComoduleModule: AirDevice {
     }
 
     package func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError? {
+        exchange { take(bytes, on: characteristic) }
+    }
+
+    private func take(_ bytes: [UInt8], on characteristic: Characteristic) -> ATTError? {
         lastSign = world.now
         if let exchange = ComoduleNumbers.exchange(characteristic, isRead: false),
             let error = meet(exchange)
@@ -319,6 +342,8 @@ package final class ComoduleModule: AirDevice {
     private func record(_ id: UInt16) -> ComoduleRecord? {
         switch id {
         case VersionsRecord.id: versions.record
+        case ComponentsRecord.id: facts.updates.components.record
+        case BootloaderRecord.id: BootloaderRecord(version: facts.updates.bootloader).record
         case PowerRecord.id:
             vehicle.power(stateOfCharge: plan.stateOfCharge)
         case MotionRecord.id:
@@ -327,17 +352,21 @@ package final class ComoduleModule: AirDevice {
         }
     }
 
-    private var versions: VersionsRecord {
+    var versions: VersionsRecord {
         VersionsRecord(
             primary: facts.primaryVersion,
             variant: plan.firmwareVariant,
-            handoff: isOngoing ? 1 : 0
+            handoff: isOngoing || isHandingOver ? 1 : 0
         )
     }
 
     private func command(_ bytes: [UInt8]) -> ATTError? {
         guard let record = ComoduleRecord(bytes) else { return .invalidLength }
-        if PreflightRecord(record) != nil { return nil }
+        if let preflight = PreflightRecord(record) {
+            facts.updates.preflight = preflight.part
+            save()
+            return nil
+        }
         guard isAuthenticated else { return .insufficientAuthorization }
         if happens({ $0 == .ignoresWrites }) { return nil }
         for id in vehicle.take(record) { self.record(id).map { tell($0.bytes) } }
@@ -381,239 +410,6 @@ package final class ComoduleModule: AirDevice {
                 self.record(MotionRecord.id).map { self.tell($0.bytes) }
             }
             self.storm(every: period, on: link)
-        }
-    }
-
-    // MARK: Into the bootloader
-
-    private func buttonless(_ bytes: [UInt8]) -> ATTError? {
-        guard let operation = bytes.first else { return .invalidLength }
-        var result = ButtonlessResponse.Result.success
-        var enters = false
-        switch operation {
-        case 0x01:
-            enters = !happens { $0 == .refuseBootloader }
-            if !enters { result = .busy }
-        case 0x02:
-            if bytes.count >= 3, Int(bytes[1]) == bytes.count - 2, bytes.count <= 22 {
-                facts.bootloaderName = Array(bytes[2...])
-                save()
-            } else {
-                result = .badName
-            }
-        default: result = .notSupported
-        }
-        let answer = ButtonlessResponse(operation: operation, result: result).bytes
-        link?.indicate(answer, on: DFUNumbers.buttonless) { [weak self] in
-            guard let self, enters else { return }
-            self.restart(as: .bootloader, after: .milliseconds(300))
-        }
-        return nil
-    }
-
-    /// Goes back to the application when nobody talks to the bootloader for long.
-    private func watchBootloader() {
-        let patience = Self.bootloaderPatience
-        world.after(patience) { [weak self] in
-            guard let self, self.isInBootloader else { return }
-            if self.lastSign.duration(to: self.world.now) >= patience {
-                self.restart(as: .application, after: self.plan.restartTime)
-            } else {
-                self.watchBootloader()
-            }
-        }
-    }
-
-    // MARK: Transfer
-
-    private func packet(_ bytes: [UInt8]) {
-        let before = target.facts.received
-        perform(target.packetWritten(bytes))
-        save()
-        let received = target.facts.received
-        guard received > before else { return }
-        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
-            switch fault.kind {
-            case .linkLost(let at) where received >= at:
-                count(index)
-                link?.drop()
-            case .silent(let at) where received >= at:
-                count(index)
-                fallSilent()
-            case .restart(let at) where received >= at:
-                count(index)
-                // A reset: nothing that is on its way is sent any more.
-                link?.drop()
-                restart(as: .bootloader, after: plan.restartTime)
-            default: continue
-            }
-            return
-        }
-    }
-
-    private func fallSilent() {
-        isSilent = true
-        link?.fallSilent()
-        world.after(plan.link.supervisionTimeout * 2) { [weak self] in
-            guard let self else { return }
-            self.isSilent = false
-            self.world.advertisingChanged(self)
-        }
-    }
-
-    private func perform(_ actions: [SecureDFUTarget<ModuleMemory>.Action]) {
-        save()
-        var delay = Duration.zero
-        for action in actions {
-            switch action {
-            case .erase:
-                delay += plan.eraseTime
-            case .notify(let bytes):
-                notify(bytes, after: delay)
-            case .restart(let activate):
-                activate ? self.activate() : restart(as: .application, after: plan.restartTime)
-            }
-        }
-    }
-
-    private func notify(_ bytes: [UInt8], after delay: Duration) {
-        guard delay > .zero else {
-            link?.notify(bytes, on: DFUNumbers.controlPoint)
-            return
-        }
-        world.after(delay) { [weak link] in link?.notify(bytes, on: DFUNumbers.controlPoint) }
-    }
-
-    /// The image is whole: put it in place and start it, or do what the script says.
-    private func activate() {
-        let image = target.facts
-        target.progressLost()
-        if happens({ $0 == .neverReturn }) {
-            restart(as: .dead, after: plan.restartTime)
-            return
-        }
-        let unchanged = happens { $0 == .returnUnchanged }
-        if !unchanged, let packet = try? InitPacket(image.initPacket) {
-            facts.version =
-                packet.firmwareVersion.map { FirmwareVersion(packed: $0) } ?? facts.version
-        }
-        if happens({ $0 == .addressChanges }) { facts.addressGeneration &+= 1 }
-        let back = world.now.advanced(by: plan.activationTime + plan.restartTime)
-        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
-            if case .flap(let total, _) = fault.kind {
-                count(index)
-                facts.ongoingUntil = back.advanced(by: total)
-            }
-        }
-        restart(as: .application, after: plan.activationTime + plan.restartTime)
-    }
-
-    // MARK: Restarts
-
-    private func restart(as mode: ModuleFacts.Mode, after delay: Duration) {
-        facts.mode = mode
-        facts.wakes = world.now.advanced(by: delay)
-        if mode == .application || !plan.keepsProgress { target.progressLost() }
-        if mode == .application { facts.bootloaderName = [] }
-        save()
-        // What is on its way to the central still arrives with the next connection event.
-        world.after(plan.link.interval * 2) { [weak self, link] in
-            link?.drop()
-            self?.save()
-        }
-        world.after(delay) { [weak self] in self?.start() }
-    }
-
-    private func start() {
-        guard let wakes = facts.wakes, wakes <= world.now else { return }
-        facts.wakes = nil
-        facts.bootCount &+= 1
-        lastSign = world.now
-        save()
-        guard facts.mode != .dead else { return }
-        world.advertisingChanged(self)
-        if facts.mode == .bootloader { watchBootloader() }
-        guard facts.mode == .application else { return }
-        if let until = facts.ongoingUntil { flap(until: until) }
-        if facts.version != plan.version, happens({ $0 == .restartAfterReturn }) {
-            world.after(.seconds(8)) { [weak self] in
-                guard let self else { return }
-                self.restart(as: .application, after: self.plan.restartTime)
-            }
-        }
-    }
-
-    // MARK: The "ongoing" status
-
-    private var flapPeriod: Duration {
-        for fault in plan.faults {
-            if case .flap(_, let period) = fault.kind { return period }
-        }
-        return .seconds(6)
-    }
-
-    private var isOngoing: Bool {
-        guard let until = facts.ongoingUntil, world.now < until else { return false }
-        if isSteady { return true }
-        let left = world.now.duration(to: until).nanoseconds
-        return left / (flapPeriod.nanoseconds / 2) % 2 == 0
-    }
-
-    /// Hands an image on to one of its parts for so long.
-    package func handOn(_ duration: Duration) {
-        let until = world.now.advanced(by: duration)
-        facts.ongoingUntil = until
-        isSteady = true
-        save()
-        flap(until: until)
-    }
-
-    /// Its "ongoing" status does not come and go.
-    private var isSteady = false
-
-    /// Tells a central each time the status changes.
-    private func flap(until: Moment) {
-        guard world.now < until else { return }
-        world.after(flapPeriod / 2) { [weak self] in
-            guard let self, self.facts.ongoingUntil == until else { return }
-            if self.isAuthenticated {
-                self.link?.notify(self.versions.record.bytes, on: ComoduleNumbers.notifier)
-            }
-            self.flap(until: until)
-        }
-    }
-
-    // MARK: Faults and flash
-
-    private func isLeft(_ fault: Int) -> Bool {
-        Int(facts.faultCounts[fault]) < plan.faults[fault].times
-    }
-
-    private func count(_ fault: Int) {
-        if facts.faultCounts[fault] < .max { facts.faultCounts[fault] += 1 }
-        save()
-    }
-
-    /// Counts the first fault of this kind that is left; false when there is none.
-    private func happens(_ kind: (ModulePlan.Fault.Kind) -> Bool) -> Bool {
-        guard
-            let index = plan.faults.indices.first(where: {
-                isLeft($0) && kind(plan.faults[$0].kind)
-            })
-        else { return false }
-        count(index)
-        return true
-    }
-
-    /// Saves once for all that happens at this moment.
-    private func save() {
-        guard slot != nil, !saveIsSet else { return }
-        saveIsSet = true
-        world.after(.zero) { [weak self] in
-            guard let self else { return }
-            self.saveIsSet = false
-            self.facts.transfer = self.target.facts
-            self.slot?.save(self.facts.bytes, at: self.world.now)
         }
     }
 }

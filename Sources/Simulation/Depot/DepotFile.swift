@@ -174,6 +174,14 @@ private struct ModuleReader {
         plan.eraseTime = reader.duration("erase-time", default: plan.eraseTime)
         plan.keepsProgress = reader.boolean("keeps-progress", default: true)
         DepotFile.readVehicle(&reader, into: &plan.vehicle)
+        plan.bootloaderVersion = version("bootloader-version", default: plan.bootloaderVersion)
+        plan.external1Version = version("external-1-version", default: plan.external1Version)
+        plan.external2Version = version("external-2-version", default: plan.external2Version)
+        plan.handoverTime = reader.duration("handover-time", default: plan.handoverTime)
+        let pool = reader.integer("packet-pool", in: 0...1_000, default: 0)
+        plan.packetPool = pool > 0 ? pool : nil
+        plan.pageWriteTime = reader.duration("page-write-time", default: plan.pageWriteTime)
+        plan.preventsDowngrade = reader.boolean("prevents-downgrade", default: false)
         plan.link = link
         if let own = reader.reader("link", as: "a link", .optional) {
             plan.link = DepotFile.read(link: own, over: link)
@@ -258,6 +266,24 @@ private struct ModuleReader {
         if let at = reader.byteCount("restart-at", in: bytes, .optional) {
             kinds.append(.restart(at: at.bytes))
         }
+        let positions: [(String, (Int) -> ModulePlan.Fault.Kind)] = [
+            ("drops-packet-at", { .dropPacket(at: $0) }),
+            ("wrong-checksum-from", { .wrongChecksum(from: $0) }),
+            ("wrong-offset-from", { .wrongOffset(from: $0) }),
+            ("restarts-in-erase-at", { .restartInErase(at: $0) }),
+        ]
+        for (key, kind) in positions {
+            if let at = reader.byteCount(key, in: 0...(64 << 20), .optional) {
+                kinds.append(kind(at.bytes))
+            }
+        }
+        for (key, kind) in Self.numbered {
+            let number = reader.integer(key, in: 0...1_000_000, default: 0)
+            if number > 0 { kinds.append(kind(number)) }
+        }
+        if let delay = reader.duration("reverts-after", .optional) {
+            kinds.append(.revert(after: delay))
+        }
         if let total = reader.duration("ongoing-for", .optional) {
             kinds.append(.flap(total: total, period: period))
         }
@@ -277,6 +303,11 @@ private struct ModuleReader {
         return ModulePlan.Fault(kinds[0], times: times)
     }
 
+    private static let numbered: [(String, @Sendable (Int) -> ModulePlan.Fault.Kind)] = [
+        ("loses-notification", { .loseNotification($0) }),
+        ("repeats-notification", { .repeatNotification($0) }),
+    ]
+
     private static let switches: [(String, ModulePlan.Fault.Kind)] = [
         ("refuses-init", .refuseInit), ("refuses-bootloader", .refuseBootloader),
         ("returns-unchanged", .returnUnchanged), ("never-returns", .neverReturn),
@@ -285,5 +316,7 @@ private struct ModuleReader {
         ("garbage", .garbage), ("refuses-key", .refuseKey),
         ("refuses-key-change", .refuseKeyChange), ("refuses-bond", .refuseBond),
         ("ignores-writes", .ignoresWrites),
+        ("address-changes", .addressChanges), ("flash-full", .flashFull),
+        ("refuses-boot", .refuseBoot),
     ]
 }

@@ -23,12 +23,14 @@ struct ModuleFacts: Equatable {
     var transfer = TransferFacts()
     /// What the vehicle was set to; nil when nobody has set anything.
     var vehicle: VehicleSettings?
+    var updates: UpdateFacts
     /// A digest of what the plan says the module is to begin with.
     var baseline: UInt32
 
     init(plan: ModulePlan) {
         version = plan.version
         primaryVersion = plan.primaryVersion
+        updates = UpdateFacts(plan: plan)
         faultCounts = [UInt8](repeating: 0, count: min(plan.faults.count, 255))
         baseline = Self.baseline(of: plan)
     }
@@ -88,21 +90,22 @@ extension ModuleFacts {
             transfer.receivedCRC = try reader.little()
             transfer.executedCRC = try reader.little()
             transfer.objectSize = try Self.optional(&reader)
-            if !reader.isAtEnd { vehicle = try VehicleSettings(&reader) }
+            guard let updates = try UpdateFacts(&reader) else { return nil }
+            self.updates = updates
         } catch { return nil }
         guard reader.isAtEnd else { return nil }
     }
 
-    private static func bytes(_ moment: Moment?) -> [UInt8] {
+    static func bytes(_ moment: Moment?) -> [UInt8] {
         UInt64(bitPattern: moment?.nanoseconds ?? -1).littleBytes
     }
 
-    private static func moment(_ reader: inout ByteReader) throws(OutOfBytes) -> Moment? {
+    static func moment(_ reader: inout ByteReader) throws(OutOfBytes) -> Moment? {
         let nanoseconds = Int64(bitPattern: try reader.little(UInt64.self))
         return nanoseconds < 0 ? nil : Moment(nanoseconds: nanoseconds)
     }
 
-    private static func version(
+    static func version(
         _ reader: inout ByteReader
     ) throws(OutOfBytes) -> FirmwareVersion {
         FirmwareVersion(

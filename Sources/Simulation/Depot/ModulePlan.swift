@@ -23,6 +23,22 @@ package struct ModulePlan: Sendable, Equatable {
     package var eraseTime: Duration = .milliseconds(85)
     /// Whether a transfer's progress outlives a restart of the bootloader.
     package var keepsProgress = true
+    /// What the other parts run to begin with.
+    package var bootloaderVersion = FirmwareVersion(1, 0)
+    package var external1Version = FirmwareVersion(1, 0)
+    package var external2Version = FirmwareVersion(1, 0)
+    /// How long it hands an image on to one of its parts.
+    package var handoverTime: Duration = .seconds(90)
+    /// Packets that wait for flash at most before further ones are dropped; nil for no bound.
+    package var packetPool: Int?
+    /// How long the flash takes to write a page of 4 KiB; counts only with a bounded pool.
+    package var pageWriteTime: Duration = .milliseconds(42)
+    /// The only hardware version whose images the bootloader takes; nil for any.
+    package var hardwareVersion: UInt32?
+    /// The SoftDevice that an image must name; nil takes any.
+    package var softDevice: UInt32?
+    /// Whether the bootloader refuses images that are not newer.
+    package var preventsDowngrade = false
     package var faults: [Fault] = []
     /// What its vehicle is like, beyond what is named above.
     package var vehicle = VehicleSettings()
@@ -32,6 +48,15 @@ package struct ModulePlan: Sendable, Equatable {
     /// What a central can ask of the application.
     package enum Exchange: String, CaseIterable, Sendable {
         case challenge, response, state, selector, register, command, key, notifier, information
+    }
+
+    /// A way in which an exchange ends early.
+    package enum Break: Sendable, Equatable, CaseIterable {
+        case linkLost
+        /// It answers nothing any more until the link times out.
+        case silence
+        /// It restarts in the role that it is in.
+        case restart
     }
 
     /// Something that goes wrong by script.
@@ -52,6 +77,26 @@ package struct ModulePlan: Sendable, Equatable {
             case silent(at: Int)
             /// It restarts there.
             case restart(at: Int)
+            /// That happens at the read or write with this number, before or after it is done.
+            case breaks(Break, atExchange: Int, isBefore: Bool)
+            /// The bootloader's notification with this number is lost.
+            case loseNotification(Int)
+            /// It comes twice.
+            case repeatNotification(Int)
+            /// The packet that begins at this byte of the image is dropped without a word.
+            case dropPacket(at: Int)
+            /// The first checksum told from this byte on is wrong.
+            case wrongChecksum(from: Int)
+            /// The first offset told from this byte on is wrong.
+            case wrongOffset(from: Int)
+            /// It restarts while the page at this byte is erased.
+            case restartInErase(at: Int)
+            /// There is no room for the image.
+            case flashFull
+            /// It refuses to start the image and stays in its bootloader.
+            case refuseBoot
+            /// It runs the new image for so long, and then the old one again.
+            case revert(after: Duration)
             /// It refuses the init packet.
             case refuseInit
             /// It says that it is busy when told to start its bootloader.
@@ -93,5 +138,17 @@ package struct ModulePlan: Sendable, Equatable {
             /// It has no such characteristic.
             case lacks(UInt16)
         }
+    }
+}
+
+extension ModulePlan.Fault.Kind {
+    func isWrongChecksum(at offset: Int) -> Bool {
+        if case .wrongChecksum(let from) = self { return offset >= from }
+        return false
+    }
+
+    func isWrongOffset(at offset: Int) -> Bool {
+        if case .wrongOffset(let from) = self { return offset >= from }
+        return false
     }
 }

@@ -56,10 +56,27 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
 
     package struct Rules: Sendable {
         package var maximumInitSize = 512
+        /// What is erased at once, and what every object but the last is a multiple of.
         package var pageSize = 4_096
+        /// The largest data object: a whole number of pages.
+        package var objectSize = 4_096
+        /// Packets that wait for flash at most before further ones are dropped; nil for no bound.
+        package var packetPool: Int?
         /// Most targets take it as harmless when an executed object is executed again.
         package var refusesSecondExecute = false
-        /// Judges the init packet when it is executed; nil accepts it.
+        /// Whether what was executed outlives a reset; off in most builds.
+        package var keepsProgress = false
+        /// Whether requests meant for serial transports are answered, if without contents.
+        package var answersSerialRequests = true
+        /// The only hardware version taken; nil for any.
+        package var hardwareVersion: UInt32?
+        /// The SoftDevice that is there and that an image must name; nil takes any.
+        package var softDevice: UInt32?
+        /// What an application must be newer than; nil takes any version.
+        package var applicationVersion: UInt32?
+        /// What a bootloader must at least be; nil takes any version.
+        package var bootloaderVersion: UInt32?
+        /// Judges the init packet, its signature above all; nil accepts it.
         package var judge: @Sendable ([UInt8], InitPacket) -> DFUFault? = { _, _ in nil }
 
         package init() {}
@@ -69,10 +86,14 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
     package private(set) var facts: TransferFacts
     package var memory: Memory
     private let sha256: @Sendable ([UInt8]) -> SHA256Digest
-    private var selected = DFUObjectType.command
+    private var selected: DFUObjectType?
     private var receiptInterval = 0
     private var packetsToReceipt = 0
     private var isNotifying = false
+    /// Packets that wait to be written to flash.
+    private var waiting = 0
+    /// A restart was ordered: nothing is listened to any more until it has happened.
+    private var isRestarting = false
 
     package init(
         rules: Rules = Rules(),
@@ -91,18 +112,36 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
     /// The link is gone: what has come stays, what was agreed on the link does not.
     package mutating func linkClosed() {
         isNotifying = false
-        selected = .command
+        selected = nil
         receiptInterval = 0
+        waiting = 0
     }
 
     /// The target restarted without its progress.
     package mutating func progressLost() {
         facts = TransferFacts()
+        isRestarting = false
         linkClosed()
     }
 
+    /// The target was started again: what it keeps is what was executed, if anything.
+    package mutating func reset() {
+        guard rules.keepsProgress, facts.initAccepted, !isRestarting else {
+            progressLost()
+            return
+        }
+        facts.received = facts.executed
+        facts.receivedCRC = facts.executedCRC
+        facts.objectSize = nil
+        linkClosed()
+    }
+
+    /// So many packets were written to flash and make room in the pool.
+    package mutating func drained(_ packets: Int) { waiting = max(0, waiting - packets) }
+
     /// The control point was written: the actions, or the ATT error 0xFD without notifications.
     package mutating func controlPointWritten(_ bytes: [UInt8]) -> [Action]? {
+        guard !isRestarting else { return [] }
         guard isNotifying else { return nil }
         let request: DFURequest
         do {
@@ -112,7 +151,8 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         }
         switch request {
         case .protocolVersion:
-            return [.notify(DFUResponse.done(.protocolVersion).bytes)]
+            return rules.answersSerialRequests
+                ? done(.protocolVersion) : fail(.protocolVersion, .result(.notSupported))
         case .setReceiptInterval(let packets):
             receiptInterval = Int(packets)
             packetsToReceipt = receiptInterval
@@ -121,30 +161,39 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
             selected = type
             return [.notify(state(of: type, asSelection: true).bytes)]
         case .checksum:
+            guard let selected else { return fail(.checksum, .result(.notPermitted)) }
             return [.notify(state(of: selected, asSelection: false).bytes)]
         case .create(.command, let size):
             return createCommand(Int(size))
         case .create(.data, let size):
             return createData(Int(size))
         case .execute:
-            return selected == .command ? executeCommand() : executeData()
+            switch selected {
+            case nil: return fail(.execute, .result(.notPermitted))
+            case .command?: return executeCommand()
+            case .data?: return executeData()
+            }
         case .abort:
+            isRestarting = true
             return [.restart(activate: false)]
         }
     }
 
     /// A packet was written: bytes of the selected object, beyond its end they are dropped.
     package mutating func packetWritten(_ bytes: [UInt8]) -> [Action] {
+        guard !isRestarting, !bytes.isEmpty, let selected else { return [] }
         switch selected {
         case .command:
-            guard let size = facts.initSize, facts.initPacket.count + bytes.count <= size else {
+            guard !facts.initAccepted, let size = facts.initSize, facts.initPacket.count + bytes.count <= size else {
                 return []
             }
             facts.initPacket += bytes
         case .data:
             guard let size = facts.objectSize,
-                facts.received + bytes.count <= facts.executed + size
+                facts.received + bytes.count <= facts.executed + size,
+                rules.packetPool.map({ waiting < $0 }) ?? true
             else { return [] }
+            if rules.packetPool != nil { waiting += 1 }
             memory.write(bytes, at: facts.received)
             var crc = CRC32(continuing: facts.receivedCRC)
             crc.update(bytes)
@@ -178,19 +227,51 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
             return fail(.execute, .result(.notPermitted))
         }
         if facts.initAccepted { return done(.execute) }
-        if let fault = verdict() { return fail(.execute, fault) }
+        if let fault = verdict() {
+            facts = TransferFacts()
+            return fail(.execute, fault)
+        }
         facts.initAccepted = true
         return done(.execute)
     }
 
+    /// In the order of a real bootloader: form, signature, then what the image needs.
     private func verdict() -> DFUFault? {
-        guard let packet = try? InitPacket(facts.initPacket) else {
-            return .extended(.initInvalid)
-        }
+        let packet: InitPacket
+        do throws(InitPacketError) {
+            packet = try InitPacket(facts.initPacket)
+        } catch { return Self.fault(of: error) }
         if let fault = rules.judge(facts.initPacket, packet) { return fault }
         guard packet.firmwareSize > 0 else { return .extended(.initInvalid) }
+        if let wanted = rules.hardwareVersion, packet.hardwareVersion != wanted {
+            return .extended(.hardwareVersion)
+        }
+        if let device = rules.softDevice, !packet.requiredSoftDevices.contains(device) {
+            return .extended(.softDeviceVersion)
+        }
+        guard isNewEnough(packet) else { return .extended(.firmwareVersion) }
         guard packet.firmwareSize <= memory.capacity else { return .extended(.insufficientSpace) }
         return nil
+    }
+
+    private func isNewEnough(_ packet: InitPacket) -> Bool {
+        guard let version = packet.firmwareVersion else { return true }
+        return switch packet.type {
+        case .application: rules.applicationVersion.map { version > $0 } ?? true
+        case .bootloader, .softDeviceAndBootloader:
+            rules.bootloaderVersion.map { version >= $0 } ?? true
+        case .softDevice, .external: true
+        }
+    }
+
+    private static func fault(of error: InitPacketError) -> DFUFault {
+        switch error {
+        case .notProtobuf, .twoCommands, .repeated, .signatureLength: .result(.invalidObject)
+        case .operation: .extended(.unknownCommand)
+        case .unknownHash: .extended(.hashType)
+        case .unknownSignature: .extended(.signatureType)
+        case .missing, .unknownType, .hashLength, .outOfRange: .extended(.initInvalid)
+        }
     }
 
     // MARK: Data
@@ -204,19 +285,23 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         selected = .data
         guard let imageSize else { return fail(.create, .result(.notPermitted)) }
         guard size > 0 else { return fail(.create, .result(.invalidParameter)) }
-        guard size <= rules.pageSize else {
+        let end = facts.executed + size
+        guard size.isMultiple(of: rules.pageSize) || end == imageSize else {
+            return fail(
+                .create,
+                .result(size > rules.objectSize ? .insufficientResources : .invalidParameter)
+            )
+        }
+        guard size <= rules.objectSize else {
             return fail(.create, .result(.insufficientResources))
         }
-        let end = facts.executed + size
         guard end <= imageSize else { return fail(.create, .result(.notPermitted)) }
-        guard size.isMultiple(of: rules.pageSize) || end == imageSize else {
-            return fail(.create, .result(.invalidParameter))
-        }
         facts.received = facts.executed
         facts.receivedCRC = facts.executedCRC
         facts.objectSize = size
         packetsToReceipt = receiptInterval
-        return [.erase(offset: facts.executed)] + done(.create)
+        let pages = stride(from: facts.executed, to: end, by: rules.pageSize)
+        return pages.map { .erase(offset: $0) } + done(.create)
     }
 
     private mutating func executeData() -> [Action] {
@@ -246,6 +331,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
             facts = TransferFacts()
             return fail(.execute, .extended(.verificationFailed))
         }
+        isRestarting = true
         return done(.execute) + [.restart(activate: true)]
     }
 
@@ -257,7 +343,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
             case .command:
                 (facts.initPacket.count, CRC32.of(facts.initPacket), rules.maximumInitSize)
             case .data:
-                (facts.received, facts.receivedCRC, rules.pageSize)
+                (facts.received, facts.receivedCRC, rules.objectSize)
             }
         return asSelection
             ? .selected(maximumSize: UInt32(maximum), offset: UInt32(offset), crc: crc)
@@ -272,7 +358,15 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         [.notify(DFUResponse.failed(operation: operation.rawValue, fault).bytes)]
     }
 
+    /// Meant for serial transports: MTU, ping, hardware and firmware version.
+    private static var serialRequests: [UInt8] { [0x07, 0x09, 0x0A, 0x0B] }
+
     private func refuse(_ operation: UInt8, _ error: DFURequestError) -> [Action] {
+        if case .unknownOperation = error, rules.answersSerialRequests,
+            Self.serialRequests.contains(operation)
+        {
+            return [.notify([0x60, operation, 0x01])]
+        }
         let result: DFUResult =
             switch error {
             case .empty: .invalid

@@ -79,6 +79,15 @@ package struct PreflightRecord: Equatable, Sendable {
         self.file = file
     }
 
+    /// What of the module the image is for.
+    package var part: ModulePart {
+        switch target {
+        case .own: .secondary
+        case .primary: .primary
+        case .external: file == 2 ? .external2 : .external1
+        }
+    }
+
     package init?(_ record: ComoduleRecord) {
         guard record.id == Self.id else { return nil }
         // Every selector but the two that are known stands for the module's own image.

@@ -44,6 +44,9 @@ package struct InitPacket: Equatable, Sendable {
     /// The bytes the signature covers: the serialized init command, as it stood in the packet.
     package private(set) var signedBytes: [UInt8]
 
+    /// The version that the packet names, as people write it.
+    package var version: FirmwareVersion? { firmwareVersion.map { FirmwareVersion(packed: $0) } }
+
     /// The firmware bytes that the packet announces: those of the parts that its type has.
     package var firmwareSize: Int {
         let sizes: [UInt32?] =
@@ -59,6 +62,8 @@ package struct InitPacket: Equatable, Sendable {
     package init(
         type: ImageType,
         applicationSize: UInt32,
+        bootloaderSize: UInt32? = nil,
+        softDeviceSize: UInt32? = nil,
         digest: SHA256Digest,
         firmwareVersion: UInt32? = nil,
         hardwareVersion: UInt32? = nil,
@@ -66,6 +71,8 @@ package struct InitPacket: Equatable, Sendable {
     ) {
         self.type = type
         self.applicationSize = applicationSize
+        self.bootloaderSize = bootloaderSize
+        self.softDeviceSize = softDeviceSize
         self.digest = digest
         self.firmwareVersion = firmwareVersion
         self.hardwareVersion = hardwareVersion

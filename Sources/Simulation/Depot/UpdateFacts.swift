@@ -1,0 +1,88 @@
+import Domain
+import Wire
+
+/// What a simulated module remembers of updates beyond its own version.
+struct UpdateFacts: Equatable {
+    /// An image on its way from the module to one of its parts.
+    struct Handover: Equatable {
+        let part: ModulePart
+        let version: FirmwareVersion
+        let begins: Moment
+        let ends: Moment
+    }
+
+    /// What the next image is for, as it was announced.
+    var preflight = ModulePart.secondary
+    var bootloader: FirmwareVersion
+    var external1: FirmwareVersion
+    var external2: FirmwareVersion
+    var handover: Handover?
+    /// It runs a new image and will go back to this version.
+    var revertsTo: FirmwareVersion?
+    var revertsAt: Moment?
+    /// The system part of a package is in place, and another part may follow.
+    var isBetweenParts = false
+
+    init(plan: ModulePlan) {
+        bootloader = plan.bootloaderVersion
+        external1 = plan.external1Version
+        external2 = plan.external2Version
+    }
+
+    var components: ComponentsRecord {
+        ComponentsRecord(motorController: external1, battery: external2)
+    }
+}
+
+// MARK: In flash
+
+extension UpdateFacts {
+    var bytes: [UInt8] {
+        var bytes = [Self.number(of: preflight), isBetweenParts ? 1 : 0]
+        for version in [bootloader, external1, external2] { bytes += Self.bytes(version) }
+        bytes += [handover.map { Self.number(of: $0.part) + 1 } ?? 0]
+        if let handover {
+            bytes += Self.bytes(handover.version) + ModuleFacts.bytes(handover.begins)
+            bytes += ModuleFacts.bytes(handover.ends)
+        }
+        bytes += [revertsTo == nil ? 0 : 1]
+        if let revertsTo { bytes += Self.bytes(revertsTo) + ModuleFacts.bytes(revertsAt) }
+        return bytes
+    }
+
+    /// Nil when the bytes were saved by another layout.
+    init?(_ reader: inout ByteReader) throws(OutOfBytes) {
+        guard let preflight = Self.part(try reader.byte()) else { return nil }
+        self.preflight = preflight
+        isBetweenParts = try reader.byte() == 1
+        bootloader = try ModuleFacts.version(&reader)
+        external1 = try ModuleFacts.version(&reader)
+        external2 = try ModuleFacts.version(&reader)
+        let number = try reader.byte()
+        if number > 0 {
+            let version = try ModuleFacts.version(&reader)
+            guard let part = Self.part(number - 1), let begins = try ModuleFacts.moment(&reader),
+                let ends = try ModuleFacts.moment(&reader)
+            else { return nil }
+            handover = Handover(part: part, version: version, begins: begins, ends: ends)
+        }
+        if try reader.byte() == 1 {
+            revertsTo = try ModuleFacts.version(&reader)
+            revertsAt = try ModuleFacts.moment(&reader)
+        }
+    }
+
+    private static func number(of part: ModulePart) -> UInt8 {
+        UInt8(ModulePart.allCases.firstIndex(of: part) ?? 0)
+    }
+
+    private static func part(_ number: UInt8) -> ModulePart? {
+        ModulePart.allCases.indices.contains(Int(number))
+            ? ModulePart.allCases[Int(number)] : nil
+    }
+
+    private static func bytes(_ version: FirmwareVersion) -> [UInt8] {
+        version.major.littleBytes + version.minor.littleBytes + version.patch.littleBytes
+            + version.build.littleBytes
+    }
+}

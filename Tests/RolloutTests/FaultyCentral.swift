@@ -1,0 +1,221 @@
+import Domain
+import Radio
+import Synchronization
+import Wire
+
+/// A radio that goes wrong at its n-th use: what a host, or the end of our process, does to us.
+final class FaultyCentral: Central {
+    /// What happens at the use with the number that was set.
+    enum Fate: Sendable, CaseIterable {
+        /// The adapter is pulled out: all its links are gone, and the one after it is another.
+        case adapterLost
+        /// The Bluetooth service restarts: links are gone, and it is away for a while.
+        case serviceRestarts
+        /// Our process is killed, and its links go with it.
+        case killed
+        /// Our process is killed, and the kernel keeps its link until the peer lets go.
+        case killedWithLinkUp
+
+        var isDeath: Bool { self == .killed || self == .killedWithLinkUp }
+    }
+
+    private struct State {
+        var uses = 0
+        var fateAt: Int?
+        var fate = Fate.killed
+        var isOver = false
+        var goneUntil: Moment?
+        var adapter = 0
+        var packetBytes = 0
+        var links: [any Link] = []
+        var isReleased = false
+        var isEnded = false
+        var graves: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let radios: [any Central]
+    private let time: any Timekeeper
+    private let state = Mutex(State())
+
+    /// The second radio takes the first one's place when that is lost.
+    init(_ radios: [any Central], time: any Timekeeper) {
+        self.radios = radios
+        self.time = time
+    }
+
+    /// What is to happen, and at which use counted from 1.
+    func set(_ fate: Fate, at use: Int) {
+        state.withLock { ($0.fate, $0.fateAt) = (fate, use) }
+    }
+
+    /// Uses of the radio so far.
+    var uses: Int { state.withLock { $0.uses } }
+    /// Bytes sent as image packets, repeats and init packets included.
+    var packetBytes: Int { state.withLock { $0.packetBytes } }
+    /// The process is dead: its tasks hang until they are released.
+    var isDead: Bool { state.withLock { $0.isOver && $0.fate.isDeath } }
+    /// Nothing is left that could die: whoever waits for a death may go.
+    var isOver: Bool { state.withLock { $0.isEnded } }
+    func end() { state.withLock { $0.isEnded = true } }
+    /// The kernel ends the links that a dead process left behind.
+    func hangUp() async {
+        for link in state.withLock({ $0.links }) { await link.disconnect() }
+    }
+    /// Lets a dead process's tasks end, after all has been looked at.
+    func release() {
+        let graves = state.withLock { state in
+            state.isReleased = true
+            defer { state.graves = [] }
+            return state.graves
+        }
+        for grave in graves { grave.resume() }
+    }
+
+    var adapter: String { radios[0].adapter }
+
+    private var radio: any Central { radios[state.withLock { min($0.adapter, radios.count - 1) }] }
+
+    /// Counts a use and lets fate strike; `linked` uses die with the link they are on.
+    fileprivate func use(
+        before deadline: Moment? = nil,
+        packet: Int = 0
+    ) async throws(RadioError) {
+        let struck: Fate? = state.withLock { state in
+            state.uses += 1
+            state.packetBytes += packet
+            guard !state.isOver, state.fateAt == state.uses else { return nil }
+            state.isOver = true
+            return state.fate
+        }
+        if let struck { await strike(struck) }
+        let (isDead, gone, isReleased) = state.withLock { state in
+            (
+                state.isOver && state.fate.isDeath, state.goneUntil,
+                state.isReleased
+            )
+        }
+        if isDead, !isReleased {
+            // Not even a cancellation reaches what is dead.
+            await withCheckedContinuation { continuation in
+                let isLate = state.withLock { state in
+                    if !state.isReleased { state.graves.append(continuation) }
+                    return state.isReleased
+                }
+                if isLate { continuation.resume() }
+            }
+        }
+        if isDead { throw .linkLost }
+        if let gone, gone > time.now { throw .serviceUnavailable }
+        if struck == .adapterLost { throw .adapterMissing }
+    }
+
+    private func strike(_ fate: Fate) async {
+        let links = state.withLock { state in
+            switch fate {
+            case .adapterLost: state.adapter += 1
+            case .serviceRestarts: state.goneUntil = time.now.advanced(by: .seconds(7))
+            case .killed, .killedWithLinkUp: break
+            }
+            return state.links
+        }
+        guard fate != .killedWithLinkUp else { return }
+        for link in links { await link.disconnect() }
+    }
+
+    // MARK: Central
+
+    func withScan<R: Sendable>(
+        _ filter: ScanFilter,
+        _ body: (any Scan) async throws(RadioError) -> R
+    ) async throws(RadioError) -> R {
+        try await use()
+        return try await radio.withScan(filter) { scan throws(RadioError) in
+            try await body(FaultyScan(scan: scan, central: self))
+        }
+    }
+
+    func connect(to peer: Peer, before deadline: Moment) async throws(RadioError) -> any Link {
+        try await use()
+        let link = try await radio.connect(to: peer, before: deadline)
+        state.withLock { $0.links = [link] }
+        return FaultyLink(link: link, central: self)
+    }
+
+    func forget(_ peer: Peer) async { await radio.forget(peer) }
+}
+
+private struct FaultyScan: Scan {
+    let scan: any Scan
+    let central: FaultyCentral
+
+    func next(before deadline: Moment) async throws(RadioError) -> Advertisement {
+        try await central.use()
+        return try await scan.next(before: deadline)
+    }
+}
+
+private final class FaultyLink: Link {
+    let link: any Link
+    let central: FaultyCentral
+
+    init(link: any Link, central: FaultyCentral) {
+        self.link = link
+        self.central = central
+    }
+
+    var peer: Peer { link.peer }
+    var maximumLength: Int { link.maximumLength }
+
+    func flags(of characteristic: Characteristic) -> CharacteristicFlags? {
+        link.flags(of: characteristic)
+    }
+
+    func read(
+        _ characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) -> [UInt8] {
+        try await central.use()
+        return try await link.read(characteristic, before: deadline)
+    }
+
+    func write(
+        _ bytes: [UInt8],
+        to characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) {
+        try await central.use()
+        try await link.write(bytes, to: characteristic, before: deadline)
+    }
+
+    func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError) {
+        try await central.use(packet: characteristic == DFUNumbers.packet ? bytes.count : 0)
+        try await link.send(bytes, to: characteristic)
+    }
+
+    func subscribe(
+        to characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Subscription {
+        try await central.use()
+        return FaultySubscription(
+            subscription: try await link.subscribe(to: characteristic, before: deadline),
+            central: central
+        )
+    }
+
+    func disconnect() async {
+        // A dead process says no goodbye.
+        if central.isDead { return }
+        await link.disconnect()
+    }
+}
+
+private struct FaultySubscription: Subscription {
+    let subscription: any Subscription
+    let central: FaultyCentral
+
+    func next(before deadline: Moment) async throws(RadioError) -> [UInt8] {
+        try await central.use()
+        return try await subscription.next(before: deadline)
+    }
+}
