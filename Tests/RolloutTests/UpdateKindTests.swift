@@ -100,12 +100,14 @@ import Wire
 
     // MARK: Faults
 
-    @Test(arguments: [
-        .restartInErase(at: 0), .restartInErase(at: 4_096), .dropPacket(at: 0),
-        .dropPacket(at: 4_096), .dropPacket(at: 11_956), .wrongChecksum(from: 1),
-        .wrongChecksum(from: 4_096), .wrongChecksum(from: 12_000), .wrongOffset(from: 1),
-        .wrongOffset(from: 8_192), .wrongOffset(from: 12_000), .refuseBoot,
-    ] as [ModulePlan.Fault.Kind])
+    @Test(
+        arguments: [
+            .restartInErase(at: 0), .restartInErase(at: 4_096), .dropPacket(at: 0),
+            .dropPacket(at: 4_096), .dropPacket(at: 11_956), .wrongChecksum(from: 1),
+            .wrongChecksum(from: 4_096), .wrongChecksum(from: 12_000), .wrongOffset(from: 1),
+            .wrongOffset(from: 8_192), .wrongOffset(from: 12_000), .refuseBoot,
+        ] as [ModulePlan.Fault.Kind]
+    )
     func `a fault that passes costs time and nothing else`(fault: ModulePlan.Fault.Kind) throws {
         let module = DepotBench.module(1) { $0.faults = [.init(fault)] }
         let bench = DepotBench(seed: 5, [module])
@@ -128,7 +130,7 @@ import Wire
         }
     }
 
-    @Test(arguments: [4, 8, 12, 17, 18])
+    @Test(arguments: [8, 12, 17, 18])
     func `a bootloader with little room for packets gets its image, only slower`(
         pool: Int
     ) throws {

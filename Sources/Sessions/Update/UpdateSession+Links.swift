@@ -219,7 +219,10 @@ extension UpdateSession {
                 ),
                 at: now
             )
-        case .checking: return checked(.failure("not in time"), at: now)
+        case .checking:
+            stallsAt = nil
+            // The last look counts, also when the time was over before it.
+            return .check
         case .connecting, .inspecting, .preparing, .probing, .activating, .confirming,
             .rollingBack:
             return failed(

@@ -109,12 +109,9 @@ extension UpdateSession {
         case .notYet(let sentence):
             complaint = sentence
             guard let deadline, now < deadline else { return unwell(at: now) }
-            return go(
-                to: .pausing(.check),
-                .pause(until: min(deadline, now.advanced(by: limits.settle.poll))),
-                within: limits.settle.poll,
-                at: now
-            )
+            let next = min(deadline, now.advanced(by: limits.settle.poll))
+            stallsAt = next
+            return .pause(until: next)
         case .failure(let sentence):
             complaint = complaint ?? sentence
             return unwell(at: now)

@@ -184,7 +184,9 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         guard !isRestarting, !bytes.isEmpty, let selected else { return [] }
         switch selected {
         case .command:
-            guard !facts.initAccepted, let size = facts.initSize, facts.initPacket.count + bytes.count <= size else {
+            guard !facts.initAccepted, let size = facts.initSize,
+                facts.initPacket.count + bytes.count <= size
+            else {
                 return []
             }
             facts.initPacket += bytes
