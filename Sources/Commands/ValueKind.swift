@@ -1,3 +1,5 @@
+import Domain
+
 /// What the text of a value must be, which is also what a shell can complete it with.
 package enum ValueKind: Sendable, Equatable {
     case file
@@ -10,6 +12,10 @@ package enum ValueKind: Sendable, Equatable {
     /// A decimal number above zero, such as `2` or `0.5`.
     case positive
     case words([String])
+    /// Some words, such as a reason.
+    case text
+    /// A time with its unit, such as `90m` or `2d`.
+    case duration
     /// The words of a command's name.
     case command
 
@@ -24,6 +30,10 @@ package enum ValueKind: Sendable, Equatable {
             Self.whole(text) == nil ? "a whole number from 0 to \(UInt64.max)" : nil
         case .positive:
             Self.positive(text) == nil ? "a number above 0, such as 2 or 0.5" : nil
+        case .text:
+            text.isEmpty || text.utf8.count > 500 ? "up to 500 bytes of text" : nil
+        case .duration:
+            (Duration(text: text) ?? .zero) <= .zero ? "a time such as 90m, 4h or 2d" : nil
         case .words(let words):
             words.contains(text) ? nil : words.joined(separator: ", ")
         case .command:

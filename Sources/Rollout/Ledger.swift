@@ -166,7 +166,9 @@ final class Ledger: Sendable {
     }
 
     func waveEnded(_ wave: Int) async throws(JournalError) {
-        guard !isPartial, let record = rollout, record.wave == wave, record.waveEnded == nil else { return }
+        guard !isPartial, let record = rollout, record.wave == wave, record.waveEnded == nil else {
+            return
+        }
         let now = depot.time.wallTime
         state.withLock { $0.rollout?.waveEnded = now }
         try await save()

@@ -82,7 +82,7 @@ struct RunCommand {
         } catch { throw Self.refusal(error) }
     }
 
-    private static func thread(_ name: String) throws(CommandError) -> ThreadExecutor {
+    static func thread(_ name: String) throws(CommandError) -> ThreadExecutor {
         do throws(ThreadError) {
             return try ThreadExecutor.start(name: name)
         } catch {

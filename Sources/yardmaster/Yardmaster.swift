@@ -38,7 +38,9 @@ enum Yardmaster {
         guard case .run(let invocation)? = try? Parser.parse(arguments) else { return true }
         switch invocation.command {
         case .version, .help, .man, .completion, .schema: return true
-        case .validate, .plan, .run, .status: return false
+        case .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit,
+            .uninhibit, .clear:
+            return false
         }
     }
 
@@ -103,6 +105,8 @@ enum Yardmaster {
                 options: try RunOptions(invocation, context),
                 context: context
             ).run()
+        case .pause, .resume, .abort, .retry, .inhibit, .uninhibit, .clear:
+            try await ControlCommand(invocation, context).run()
         case .status:
             try StatusCommand(options: try StatusOptions(invocation, context)).run(context)
         }
