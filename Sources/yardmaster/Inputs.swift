@@ -13,17 +13,33 @@ enum Inputs {
         _ context: Context,
         _ common: CommonOptions
     ) throws(CommandError) -> FrozenPlan {
-        let (plan, diagnostics) = try read(path)
+        var sources = PlanSources()
+        return try plan(path, context, common, &sources)
+    }
+
+    /// The same, and the files that the plan was made from.
+    static func plan(
+        _ path: String,
+        _ context: Context,
+        _ common: CommonOptions,
+        _ sources: inout PlanSources
+    ) throws(CommandError) -> FrozenPlan {
+        let (plan, diagnostics) = try read(path) { (path, limit) throws(FileError) in
+            let bytes = try TextFile.read(path: path, limit: limit)
+            sources.add(path, bytes)
+            return bytes
+        }
         if !common.isQuiet || plan == nil { tell(diagnostics, context) }
         guard let plan else { throw invalid(path, diagnostics) }
         return plan
     }
 
     static func read(
-        _ path: String
+        _ path: String,
+        files: ManifestReader.Files = TextFile.read
     ) throws(CommandError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
         do throws(ManifestError) {
-            return try ManifestReader.read(path: path)
+            return try ManifestReader.read(path: path, files: files)
         } catch {
             switch error {
             case .unreadable(_, _, let place):
