@@ -88,7 +88,8 @@ struct PlanCommand {
     private func summary(_ plan: FrozenPlan, _ forecast: PlanForecast) -> [String] {
         var lines: [String] = []
         let count = forecast.rows.count
-        let adapters = forecast.adapters.isEmpty
+        let adapters =
+            forecast.adapters.isEmpty
             ? "all adapters that are there (one is assumed)"
             : forecast.adapters.joined(separator: ", ")
         let measured = forecast.rows.count { $0.ground != .assumed }

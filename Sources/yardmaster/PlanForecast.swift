@@ -136,7 +136,9 @@ struct PlanForecast {
             }
         }
         let between = plan.rollout.between
-        if between.soak > .zero { lines.append("lets \(between.soak.brief) pass between two waves") }
+        if between.soak > .zero {
+            lines.append("lets \(between.soak.brief) pass between two waves")
+        }
         if let program = between.check.first { lines.append("asks \(program) between two waves") }
         if between.asks { lines.append("waits for a person between two waves") }
         return lines

@@ -78,7 +78,7 @@ package actor Air {
     func startScan(_ name: String, _ filter: ScanFilter) throws(RadioError) -> Int {
         let adapter = try usable(name)
         let id = adapter.add(filter, at: world.now)
-        world.scannerAdded(to: adapter)
+        world.scannerAdded(to: adapter, filter)
         return id
     }
 

@@ -55,6 +55,7 @@ package final class ComoduleModule: AirDevice {
     }
 
     package var label: String { plan.serial.text }
+    package var serial: Serial? { plan.serial }
     package var linkParameters: LinkParameters { plan.link }
 
     /// What an update has made of it: for tests, not for the air.
@@ -365,6 +366,7 @@ package final class ComoduleModule: AirDevice {
     private func activate() {
         let image = target.facts
         target.progressLost()
+        slot?.letGo()
         if happens({ $0 == .neverReturn }) {
             restart(as: .dead, after: plan.restartTime)
             return
