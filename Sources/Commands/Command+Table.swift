@@ -1,8 +1,8 @@
 extension Command {
     /// Every command, in the order that help lists them.
     package static let all: [Command] = [
-        .validate, .plan, .run, .status, .scan, .watch, .tokenShow, .schema, .completion, .man,
-        .help, .version,
+        .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
+        .clear, .scan, .watch, .tokenShow, .schema, .completion, .man, .help, .version,
     ]
 
     package static func named(_ id: CommandName) -> Command? { all.first { $0.id == id } }

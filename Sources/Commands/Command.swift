@@ -1,6 +1,7 @@
 /// The commands that there are; the executable has one file for each.
 package enum CommandName: String, CaseIterable, Sendable, Hashable {
-    case validate, plan, run, status, scan, watch
+    case validate, plan, run, status, pause, resume, abort, retry, inhibit, uninhibit, clear
+    case scan, watch
     case tokenShow = "token show"
     case schema, completion, man, help, version
 }

@@ -102,4 +102,24 @@ extension Flag {
         help: "Show only this property.",
         isRepeatable: true
     )
+
+    static let reason = Flag(
+        "reason",
+        value: Value("TEXT", .text),
+        help: "Why, for whoever reads the report or the status."
+    )
+
+    static let rollout = Flag(
+        "rollout",
+        value: Value("NAME", .text),
+        help: "The rollout that is meant.",
+        fallback: "the one that ran last"
+    )
+
+    static let expiry = Flag(
+        "for",
+        value: Value("TIME", .duration),
+        help: "How long it holds, such as 90m or 2d.",
+        fallback: "until it is lifted"
+    )
 }

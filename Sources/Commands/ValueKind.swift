@@ -18,6 +18,8 @@ package enum ValueKind: Sendable, Equatable {
     /// The name of a property of a module.
     case property
     case words([String])
+    /// Some words, such as a reason.
+    case text
     /// The words of a command's name.
     case command
 
@@ -40,6 +42,8 @@ package enum ValueKind: Sendable, Equatable {
                 ? nil : "a time above 0 with its unit, such as 30s, 5m or 1h30m"
         case .property:
             text.isEmpty || text.utf8.count > 64 ? "a property's name" : nil
+        case .text:
+            text.isEmpty || text.utf8.count > 500 ? "up to 500 bytes of text" : nil
         case .words(let words):
             words.contains(text) ? nil : words.joined(separator: ", ")
         case .command:

@@ -35,7 +35,7 @@ package struct JournalError: Error, Equatable {
         case `internal`
     }
 
-    init(_ kind: Kind, _ operation: String, code: Int32 = 0, words: String) {
+    package init(_ kind: Kind, _ operation: String, code: Int32 = 0, words: String) {
         self.kind = kind
         self.operation = operation
         self.code = code

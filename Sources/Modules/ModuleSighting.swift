@@ -44,7 +44,9 @@ package struct ModuleSighting: Sendable, Equatable {
 
     /// What a scan for one module should let through.
     package static func filter(for serial: Serial) -> ScanFilter {
-        filter { $0.serial == serial }
+        var filter = filter { $0.serial == serial }
+        filter.sought = serial
+        return filter
     }
 
     /// What a scan for some of all modules should let through.

@@ -43,7 +43,9 @@ package struct ScanFilter: Sendable {
     package var services: [GATTUUID]
     /// Any of these company identifiers, or, when empty, all advertisers.
     package var companies: [UInt16]
-    /// Asked about what passes the lists; depends on the advertisement alone.
+    /// The one module that is sought, where there is one: a hint for radios that keep an index.
+    package var sought: Serial?
+    /// Asked about what passes the lists.
     package var wants: @Sendable (Advertisement) -> Bool
 
     package init(

@@ -208,6 +208,20 @@ package struct Verdict: Sendable, Equatable {
     }
 }
 
+/// How long an adapter was at work in a run.
+package struct AdapterUse: Sendable, Equatable {
+    package let name: String
+    /// Time in which some vehicle had a turn on it.
+    package let busy: Duration
+    /// Time of its links, where the radio can tell.
+    package var linked: Duration?
+
+    package init(name: String, busy: Duration) {
+        self.name = name
+        self.busy = busy
+    }
+}
+
 /// The counts of a run and the code it ends with.
 package struct RunEnd: Sendable, Equatable {
     package let rollout: String
@@ -218,6 +232,8 @@ package struct RunEnd: Sendable, Equatable {
     /// What the exit code stands for, in one sentence.
     package let reason: String
     package let took: Duration
+    /// How long each adapter was at work.
+    package var adapters: [AdapterUse] = []
 
     package init(
         rollout: String,

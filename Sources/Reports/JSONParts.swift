@@ -37,10 +37,18 @@ extension RunEnd {
         let counts = Outcome.allCases.map {
             JSONMember($0.rawValue, .int(self.counts[$0] ?? 0))
         }
+        let used = adapters.map { use in
+            JSONValue.object([
+                "name": .string(use.name),
+                "busy_seconds": .seconds(use.busy),
+                "link_seconds": use.linked.map { .seconds($0) },
+            ])
+        }
         return [
             JSONMember("counts", .object(counts + [JSONMember("unfinished", .int(unfinished))])),
             JSONMember("seconds", .seconds(took)),
-            JSONMember("exit", .object(["code": .int(exitCode), "reason": .string(reason)])),
+        ] + (used.isEmpty ? [] : [JSONMember("adapters", .array(used))]) + [
+            JSONMember("exit", .object(["code": .int(exitCode), "reason": .string(reason)]))
         ]
     }
 }

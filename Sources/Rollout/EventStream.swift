@@ -32,8 +32,8 @@ package final class EventStream: Sendable {
         state.withLock { state in
             state.count += 1
             let event = Event(number: state.count, time: time.wallTime, body: body)
-            let json = state.line.line(event)
             if event.body.isKept {
+                let json = state.line.line(event)
                 state.unsaved.append(
                     EventRecord(
                         run: run,

@@ -44,7 +44,7 @@ extension Execution {
 /// The pauses between two looks for a module that restarts: short at first, for most are quick.
 struct ReturnPause {
     /// How long one look takes: a few advertisements' time.
-    static let look = Duration.seconds(3)
+    static let look = Duration.seconds(2)
     private static let longest = Duration.seconds(15)
 
     private var pause = Duration.seconds(2)

@@ -33,7 +33,8 @@ final class Ledger: Sendable {
         var outcomes = [Outcome?](repeating: nil, count: earlier.count)
         guard let rollout, rollout.plan == plan, rollout.state != .finished else {
             isContinued = false
-            let fresh = plan.map {
+            // A part of the vehicles alone does not begin a rollout.
+            let fresh = (isPartial ? nil : plan).map {
                 RolloutRecord(name: depot.rollout, plan: $0, at: depot.time.wallTime)
             }
             state = Mutex(State(rollout: fresh, outcomes: outcomes))

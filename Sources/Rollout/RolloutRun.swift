@@ -2,7 +2,7 @@ package import Domain
 package import Journal
 import Modules
 package import Radio
-import Reports
+package import Reports
 
 /// How a run went through its vehicles.
 package struct RunResult: Sendable, Equatable {
@@ -10,6 +10,8 @@ package struct RunResult: Sendable, Equatable {
     /// Vehicles without a verdict: the run ended before.
     package var unfinished = 0
     package var ending = RunEnding.complete
+    /// How long each adapter was at work.
+    package var adapters: [AdapterUse] = []
 
     package init() {}
 }

@@ -96,7 +96,11 @@ struct RunSession {
         if case .aborted(let why) = ending { try await abortRest(why) }
         try await depot.events.save(in: depot.journal)
         try await ledger.end(ending)
-        return ledger.result(ending)
+        var result = ledger.result(ending)
+        result.adapters = turns.with { state in
+            state.scheduler.dispatch.adapters.map { AdapterUse(name: $0.name, busy: $0.busy) }
+        }
+        return result
     }
 
     // MARK: Actions

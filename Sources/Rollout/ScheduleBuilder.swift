@@ -37,6 +37,7 @@ package struct ScheduleBuilder: Sendable {
         schedule.limits.airtime = policy.airtime
         schedule.limits.window = policy.window.map { DailyWindow($0, zone: zone) }
         schedule.linksPerAdapter = plan.radio.linksPerAdapter
+        schedule.overlaps = plan.radio.takesTurns
         schedule.quarantineAfter = policy.quarantineAfter
         return schedule
     }

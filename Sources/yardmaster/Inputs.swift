@@ -13,17 +13,33 @@ enum Inputs {
         _ context: Context,
         _ common: CommonOptions
     ) throws(CommandError) -> FrozenPlan {
-        let (plan, diagnostics) = try read(path)
+        var sources = PlanSources()
+        return try plan(path, context, common, &sources)
+    }
+
+    /// The same, and the files that the plan was made from.
+    static func plan(
+        _ path: String,
+        _ context: Context,
+        _ common: CommonOptions,
+        _ sources: inout PlanSources
+    ) throws(CommandError) -> FrozenPlan {
+        let (plan, diagnostics) = try read(path) { (path, limit) throws(FileError) in
+            let bytes = try TextFile.read(path: path, limit: limit)
+            sources.add(path, bytes)
+            return bytes
+        }
         if !common.isQuiet || plan == nil { tell(diagnostics, context) }
         guard let plan else { throw invalid(path, diagnostics) }
         return plan
     }
 
     static func read(
-        _ path: String
+        _ path: String,
+        files: ManifestReader.Files = TextFile.read
     ) throws(CommandError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
         do throws(ManifestError) {
-            let (plan, diagnostics) = try ManifestReader.read(path: path)
+            let (plan, diagnostics) = try ManifestReader.read(path: path, files: files)
             // What a step names must be there on the vehicles that it is meant for.
             let mistakes = plan.map { JobBuilder($0).mistakes } ?? []
             return (mistakes.isEmpty ? plan : nil, diagnostics + mistakes)

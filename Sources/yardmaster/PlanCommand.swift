@@ -1,8 +1,11 @@
 import Commands
 import Domain
+import Journal
 import Manifest
+import Marked
 import Reports
 import Rollout
+import Simulation
 import Wire
 
 /// `plan`: what a run would do, without a word to any vehicle.
@@ -13,37 +16,103 @@ struct PlanCommand {
         let plan = try Inputs.plan(options.manifest, context, options.common)
         let vehicles = try Inputs.selected(plan, options.common)
         try Inputs.refuseObstacles(plan, options.manifest, context)
+        let zone = try ZoneSource.zone(of: plan, context)
+        let now = RealTime().wallTime
+        var adapters = plan.radio.adapters
+        if adapters.isEmpty, let simulation = options.simulation {
+            adapters = try Inputs.depot(simulation.depot, context).adapters
+        }
+        let forecast = PlanForecast(
+            plan,
+            vehicles: vehicles,
+            adapters: adapters,
+            knowledge: PlanForecast.Knowledge(state: options.state, rollout: plan.name, at: now),
+            zone: zone,
+            now: now
+        )
         if options.common.wantsJSON {
-            context.console.result(document(plan, vehicles).text + "\n")
+            context.console.result(document(plan, forecast).text + "\n")
         } else if !options.common.isQuiet {
-            context.console.result(text(plan, vehicles))
+            context.console.result(text(plan, forecast))
         }
         return .done
     }
 
-    private func text(_ plan: FrozenPlan, _ vehicles: [PlannedVehicle]) -> String {
+    private func text(_ plan: FrozenPlan, _ forecast: PlanForecast) -> String {
         var lines = ["rollout \(plan.name), plan \(plan.digest)"]
+        if let note = Self.standing(plan, forecast) { lines.append(note) }
         for image in plan.images {
             lines.append("image \(image.name): version \(image.version), from \(image.source)")
             lines.append("  trusted by its SHA-256 \(image.digest), pinned in the manifest")
             lines.append("  for \(image.fits.words)")
         }
         lines.append("")
+        var known: [Place: String] = [:]
         lines += Columns.table(
-            [["vehicle", "serial", "steps"]]
-                + vehicles.map { vehicle in
+            [["vehicle", "serial", "wave", "time", "what is known", "steps"]]
+                + forecast.rows.map { row in
                     [
-                        vehicle.id.text, vehicle.serial.text,
-                        vehicle.steps.map { Self.words(of: $0, in: plan) }.joined(separator: "; "),
+                        row.vehicle.id.text, row.vehicle.serial.text, "\(row.wave)",
+                        row.took == .zero ? "-" : "~" + row.took.brief, row.fate.reason.visible,
+                        row.vehicle.steps.map { step in
+                            if let words = known[step.place] { return words }
+                            let words = Self.words(of: step, in: plan)
+                            known[step.place] = words
+                            return words
+                        }.joined(separator: "; "),
                     ]
                 }
         )
         lines.append("")
-        let settle = plan.settle
+        lines += summary(plan, forecast)
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// What the journal has of a rollout of this name.
+    private static func standing(_ plan: FrozenPlan, _ forecast: PlanForecast) -> String? {
+        guard let record = forecast.rollout else { return nil }
+        switch record.state {
+        case .finished: return nil
+        case .running where record.plan == plan.digest:
+            return "under way since \(record.began), in wave \(record.wave + 1)"
+        case .running:
+            return "a rollout of this name is under way with the plan \(record.plan), and goes on "
+                + "with that one"
+        case .paused: return "paused: \(record.reason.visible); 'yardmaster resume' lets it go on"
+        case .aborted where record.plan == plan.digest:
+            return "aborted: \(record.reason.visible); another plan or name begins anew"
+        case .aborted: return nil
+        }
+    }
+
+    private func summary(_ plan: FrozenPlan, _ forecast: PlanForecast) -> [String] {
+        var lines: [String] = []
+        let count = forecast.rows.count
+        let adapters =
+            forecast.adapters.isEmpty
+            ? "all adapters that are there (one is assumed)"
+            : forecast.adapters.joined(separator: ", ")
+        let measured = forecast.rows.count { $0.ground != .assumed }
         lines.append(
-            "\(vehicles.count) vehicle\(vehicles.count == 1 ? "" : "s"), one after the other; "
-                + "those left in mid-update by an earlier run first"
+            "\(count) vehicle\(count == 1 ? "" : "s") on \(adapters), "
+                + "\(plan.radio.linksPerAdapter) at once on each; those left in mid-update by an "
+                + "earlier run first, then the strongest signal"
         )
+        for wave in forecast.waves where forecast.waves.count > 1 {
+            lines.append("wave \(wave.number): \(wave.vehicles) vehicles, about \(wave.took.brief)")
+        }
+        lines.append(
+            "about \(forecast.total.brief) in all, "
+                + (measured == 0
+                    ? "by assumed rates"
+                    : "\(measured) of \(count) by rates that were measured")
+        )
+        if let window = forecast.window { lines.append("window: \(window)") }
+        lines += forecast.gates.map { "gate: \($0)" }
+        if let limit = plan.rollout.quarantineAfter {
+            lines.append("a vehicle is left alone after \(limit) failures on one image")
+        }
+        let settle = plan.settle
         lines.append(
             "an update counts when the module was at rest for \(settle.quiet.brief) and gave its "
                 + "version twice, within \(settle.deadline.brief)"
@@ -54,7 +123,7 @@ struct PlanCommand {
                 + "\(Self.times(plan.rollout.retry.transient)), those of the module "
                 + Self.times(plan.rollout.retry.device)
         )
-        return lines.joined(separator: "\n") + "\n"
+        return lines
     }
 
     private static func times(_ count: Int) -> String {
@@ -90,11 +159,12 @@ struct PlanCommand {
         }
     }
 
-    private func document(_ plan: FrozenPlan, _ vehicles: [PlannedVehicle]) -> JSONValue {
+    private func document(_ plan: FrozenPlan, _ forecast: PlanForecast) -> JSONValue {
         .object([
             "schema": 1,
             "rollout": .string(plan.name),
             "plan": .string(plan.digest.description),
+            "state": forecast.rollout.map { .string($0.state.rawValue) },
             "images": .array(
                 plan.images.map { image in
                     .object([
@@ -106,14 +176,33 @@ struct PlanCommand {
                     ])
                 }
             ),
-            "vehicles": .array(
-                vehicles.map { vehicle in
+            "waves": .array(
+                forecast.waves.map { wave in
                     .object([
-                        "id": .string(vehicle.id.text),
-                        "serial": .string(vehicle.serial.text),
-                        "family": .string(vehicle.family.rawValue),
+                        "wave": .int(wave.number),
+                        "vehicles": .int(wave.vehicles),
+                        "seconds": .seconds(wave.took),
+                    ])
+                }
+            ),
+            "gates": .array(forecast.gates.map(JSONValue.string)),
+            "window": forecast.window.map { .string($0) },
+            "fits-window": forecast.fitsWindow.map { .bool($0) },
+            "adapters": .array(forecast.adapters.map(JSONValue.string)),
+            "seconds": .seconds(forecast.total),
+            "vehicles": .array(
+                forecast.rows.map { row in
+                    .object([
+                        "id": .string(row.vehicle.id.text),
+                        "serial": .string(row.vehicle.serial.text),
+                        "family": .string(row.vehicle.family.rawValue),
+                        "wave": .int(row.wave),
+                        "what": .string(row.fate.kind.rawValue),
+                        "reason": .string(row.fate.reason),
+                        "seconds": .seconds(row.took),
+                        "estimate": .string(row.ground.rawValue),
                         "steps": .array(
-                            vehicle.steps.map { .string(Self.words(of: $0, in: plan)) }
+                            row.vehicle.steps.map { .string(Self.words(of: $0, in: plan)) }
                         ),
                     ])
                 }

@@ -15,9 +15,10 @@ struct RunCommand {
     let context: Context
 
     func run() async throws(CommandError) -> ExitCode {
-        let plan = try Inputs.plan(options.manifest, context, options.common)
-        let vehicles = try Inputs.selected(plan, options.common)
-        try Inputs.refuseObstacles(plan, options.manifest, context)
+        var sources = PlanSources()
+        let written = try Inputs.plan(options.manifest, context, options.common, &sources)
+        try Inputs.refuseObstacles(written, options.manifest, context)
+        var vehicles = try Inputs.selected(written, options.common)
         guard let simulation = options.simulation else {
             throw CommandError(
                 .unavailable,
@@ -26,7 +27,7 @@ struct RunCommand {
             )
         }
         let file = try Inputs.depot(simulation.depot, context)
-        for adapter in plan.radio.adapters where !file.adapters.contains(adapter) {
+        for adapter in written.radio.adapters where !file.adapters.contains(adapter) {
             throw CommandError(
                 .unavailable,
                 "there is no adapter \(adapter)",
@@ -34,10 +35,23 @@ struct RunCommand {
                 hint: "name one of these under `radio` in \(options.manifest)"
             )
         }
-        let access = try access(to: vehicles)
-        let zone = try ZoneSource.zone(of: plan, context)
+        var access = try access(to: vehicles)
+        var zone = try ZoneSource.zone(of: written, context)
         let directory = try stateDirectory()
-        let lock = try lock(directory, plan)
+        let lock = try await lock(directory, written)
+        // Only the holder of the lock knows whether the rollout is over.
+        let plan = frozen(written)
+        if plan.digest != written.digest {
+            vehicles = try Inputs.selected(plan, options.common)
+            access = try self.access(to: vehicles)
+            zone = try ZoneSource.zone(of: plan, context)
+        } else if let reason = PlanArchive(state: directory.path).keep(sources, for: plan.name) {
+            throw CommandError(
+                .cannotWrite,
+                "the plan cannot be kept in \(directory.path)",
+                because: [reason]
+            )
+        }
         let output = try RunOutput(options, context)
         let thread = try Self.thread("simulation")
         let site = SimulatedSite(executor: thread)
@@ -58,6 +72,34 @@ struct RunCommand {
         return try result.get()
     }
 
+    /// The plan that a rollout of this name was begun with, for as long as it is not over.
+    private func frozen(_ plan: FrozenPlan) -> FrozenPlan {
+        let record: RolloutRecord?
+        do throws(JournalError) {
+            record = try JournalReader(directory: options.state).read { view throws(JournalError) in
+                try view.rollout(plan.name)
+            }
+        } catch {
+            // What is wrong with the journal is told when it is opened.
+            return plan
+        }
+        guard let record, record.plan != plan.digest else { return plan }
+        switch record.state {
+        case .finished, .aborted: return plan
+        case .running, .paused: break
+        }
+        let kept = PlanArchive(state: options.state).plan(record.plan, of: plan.name)
+        context.console.note(
+            "yardmaster: warning: \(options.manifest) has changed since the rollout "
+                + "\(plan.name) was begun\n"
+                + (kept == nil
+                    ? "  its plan is not kept any more: the rollout begins anew\n"
+                    : "  this run goes on with the plan of then, \(record.plan); 'yardmaster "
+                        + "abort' ends it, another name begins another one\n")
+        )
+        return kept ?? plan
+    }
+
     private func access(
         to vehicles: [PlannedVehicle]
     ) throws(CommandError) -> [VehicleID: VehicleAccess] {
@@ -73,16 +115,33 @@ struct RunCommand {
         } catch { throw Self.refusal(error) }
     }
 
+    /// The lock, after what the plan says of a run that finds another one at work.
     private func lock(
         _ directory: StateDirectory,
         _ plan: FrozenPlan
-    ) throws(CommandError) -> StateLock {
-        do throws(StateDirectoryError) {
-            return try directory.lock(rollout: plan.name, started: RealTime().wallTime)
-        } catch { throw Self.refusal(error) }
+    ) async throws(CommandError) -> StateLock {
+        let thread = try Self.thread("overlap")
+        defer { thread.stop() }
+        let queue = LockQueue(directory, rollout: plan.name, executor: thread)
+        var isAsked = false
+        while true {
+            do throws(StateDirectoryError) {
+                return try directory.lock(rollout: plan.name, started: RealTime().wallTime)
+            } catch {
+                guard case .busy = error, plan.rollout.overlap != .skip else {
+                    throw Self.refusal(error)
+                }
+                if !isAsked { context.console.note("yardmaster: \(error); this one waits\n") }
+            }
+            if plan.rollout.overlap == .replace, !isAsked { try await queue.askToYield() }
+            isAsked = true
+            guard await queue.waits() else {
+                throw CommandError(.busy, "ended while it waited for another run")
+            }
+        }
     }
 
-    private static func thread(_ name: String) throws(CommandError) -> ThreadExecutor {
+    static func thread(_ name: String) throws(CommandError) -> ThreadExecutor {
         do throws(ThreadError) {
             return try ThreadExecutor.start(name: name)
         } catch {

@@ -189,18 +189,21 @@ private struct SimulatedRun {
         ).run()
         let code = RunVerdict(job.plan, vehicles: job.vehicles.count).code(of: result)
         let reason = RunVerdict.reason(code, result)
-        events.emit(
-            .runEnded(
-                RunEnd(
-                    rollout: job.plan.name,
-                    counts: result.counts,
-                    unfinished: result.unfinished,
-                    exitCode: Int(code.rawValue),
-                    reason: reason,
-                    took: began.duration(to: time.now)
-                )
-            )
+        var end = RunEnd(
+            rollout: job.plan.name,
+            counts: result.counts,
+            unfinished: result.unfinished,
+            exitCode: Int(code.rawValue),
+            reason: reason,
+            took: began.duration(to: time.now)
         )
+        end.adapters = result.adapters
+        for index in end.adapters.indices {
+            end.adapters[index].linked = await depot.simulation.air.linkTime(
+                of: end.adapters[index].name
+            )
+        }
+        events.emit(.runEnded(end))
         try await events.save(in: journal)
         try await journal.endRun(
             run,

@@ -38,7 +38,9 @@ enum Yardmaster {
         guard case .run(let invocation)? = try? Parser.parse(arguments) else { return true }
         switch invocation.command {
         case .version, .help, .man, .completion, .schema: return true
-        case .validate, .plan, .run, .status, .scan, .tokenShow, .watch: return false
+        case .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit,
+            .uninhibit, .clear, .scan, .watch, .tokenShow:
+            return false
         }
     }
 
@@ -106,6 +108,8 @@ enum Yardmaster {
             ).run()
         case .scan: try await ScanCommand(invocation, context).run()
         case .watch: try await WatchCommand(invocation, context).run()
+        case .pause, .resume, .abort, .retry, .inhibit, .uninhibit, .clear:
+            try await ControlCommand(invocation, context).run()
         case .status:
             try StatusCommand(options: try StatusOptions(invocation, context)).run(context)
         }

@@ -425,6 +425,12 @@ enum Grammar {
                 .fallback("1"),
                 "How many vehicles a controller serves at once."
             ),
+            Field(
+                "take-turns",
+                .boolean,
+                .fallback("true"),
+                "Whether a controller works on the next module while one restarts."
+            ),
         ]
     )
 

@@ -24,18 +24,19 @@ package struct ManifestReader {
     ///
     /// Throws only when a file cannot be read at all.
     package static func read(
-        path: String
+        path: String,
+        files: Files = TextFile.read
     ) throws(ManifestError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
         let bytes: [UInt8]
         do throws(FileError) {
-            bytes = try TextFile.read(path: path, limit: YAMLLimits().bytes)
+            bytes = try files(path, YAMLLimits().bytes)
         } catch {
             guard case .tooLarge(let limit) = error.reason else {
                 throw .unreadable(path: path, reason: error.reason, namedAt: nil)
             }
             return (nil, [YAMLFault.tooLarge(limit: limit).diagnostic(file: path)])
         }
-        return try read(bytes, path: path, files: TextFile.read)
+        return try read(bytes, path: path, files: files)
     }
 
     /// The same for a manifest that is in memory and would stand at `path`.

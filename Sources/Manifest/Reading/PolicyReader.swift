@@ -192,8 +192,13 @@ struct PolicyReader {
             }
         }
         let links = reader.defaultedInteger("links-per-adapter")
+        let takesTurns = reader.boolean("take-turns")
         reader.finish()
-        return RadioSettings(adapters: adapters, linksPerAdapter: links)
+        return RadioSettings(
+            adapters: adapters,
+            linksPerAdapter: links,
+            takesTurns: takesTurns
+        )
     }
 
     func settle(_ node: MarkedNode?, at place: Place) -> SettleSettings {

@@ -3,8 +3,11 @@ package struct RadioSettings: Sendable, Hashable {
     /// Empty means all that are there.
     package let adapters: [String]
     package let linksPerAdapter: Int
+    /// Whether a controller works on the next module while one restarts.
+    package let takesTurns: Bool
 
-    package init(adapters: [String], linksPerAdapter: Int) {
+    package init(adapters: [String], linksPerAdapter: Int, takesTurns: Bool = true) {
+        self.takesTurns = takesTurns
         self.adapters = adapters
         self.linksPerAdapter = linksPerAdapter
     }

@@ -41,6 +41,11 @@ package actor Air {
         world.adapters[name] = AirAdapter(name: name, linkLimit: linkLimit)
     }
 
+    /// For how long an adapter had links, or was making them, summed over its links.
+    package func linkTime(of adapter: String) -> Duration {
+        world.adapters[adapter]?.linked ?? .zero
+    }
+
     // MARK: Faults of the host
 
     package func setPower(_ adapter: String, on: Bool) {
@@ -73,7 +78,7 @@ package actor Air {
     func startScan(_ name: String, _ filter: ScanFilter) throws(RadioError) -> Int {
         let adapter = try usable(name)
         let id = adapter.add(filter, at: world.now)
-        world.scannerAdded(to: adapter)
+        world.scannerAdded(to: adapter, filter)
         return id
     }
 

@@ -19,12 +19,14 @@ final class AirConnection {
     private let peer: Peer
     private var pending: Pending<AirLinkFacts>?
     private(set) var link: AirLink?
+    private let began: Moment
 
     init(number: Int, world: World, adapter: AirAdapter, peer: Peer) {
         self.number = number
         self.world = world
         self.adapter = adapter
         self.peer = peer
+        began = world.now
     }
 
     func begin(_ pending: Pending<AirLinkFacts>) {
@@ -67,6 +69,7 @@ final class AirConnection {
             return
         }
         let link = AirLink(number: number, world: world, adapter: adapter, device: device)
+        link.began = began
         adapter.links.append(link)
         self.link = link
         device.linkMade(link)

@@ -8,6 +8,9 @@ package protocol AirDevice: AnyObject {
     /// Names the device in the report of a stuck run.
     var label: String { get }
 
+    /// Whom a scan for one module means; nil when no scan can name it.
+    var serial: Serial? { get }
+
     /// What it sends at present; nil while it is silent or out of reach.
     var broadcast: Broadcast? { get }
 
@@ -46,6 +49,10 @@ package enum AnswerPause: Sendable, Equatable {
 
 extension AirDevice {
     package func takePause() -> AnswerPause { .none }
+}
+
+extension AirDevice {
+    package var serial: Serial? { nil }
 }
 
 /// An advertisement as its sender sees it.

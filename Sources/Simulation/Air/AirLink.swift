@@ -38,6 +38,8 @@ package final class AirLink {
     private let anchor: Moment
 
     private(set) var isUp = true
+    /// When the connection was asked for.
+    var began: Moment
     private var outgoing: [Outgoing] = []
     private var incoming: [Incoming] = []
     private var eventIsSet = false
@@ -55,6 +57,7 @@ package final class AirLink {
         parameters = device.linkParameters
         found = device.characteristics
         anchor = world.now
+        began = anchor
     }
 
     package var maximumLength: Int { min(parameters.mtu - 3, 512) }
@@ -102,6 +105,7 @@ package final class AirLink {
     func end() {
         guard isUp else { return }
         isUp = false
+        adapter.linked += began.duration(to: world.now)
         adapter.links.removeAll { $0 === self }
         for case .request(_, let pending) in outgoing + waitingRequests {
             pending.resume(.failure(.linkLost))

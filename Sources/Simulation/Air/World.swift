@@ -28,6 +28,11 @@ package final class World {
 
     var adapters: [String: AirAdapter] = [:]
     package private(set) var devices: [any AirDevice] = []
+    /// Devices that a scan can name, and those that none can.
+    private var named: [Serial: [any AirDevice]] = [:]
+    private var nameless: [any AirDevice] = []
+    /// Who was last heard at an address.
+    private var atAddress: [String: any AirDevice] = [:]
     package var visitors: [any AirVisitor] = []
     var publications: [AirPublication] = []
     var nextVisit = 0
@@ -73,6 +78,11 @@ package final class World {
 
     package func add(_ device: any AirDevice) {
         devices.append(device)
+        if let serial = device.serial {
+            named[serial, default: []].append(device)
+        } else {
+            nameless.append(device)
+        }
         advertisingChanged(device)
     }
 
@@ -84,8 +94,15 @@ package final class World {
     }
 
     /// Somebody listens: from now on the advertisements that are wanted are events.
-    func scannerAdded(to adapter: AirAdapter) {
-        for device in devices { startHearing(device, on: adapter) }
+    ///
+    /// In a full depot a scan for one module must not ask all the others.
+    func scannerAdded(to adapter: AirAdapter, _ filter: ScanFilter) {
+        guard let serial = filter.sought else {
+            for device in devices { startHearing(device, on: adapter) }
+            return
+        }
+        for device in named[serial] ?? [] { startHearing(device, on: adapter) }
+        for device in nameless { startHearing(device, on: adapter) }
     }
 
     private func startHearing(_ device: any AirDevice, on adapter: AirAdapter) {
@@ -110,6 +127,7 @@ package final class World {
                 adapter.heard.remove(ObjectIdentifier(device))
                 return
             }
+            atAddress[broadcast.address] = device
             adapter.hear(broadcast, at: now)
             let pause = random.below(Self.advertisingDelay)
             nextAdvertisement(
@@ -126,6 +144,13 @@ package final class World {
     }
 
     func device(at peer: Peer) -> (any AirDevice)? {
-        devices.first { $0.broadcast?.address == peer.handle }
+        if let known = atAddress[peer.handle] {
+            // Silent for now: it will be there again under the address it had.
+            guard let address = known.broadcast?.address else { return nil }
+            if address == peer.handle { return known }
+        }
+        let found = devices.first { $0.broadcast?.address == peer.handle }
+        if let found { atAddress[peer.handle] = found }
+        return found
     }
 }

@@ -142,6 +142,7 @@ extension ComoduleModule {
     func activate() {
         let packet = try? InitPacket(target.facts.initPacket)
         target.progressLost()
+        slot?.letGo()
         if happens({ $0 == .neverReturn }) {
             restart(as: .dead, after: plan.restartTime)
             return

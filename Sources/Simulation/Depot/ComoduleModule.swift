@@ -76,6 +76,7 @@ package final class ComoduleModule: AirDevice {
     }
 
     package var label: String { plan.serial.text }
+    package var serial: Serial? { plan.serial }
     package var linkParameters: LinkParameters { plan.link }
 
     /// What an update has made of it: for tests, not for the air.

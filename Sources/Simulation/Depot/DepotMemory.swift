@@ -184,6 +184,15 @@ struct DepotSlot {
         return Array(UnsafeRawBufferPointer(start: image + range.lowerBound, count: range.count))
     }
 
+    /// Leaves the image to the file: a depot that was updated whole need not stay in memory.
+    func letGo() {
+        let page = sysconf(CInt(_SC_PAGESIZE))
+        guard imageCapacity.isMultiple(of: page), Int(bitPattern: image).isMultiple(of: page) else {
+            return
+        }
+        madvise(image, imageCapacity, MADV_DONTNEED)
+    }
+
     private func newest() -> Int? {
         let valid = [0, 1].filter(isWhole)
         return valid.max { sequence(ofCopy: $0) < sequence(ofCopy: $1) }

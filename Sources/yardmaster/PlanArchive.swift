@@ -1,0 +1,98 @@
+import Domain
+import Glibc
+import Manifest
+import Marked
+
+/// The files that a plan was made from, the manifest first, each under its absolute path.
+struct PlanSources {
+    private(set) var files: [(path: String, bytes: [UInt8])] = []
+
+    mutating func add(_ path: String, _ bytes: [UInt8]) {
+        files.append((Self.absolute(path), bytes))
+    }
+
+    fileprivate func bytes(_ path: String) -> [UInt8]? {
+        files.first { $0.path == Self.absolute(path) }?.bytes
+    }
+
+    /// A later run may begin in another directory.
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        return String(cString: folder) + "/" + path
+    }
+}
+
+/// Frozen plans in the state directory: a rollout goes on as it was begun, whatever is edited.
+///
+/// `plans/NAME` holds the sources of the plan that the rollout of that name was begun with.
+struct PlanArchive {
+    private static let magic = Array("yardmaster-plan 1\n".utf8)
+    private static let limit = 64 << 20
+
+    private let folder: String
+
+    init(state: String) { folder = state + "/plans" }
+
+    /// Keeps the sources; returns why that was not possible.
+    func keep(_ sources: PlanSources, for rollout: String) -> String? {
+        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+            return Descriptor.text(of: errno)
+        }
+        var bytes = Self.magic
+        for file in sources.files {
+            let path = Array(file.path.utf8)
+            bytes += Array("\(path.count) \(file.bytes.count)\n".utf8) + path + file.bytes
+        }
+        let path = "\(folder)/\(rollout)"
+        let fresh = path + ".new"
+        let descriptor = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return Descriptor.text(of: errno) }
+        let code = Descriptor.write(bytes, to: descriptor) ?? (fsync(descriptor) == 0 ? 0 : errno)
+        close(descriptor)
+        guard code == 0 else { return Descriptor.text(of: code) }
+        guard rename(fresh, path) == 0 else { return Descriptor.text(of: errno) }
+        let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard parent >= 0 else { return nil }
+        fsync(parent)
+        close(parent)
+        return nil
+    }
+
+    /// The plan that was kept, nil unless it is the one with this digest.
+    func plan(_ digest: SHA256Digest, of rollout: String) -> FrozenPlan? {
+        guard let bytes = try? TextFile.read(path: "\(folder)/\(rollout)", limit: Self.limit),
+            let sources = Self.sources(bytes), let main = sources.files.first
+        else { return nil }
+        let read = try? ManifestReader.read(path: main.path) { (path, _) throws(FileError) in
+            guard let bytes = sources.bytes(path) else {
+                throw FileError(path: path, reason: .missing)
+            }
+            return bytes
+        }
+        guard let plan = read?.plan, plan.digest == digest else { return nil }
+        return plan
+    }
+
+    private static func sources(_ bytes: [UInt8]) -> PlanSources? {
+        guard bytes.starts(with: magic) else { return nil }
+        var sources = PlanSources()
+        var rest = bytes[magic.count...]
+        while !rest.isEmpty {
+            guard let end = rest.firstIndex(of: 0x0A), end - rest.startIndex < 40 else {
+                return nil
+            }
+            let counts = String(decoding: rest[..<end], as: UTF8.self)
+                .split(separator: " ").compactMap { Int($0) }
+            rest = rest[(end + 1)...]
+            guard counts.count == 2, counts.allSatisfy({ (0...limit).contains($0) }),
+                counts[0] + counts[1] <= rest.count
+            else { return nil }
+            let path = String(decoding: rest.prefix(counts[0]), as: UTF8.self)
+            rest = rest.dropFirst(counts[0])
+            sources.add(path, Array(rest.prefix(counts[1])))
+            rest = rest.dropFirst(counts[1])
+        }
+        return sources
+    }
+}

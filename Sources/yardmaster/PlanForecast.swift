@@ -1,0 +1,258 @@
+import Domain
+import Glibc
+import Journal
+import Manifest
+import Rollout
+import Wire
+
+/// What a run of a plan would come to, as far as the journal and the manifest tell.
+struct PlanForecast {
+    /// One vehicle of the plan.
+    struct Row {
+        let vehicle: PlannedVehicle
+        /// Counts from 1.
+        let wave: Int
+        let fate: Fate
+        let took: Duration
+        let ground: Estimate.Ground
+    }
+
+    /// What would become of a vehicle, and why.
+    struct Fate {
+        enum Kind: String { case work, resume, look, inhibited, quarantined }
+
+        let kind: Kind
+        let reason: String
+    }
+
+    struct Wave {
+        let number: Int
+        let vehicles: Int
+        let took: Duration
+    }
+
+    let rows: [Row]
+    let waves: [Wave]
+    let gates: [String]
+    let links: Int
+    let adapters: [String]
+    let total: Duration
+    let window: String?
+    let fitsWindow: Bool?
+    /// The rollout of this name as the journal has it.
+    let rollout: RolloutRecord?
+
+    init(
+        _ plan: FrozenPlan,
+        vehicles: [PlannedVehicle],
+        adapters: [String],
+        knowledge: Knowledge,
+        zone: Zone,
+        now: WallTime
+    ) {
+        self.adapters = adapters
+        rollout = knowledge.rollout
+        links = max(adapters.count, 1) * plan.radio.linksPerAdapter
+        let estimate = Estimate(
+            knowledge.measures,
+            quiet: plan.settle.quiet,
+            gap: plan.settle.confirmGap
+        )
+        let sizes = Dictionary(
+            plan.images.map { ($0.name, Self.size(of: $0)) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        let versions = Dictionary(
+            plan.images.map { ($0.name, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        var waveOf: [VehicleID: Int] = [:]
+        for (index, wave) in ScheduleBuilder(plan).waves.enumerated() {
+            for vehicle in wave { waveOf[vehicle] = index + 1 }
+        }
+        var airtimes = [[Duration]](repeating: [], count: plan.waveSizes.count)
+        var rows: [Row] = []
+        rows.reserveCapacity(vehicles.count)
+        for vehicle in vehicles {
+            let images = vehicle.steps.compactMap { $0.update?.image }
+            let fate = knowledge.fate(of: vehicle, images.compactMap { versions[$0] }, plan, now)
+            var bytes = 0
+            switch fate.kind {
+            case .work: bytes = images.reduce(0) { $0 + (sizes[$1] ?? 0) }
+            case .resume: bytes = knowledge.left(of: vehicle.id)
+            case .look, .inhibited, .quarantined: break
+            }
+            let model = Waves.stratum(of: vehicle, plan.rollout.spread)
+            var (airtime, ground) = estimate.airtime(
+                vehicle.id,
+                model: model,
+                bytes: ByteCount(bytes: bytes) ?? .zero
+            )
+            switch fate.kind {
+            case .work, .resume: break
+            case .look: airtime = .seconds(3)
+            case .inhibited, .quarantined: airtime = .zero
+            }
+            let wave = waveOf[vehicle.id] ?? 1
+            airtimes[wave - 1].append(airtime)
+            let took = bytes > 0 ? estimate.duration(ofAirtime: airtime) : airtime
+            if bytes == 0 { ground = .assumed }
+            rows.append(
+                Row(vehicle: vehicle, wave: wave, fate: fate, took: took, ground: ground)
+            )
+        }
+        self.rows = rows
+        let links = links
+        waves = airtimes.enumerated().map { index, airtimes in
+            Wave(
+                number: index + 1,
+                vehicles: airtimes.count,
+                took: estimate.makespan(ofAirtimes: airtimes, links: links)
+            )
+        }
+        let soaks = plan.rollout.between.soak * max(waves.count - 1, 0)
+        total = waves.reduce(soaks) { $0 + $1.took }
+        gates = Self.gates(plan, vehicles.count)
+        (window, fitsWindow) = Self.window(plan, total, zone, now)
+    }
+
+    private static func size(of image: PlannedImage) -> Int {
+        if let size = image.size { return size.bytes }
+        guard case .file(let file) = image.source else { return 0 }
+        var facts = stat()
+        return stat(file.path, &facts) == 0 ? Int(facts.st_size) : 0
+    }
+
+    private static func gates(_ plan: FrozenPlan, _ vehicles: Int) -> [String] {
+        var lines: [String] = []
+        if let rule = plan.rollout.pause { lines.append(rule.words(among: vehicles)) }
+        guard plan.waveSizes.count > 1 else { return lines }
+        if let rule = plan.rollout.advance {
+            if let covered = rule.covered {
+                lines.append("goes on to the next wave when \(covered) of a wave were reached")
+            }
+            if let least = rule.succeeded {
+                lines.append("goes on to the next wave when \(least) of those attempted succeeded")
+            }
+        }
+        let between = plan.rollout.between
+        if between.soak > .zero {
+            lines.append("lets \(between.soak.brief) pass between two waves")
+        }
+        if let program = between.check.first { lines.append("asks \(program) between two waves") }
+        if between.asks { lines.append("waits for a person between two waves") }
+        return lines
+    }
+
+    private static func window(
+        _ plan: FrozenPlan,
+        _ total: Duration,
+        _ zone: Zone,
+        _ now: WallTime
+    ) -> (String?, Bool?) {
+        guard let rule = plan.rollout.window else { return (nil, nil) }
+        let daily = DailyWindow(rule, zone: zone)
+        var text = "from \(rule.opens) \(rule.zone) for \(rule.length.brief)"
+        let available: Duration
+        switch daily.state(at: now) {
+        case .open(let until):
+            available = .milliseconds(until.milliseconds - now.milliseconds)
+            text += "; open now, until \(until)"
+        case .closed(let opens):
+            available = rule.length
+            text += "; closed now, opens at \(opens)"
+        }
+        let fits = total <= available
+        if fits {
+            text += "; this fits"
+        } else {
+            let rest = Double((total - available).nanoseconds)
+            let nights = 1 + (rest / Double(rule.length.nanoseconds)).rounded(.up)
+            text += "; this does not fit: about \(Int(nights)) nights"
+        }
+        return (text, fits)
+    }
+}
+
+extension PlanForecast {
+    /// What the journal knows.
+    struct Knowledge {
+        var rollout: RolloutRecord?
+        var records: [VehicleID: ExecutionRecord] = [:]
+        var measures: [Measure] = []
+        var inhibits: [VehicleID: Inhibit] = [:]
+        var depot: Inhibit?
+        var failures: [VehicleID: [FailureCount]] = [:]
+
+        init() {}
+
+        /// Nothing is known where there is no journal that can be read.
+        init(state: String, rollout: String, at now: WallTime) {
+            do throws(JournalError) {
+                self = try JournalReader(directory: state).read { view throws(JournalError) in
+                    var known = Knowledge()
+                    known.rollout = try view.rollout(rollout)
+                    for record in try view.executions(rollout: rollout) {
+                        known.records[record.vehicle] = record
+                    }
+                    known.measures = try view.measures()
+                    for inhibit in try view.inhibits(at: now) {
+                        if let vehicle = inhibit.vehicle {
+                            known.inhibits[vehicle] = inhibit
+                        } else {
+                            known.depot = inhibit
+                        }
+                    }
+                    for failure in try view.failures(atLeast: 1) {
+                        known.failures[failure.vehicle, default: []].append(failure)
+                    }
+                    return known
+                }
+            } catch { self.init() }
+        }
+
+        /// Bytes that a module in mid-update still lacks.
+        func left(of vehicle: VehicleID) -> Int {
+            guard let record = records[vehicle], let total = record.totalBytes else { return 0 }
+            return max(0, total.bytes - (record.acknowledged?.bytes ?? 0))
+        }
+
+        func fate(
+            of vehicle: PlannedVehicle,
+            _ images: [PlannedImage],
+            _ plan: FrozenPlan,
+            _ now: WallTime
+        ) -> Fate {
+            if let inhibit = inhibits[vehicle.id] ?? depot {
+                let until = inhibit.expires.map { " until \($0)" } ?? ""
+                return Fate(kind: .inhibited, reason: "inhibited\(until): \(inhibit.reason)")
+            }
+            if let limit = plan.rollout.quarantineAfter,
+                let count = failures[vehicle.id]?.first(where: { failure in
+                    failure.count >= limit && images.contains { $0.digest == failure.release }
+                })
+            {
+                return Fate(
+                    kind: .quarantined,
+                    reason: "in quarantine after \(count.count) failures: \(count.message)"
+                )
+            }
+            guard let record = records[vehicle.id], record.serial == vehicle.serial else {
+                return Fate(kind: .work, reason: "not seen by this rollout yet")
+            }
+            if record.inBootloader || (record.end == nil && record.image != nil) {
+                let done = record.acknowledged.map { " at \($0)" } ?? ""
+                return Fate(kind: .resume, reason: "left in mid-update\(done): first")
+            }
+            if let version = record.versionAfter, !images.isEmpty,
+                images.allSatisfy({ $0.version == version })
+            {
+                return Fate(kind: .look, reason: "ran \(version) at \(record.updated)")
+            }
+            guard let end = record.end else {
+                return Fate(kind: .work, reason: "begun at \(record.started)")
+            }
+            return Fate(kind: .work, reason: "\(end.outcome.rawValue) before: \(end.message)")
+        }
+    }
+}
