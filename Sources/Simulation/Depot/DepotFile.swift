@@ -316,7 +316,7 @@ private struct ModuleReader {
         ("garbage", .garbage), ("refuses-key", .refuseKey),
         ("refuses-key-change", .refuseKeyChange), ("refuses-bond", .refuseBond),
         ("ignores-writes", .ignoresWrites),
-        ("address-changes", .addressChanges), ("flash-full", .flashFull),
+        ("flash-full", .flashFull),
         ("refuses-boot", .refuseBoot),
     ]
 }
