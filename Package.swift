@@ -123,7 +123,7 @@ let package = Package(
             "ShimTests",
             ["CCurl", "CDBus", "COpenSSL", "CSQLite", "CYAML", "CZlib"]
         ),
-        tests("ProgramTests", ["yardmaster"]),
+        tests("ProgramTests", ["yardmaster", "SetLights"]),
         tests("WireTests", ["Domain", "Wire"]),
         tests(
             "SimulationTests",
@@ -151,6 +151,7 @@ let package = Package(
             "ModulesTests",
             [
                 "Digests", "Domain", "Marked", "Wire", "Sessions", "Radio", "Modules", "Simulation",
+                "VehicleModules",
             ]
         ),
         tests("ManifestTests", ["Digests", "Domain", "Wire", "Marked", "Manifest"]),
@@ -173,6 +174,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("wire", ["Digests", "Domain", "Wire", "Simulation"]),
         fuzz("lrdevice", ["Domain", "Wire", "Sessions"]),
         fuzz("zip", ["Images"]),
+        fuzz("profile", ["Domain", "Marked", "Radio", "Modules"]),
         fuzz("manifest", ["Marked", "Manifest"]),
     ]
 }
