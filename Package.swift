@@ -81,8 +81,8 @@ let package = Package(
         room(
             "Rollout",
             [
-                "Domain", "Wire", "Sessions", "Radio", "Modules", "Marked", "Manifest", "Journal",
-                "Reports",
+                "Domain", "Wire", "Sealing", "Sessions", "Radio", "Modules", "Marked", "Manifest",
+                "Journal", "Reports",
             ]
         ),
         .executableTarget(
@@ -113,9 +113,17 @@ let package = Package(
         tests(
             "RolloutTests",
             [
-                "Digests", "Domain", "Wire", "Sessions", "Simulation", "Journal", "Manifest",
+                "Digests", "Domain", "Wire", "Sessions", "Modules", "Simulation",
+                "Journal", "Manifest",
                 "Reports",
                 "Rollout",
+            ]
+        ),
+        tests(
+            "CarShareTests",
+            [
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules",
+                "Simulation",
             ]
         ),
         tests("TidyTests", ["Domain", "Commands"]),
@@ -150,7 +158,7 @@ let package = Package(
         tests(
             "ModulesTests",
             [
-                "Digests", "Domain", "Marked", "Wire", "Sessions", "Radio", "Modules", "Simulation",
+                "Domain", "Marked", "Wire", "Sessions", "Radio", "Modules", "Simulation",
                 "VehicleModules",
             ]
         ),

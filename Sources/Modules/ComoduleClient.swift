@@ -170,12 +170,17 @@ package actor ComoduleClient {
                 Int(try await text(ComoduleNumbers.hardwareRevision))
             }
         let versions = try await record(VersionsRecord.id).flatMap { VersionsRecord($0) }
+        let components = try await record(ComponentsRecord.id).flatMap { ComponentsRecord($0) }
+        let boot = try await record(BootloaderRecord.id).flatMap { BootloaderRecord($0) }
         return FirmwareInfo(
             type: type,
             variant: Int(versions?.variant ?? 0),
             secondary: secondary,
             primary: versions?.primary,
-            isOngoing: versions.map { $0.handoff != 0 } ?? false
+            isOngoing: versions.map { $0.handoff != 0 } ?? false,
+            bootloader: boot?.version,
+            external1: components?.motorController,
+            external2: components?.battery
         )
     }
 

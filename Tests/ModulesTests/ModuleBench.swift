@@ -75,7 +75,12 @@ struct ModuleBench: Sendable {
         let seeker = ModuleSeeker(central: central, time: time)
         let deadline = time.now.advanced(by: .seconds(30))
         let sighting = try #require(
-            try await seeker.seek(Self.serial(number), before: deadline, unless: { false })
+            try await seeker.seek(
+                Self.serial(number),
+                by: ComoduleUpdate(key: try ComoduleKey(Self.secret)),
+                before: deadline,
+                unless: { false }
+            )
         )
         let link = try await central.connect(to: sighting.peer, before: deadline)
         let client = ComoduleClient(link: link, time: time)

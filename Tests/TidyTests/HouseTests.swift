@@ -25,8 +25,8 @@ import Testing
         "Journal": ["Domain", "CSQLite", "CLinux"],
         "Reports": ["Domain", "Wire"],
         "Rollout": [
-            "Domain", "Wire", "Sessions", "Radio", "Modules", "Marked", "Manifest", "Journal",
-            "Reports",
+            "Domain", "Wire", "Sealing", "Sessions", "Radio", "Modules", "Marked", "Manifest",
+            "Journal", "Reports",
         ],
         "Commands": ["Domain", "Wire"],
     ]
