@@ -132,7 +132,7 @@ let package = Package(
             "ShimTests",
             ["CCurl", "CDBus", "COpenSSL", "CSQLite", "CYAML", "CZlib"]
         ),
-        tests("ProgramTests", ["yardmaster"]),
+        tests("ProgramTests", ["yardmaster", "SetLights"]),
         tests("WireTests", ["Domain", "Wire"]),
         tests(
             "SimulationTests",
@@ -159,7 +159,8 @@ let package = Package(
         tests(
             "ModulesTests",
             [
-                "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation",
+                "Domain", "Marked", "Wire", "Sessions", "Radio", "Modules", "Simulation",
+                "VehicleModules",
             ]
         ),
         tests("ManifestTests", ["Digests", "Domain", "Wire", "Marked", "Manifest"]),
@@ -185,6 +186,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("addon", ["Domain", "Wire"]),
         fuzz("token", ["Domain", "Modules", "Wire"]),
         fuzz("carshare", ["Domain", "Sessions", "Wire"]),
+        fuzz("profile", ["Domain", "Marked", "Radio", "Modules"]),
         fuzz("manifest", ["Marked", "Manifest"]),
     ]
 }

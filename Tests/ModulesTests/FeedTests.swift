@@ -213,7 +213,7 @@ import Wire
 
     // MARK: Update status
 
-    private static let half = UpdateStep(.uploading, sure(Percent("50%")))
+    private static let half = UpdateStage(.uploading, sure(Percent("50%")))
 
     @Test func `up to date is said only when a check said so`() {
         var tracker = UpdateTracker()
@@ -239,8 +239,8 @@ import Wire
         tracker.connected()
         tracker.checked(.available(.external1))
         var seen: [UpdateStatus] = [tracker.status]
-        for kind in UpdateStep.all {
-            tracker.began(.external1, UpdateStep(kind, sure(Percent("100%"))))
+        for kind in UpdateStage.all {
+            tracker.began(.external1, UpdateStage(kind, sure(Percent("100%"))))
             seen.append(tracker.status)
         }
         // The link goes in the middle: the update is still ours.
@@ -258,9 +258,9 @@ import Wire
         let full = sure(Percent("100%"))
         #expect(
             seen == [
-                .available(.external1), .ongoing(.external1, UpdateStep(.fetching, full)),
-                .ongoing(.external1, UpdateStep(.initiating, full)),
-                .ongoing(.external1, UpdateStep(.uploading, full)), .fetchingUpdateInfo,
+                .available(.external1), .ongoing(.external1, UpdateStage(.fetching, full)),
+                .ongoing(.external1, UpdateStage(.initiating, full)),
+                .ongoing(.external1, UpdateStage(.uploading, full)), .fetchingUpdateInfo,
                 .moduleUpdatingComponent, .fetchingUpdateInfo, .upToDate,
             ]
         )

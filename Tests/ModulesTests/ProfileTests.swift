@@ -342,6 +342,33 @@ import Testing
         }
     }
 
+    @Test func `the worked example of the documents is a profile`() throws {
+        let (_, bytes) = try #require(ProfileLibrary.shippedFiles.first)
+        let text = String(decoding: bytes, as: UTF8.self)
+            .replacing("profile: ebike-display", with: "profile: ebike-display-2")
+            .replacing("register: \"00d1\"", with: "register: \"00c1\"")
+            .replacing(
+                "properties:\n",
+                with: """
+                    properties:
+                      - name: state_of_charge
+                        type: range
+                        unit: percent
+                        access: read-only
+                        limits: [0, 100]
+                        read: {register: "0401", at: 5, bytes: 1}
+
+                    """
+            )
+        let (read, list) = Self.read(text)
+        let profile = try #require(read, "\(list)")
+        #expect(profile.name == "ebike-display-2")
+        #expect(profile.property("lights")?.target?.register == 0x00C1)
+        let charge = try #require(profile.property("state_of_charge"))
+        #expect(charge.value(in: [0, 0, 0, 81, 0, 0, 0, 0]) == .number(81))
+        #expect(charge.value(in: [0, 0, 0, 255, 0, 0, 0, 0]) == .number(255))
+    }
+
     // MARK: Features
 
     @Test(arguments: [

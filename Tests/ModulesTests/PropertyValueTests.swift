@@ -159,7 +159,7 @@ import Testing
             #expect(await bench.settings() == before)
             // An update comes before everything but the connection.
             let half = sure(Percent("50%"))
-            await connection.updating(.secondary, UpdateStep(.uploading, half))
+            await connection.updating(.secondary, UpdateStage(.uploading, half))
             await #expect(throws: PropertyWriteError.firmwareUpdateOngoing) {
                 try await connection.write(value, to: name)
             }

@@ -17,6 +17,9 @@ import Testing
             "Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Sealing",
         ],
         "Simulation": ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"],
+        "VehicleModules": [
+            "Domain", "Marked", "Sessions", "Radio", "Modules", "Simulation", "Threads",
+        ],
         "Images": ["Domain", "Wire", "Digests", "CZlib", "CLinux"],
         "Manifest": ["Domain", "Wire", "Marked", "Digests"],
         "Journal": ["Domain", "CSQLite", "CLinux"],
@@ -122,6 +125,21 @@ import Testing
         }
     }
 
+    @Test func `what is public is public, and the example needs nothing else`() throws {
+        for source in try Repository.sources() {
+            // Nothing of the library may be seen by its own package alone: the example is of it.
+            let word = source.room == "VehicleModules" ? "package " : "public "
+            for line in source.lines {
+                #expect(!line.drop { $0 == " " }.hasPrefix(word), "\(source.name): \(line)")
+            }
+        }
+        let examples = try Repository.sources("Examples").filter { $0.room != "Package.swift" }
+        #expect(!examples.isEmpty)
+        for source in examples {
+            #expect(Set(Repository.imports(source)) == ["Glibc", "VehicleModules"])
+        }
+    }
+
     @Test func `every test target runs and every fuzz folder is a target`() throws {
         let package = try Repository.text("Package.swift")
         for folder in ["Tests", "Fuzz"] {
@@ -137,6 +155,7 @@ import Testing
     @Test(arguments: [
         "README.md", "CHANGELOG.md", "LICENSE", "BENCHMARKS.md", "docs/manifest.md",
         "docs/operations.md", "docs/protocols.md", "docs/simulation.md", "docs/architecture.md",
+        "docs/profiles.md", "docs/library.md",
     ])
     func `a document is there and its links lead somewhere`(path: String) throws {
         let text = try Repository.text(path)

@@ -582,7 +582,7 @@ package actor ModuleConnection {
     // MARK: Updates of ours
 
     /// Says how far an update is that somebody carries out on this module.
-    package func updating(_ part: FirmwareTarget.Part, _ step: UpdateStep) {
+    package func updating(_ part: FirmwareTarget.Part, _ step: UpdateStage) {
         tracker.began(part, step)
         update.change(to: tracker.status)
     }

@@ -8,7 +8,7 @@ package enum UpdateStatus: Sendable, Hashable {
     case checkFailed(String)
     case available(FirmwareTarget.Part)
     case upToDate
-    case ongoing(FirmwareTarget.Part, UpdateStep)
+    case ongoing(FirmwareTarget.Part, UpdateStage)
     /// The module hands the image on to a part of its vehicle: neither begun nor controlled by us.
     case moduleUpdatingComponent
 
@@ -21,7 +21,7 @@ package enum UpdateStatus: Sendable, Hashable {
 }
 
 /// A step of an update that we carry out, and how far it is.
-package struct UpdateStep: Sendable, Hashable {
+package struct UpdateStage: Sendable, Hashable {
     package enum Kind: Int, CaseIterable, Sendable, Hashable, Comparable {
         case fetching = 1
         case initiating, uploading
@@ -52,7 +52,7 @@ package enum UpdateCheck: Sendable, Hashable {
 package struct UpdateTracker: Sendable, Hashable {
     private var isConnected = false
     private var check: UpdateCheck?
-    private var ours: (FirmwareTarget.Part, UpdateStep)? {
+    private var ours: (FirmwareTarget.Part, UpdateStage)? {
         didSet { if ours == nil { check = nil } }
     }
     private var isHandingOn = false
@@ -95,7 +95,7 @@ package struct UpdateTracker: Sendable, Hashable {
         isHandingOn = value
     }
 
-    package mutating func began(_ part: FirmwareTarget.Part, _ step: UpdateStep) {
+    package mutating func began(_ part: FirmwareTarget.Part, _ step: UpdateStage) {
         ours = (part, step)
     }
 

@@ -61,6 +61,7 @@ package struct LogEntry: Sendable, Hashable, CustomStringConvertible {
     package var description: String { "\(time) \(level.rawValue): \(text)" }
 }
 
+/// How much an entry of the log matters.
 package enum LogLevel: String, CaseIterable, Sendable, Hashable {
     case error, warning, info
 }
