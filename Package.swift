@@ -166,3 +166,15 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("manifest", ["Marked", "Manifest"]),
     ]
 }
+
+// Programs that measure: scripts/bench builds and runs them.
+if Context.environment["YARDMASTER_BENCH"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "carshare-bench",
+            dependencies: ["Domain", "Modules", "Simulation", "Wire"],
+            path: "Bench/carshare",
+            swiftSettings: common
+        )
+    )
+}
