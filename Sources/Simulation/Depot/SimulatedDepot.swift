@@ -67,8 +67,8 @@ package struct SimulatedDepot: Sendable {
                 )
             )
         }
-        for plan in file.goDevices { world.add(plan) }
         for lock in file.locks { world.addLRDevice(lock) }
+        for plan in file.goDevices { world.add(plan) }
     }
 
     private static func memory(
