@@ -122,7 +122,7 @@ let package = Package(
         tests(
             "CarShareTests",
             [
-                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules",
+                "Digests", "Domain", "Marked", "Wire", "Sessions", "Radio", "Modules",
                 "Simulation",
             ],
             resources: [.copy("Tables")]
@@ -189,4 +189,16 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("profile", ["Domain", "Marked", "Radio", "Modules"]),
         fuzz("manifest", ["Marked", "Manifest"]),
     ]
+}
+
+// Programs that measure: scripts/bench builds and runs them.
+if Context.environment["YARDMASTER_BENCH"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "carshare-bench",
+            dependencies: ["Domain", "Modules", "Simulation", "Wire"],
+            path: "Bench/carshare",
+            swiftSettings: common
+        )
+    )
 }

@@ -156,6 +156,7 @@ import Testing
         "README.md", "CHANGELOG.md", "LICENSE", "BENCHMARKS.md", "docs/manifest.md",
         "docs/operations.md", "docs/protocols.md", "docs/simulation.md", "docs/architecture.md",
         "docs/profiles.md", "docs/library.md",
+        "docs/car-share.md",
     ])
     func `a document is there and its links lead somewhere`(path: String) throws {
         let text = try Repository.text(path)

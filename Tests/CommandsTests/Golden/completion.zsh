@@ -9,6 +9,7 @@ _yardmaster() {
             'plan:Show what a run would do'
             'run:Bring the vehicles of a manifest to where it says'
             'status:Show where the rollouts stand'
+            'token:show'
             'schema:Print the manifest'\''s JSON Schema'
             'completion:Print a shell'\''s completion script'
             'help:Explain a command'
@@ -19,6 +20,15 @@ _yardmaster() {
     fi
     shift words
     (( CURRENT-- ))
+    if [[ $command == token ]]; then
+        if (( CURRENT == 2 )); then
+            _values form show
+            return
+        fi
+        command+=" $words[2]"
+        shift words
+        (( CURRENT-- ))
+    fi
     case $command in
     'validate')
         _arguments -S \
@@ -63,6 +73,12 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]'
         ;;
+    'token show')
+        _arguments -S \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:FILE:_files'
+        ;;
     'schema')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]'
@@ -75,7 +91,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status schema completion help version)'
+            '*:COMMAND:(validate plan run status token schema completion help version)'
         ;;
     'version')
         _arguments -S \
