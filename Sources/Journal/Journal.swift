@@ -69,7 +69,7 @@ package actor Journal {
         return database
     }
 
-    private func view() throws(JournalError) -> JournalView { JournalView(database: try opened()) }
+    func view() throws(JournalError) -> JournalView { JournalView(database: try opened()) }
 }
 
 // MARK: Runs

@@ -44,8 +44,15 @@ package struct ModuleSighting: Sendable, Equatable {
 
     /// What a scan for one module should let through.
     package static func filter(for serial: Serial) -> ScanFilter {
+        filter { $0.serial == serial }
+    }
+
+    /// What a scan for some of all modules should let through.
+    package static func filter(
+        wants: @escaping @Sendable (ModuleSighting) -> Bool
+    ) -> ScanFilter {
         ScanFilter(services: [DFUNumbers.service], companies: [ComoduleNumbers.company]) {
-            ModuleSighting($0)?.serial == serial
+            ModuleSighting($0).map(wants) ?? false
         }
     }
 }
@@ -64,14 +71,22 @@ package struct ModuleSeeker: Sendable {
     }
 
     /// The module, or nil when it was not heard by the deadline or `isStopped` said so.
+    ///
+    /// With the place where its application was heard, a bootloader without a name is found too.
     package func seek(
         _ serial: Serial,
         by driver: any UpdateDriver,
+        near application: Peer? = nil,
         before deadline: Moment,
         unless isStopped: @Sendable () -> Bool
     ) async throws(RadioError) -> ModuleSighting? {
         let time = time
-        return try await central.withScan(driver.filter(for: serial)) {
+        let filter = driver.filter(for: serial)
+        let wide = ScanFilter(services: filter.services, companies: filter.companies) { heard in
+            filter.passes(heard)
+                || application.map { driver.isUnnamedBootloader(heard, of: $0) } ?? false
+        }
+        return try await central.withScan(application == nil ? filter : wide) {
             scan throws(RadioError) in
             while time.now < deadline && !isStopped() {
                 let next = min(deadline, time.now.advanced(by: Self.patience))
@@ -84,6 +99,13 @@ package struct ModuleSeeker: Sendable {
                 }
                 if let sighting = driver.sighting(of: serial, in: heard) {
                     return sighting
+                }
+                if let application, driver.isUnnamedBootloader(heard, of: application) {
+                    return ModuleSighting(
+                        serial: serial,
+                        role: .bootloader,
+                        advertisement: heard
+                    )
                 }
             }
             return nil

@@ -1,6 +1,5 @@
 import Domain
 import Journal
-import Manifest
 import Modules
 import Radio
 import Reports
@@ -21,31 +20,29 @@ extension Execution {
     }
 
     private func doSteps() async throws(Halt) {
-        let sighting = try await search()
         var left = Array(job.steps.enumerated())[...]
-        if sighting.role == .bootloader {
+        // A module that is to be updated is looked for first: it may wait in its bootloader.
+        let sighting = job.hasUpdates ? try await search() : nil
+        if let sighting, sighting.role == .bootloader {
             // It is finished first, whatever else is to be done: what came before held when the
             // update began.
             let (step, update) = try updateToFinish()
             try await perform(update, step: step, from: sighting)
             left = left.dropFirst(step + 1)
-        } else {
+        } else if let sighting {
             if record.stage == "none" { record.inBootloader = false }
             try await open(sighting)
         }
         for (index, step) in left { try await perform(step, index) }
-        // A job without an update still says what its module runs.
-        if !hasLooked { _ = try await look(at: UpdateOrder(serial: job.serial, parts: [])) }
+        // A job without an update still says what its module runs, when it was spoken to.
+        if !hasLooked, application != nil, job.driver.family != .lrdevice {
+            _ = try await look(at: UpdateOrder(serial: job.serial, parts: []))
+        }
     }
 
-    /// One function for each kind of step.
     private func perform(_ step: JobStep, _ index: Int) async throws(Halt) {
-        switch step {
-        case .require(let requirements, let otherwise):
-            try await check(requirements, otherwise)
-        case .update(let update):
-            try await perform(update, step: index)
-        }
+        guard case .update(let update) = step else { return try await act(step, index) }
+        try await perform(update, step: index)
     }
 
     private func updateToFinish() throws(Halt) -> (Int, UpdateJob) {
@@ -77,6 +74,8 @@ extension Execution {
             try await enter(.seeking, deadline: ("search", rules.seekTimeout))
             let deadline = time.now.advanced(by: rules.seekTimeout)
             if let sighting = try await seek(before: deadline) { return sighting }
+            // Who is out of reach does not hold the line.
+            try await giveWay(.search)
         }
         let total = rules.seekTimeout * rules.seekAttempts
         throw .failure(
@@ -142,63 +141,6 @@ extension Execution {
         }
         depot.events.emit(.inspected(vehicle, version: version, facts: facts))
         return found
-    }
-
-    // MARK: Preconditions
-
-    private func check(
-        _ requirements: [Requirement],
-        _ otherwise: Otherwise
-    ) async throws(Halt) {
-        for requirement in requirements {
-            guard let problem = try await problem(with: requirement) else { continue }
-            depot.events.emit(.problem(vehicle, problem))
-            let sentence = problem.sentence
-            switch otherwise {
-            case .defer: throw .verdict(.deferred, nil, sentence)
-            case .skip: throw .verdict(.skipped, nil, sentence)
-            case .fail: throw .verdict(.failed, .rejected, sentence)
-            case .warn: depot.events.emit(.warning("\(vehicle): \(sentence)"))
-            }
-        }
-    }
-
-    /// What is wrong with a value that the module reports; nil when it is as required.
-    private func problem(with requirement: Requirement) async throws(Halt) -> Problem? {
-        let application = try await present()
-        do throws(ModuleError) {
-            return try await problem(with: requirement, on: application)
-        } catch { throw Halt(error, "while reading \(requirement.property.rawValue)") }
-    }
-
-    func problem(
-        with requirement: Requirement,
-        on application: any ModuleApplication
-    ) async throws(ModuleError) -> Problem? {
-        let measured = try await measure(requirement.property, on: application)
-        if let measured, requirement.condition.holds(for: measured) { return nil }
-        return Problem(
-            check: requirement.property.rawValue,
-            measured: measured?.text ?? "not available",
-            required: requirement.condition.description
-        )
-    }
-
-    private func measure(
-        _ property: Property,
-        on application: any ModuleApplication
-    ) async throws(ModuleError) -> Literal? {
-        guard let client = (application as? ComoduleApplication)?.client else { return nil }
-        switch property {
-        case .stateOfCharge:
-            return try await client.record(PowerRecord.id)
-                .flatMap { PowerRecord($0) }
-                .map { Literal(Double($0.stateOfCharge)) }
-        case .speed:
-            return try await client.record(MotionRecord.id)
-                .flatMap { MotionRecord($0) }
-                .map { Literal(Double($0.speedTenths) / 10) }
-        }
     }
 }
 

@@ -1,45 +1,9 @@
-package import Domain
-package import Journal
+import Domain
+import Journal
 import Modules
-package import Radio
+import Radio
 import Reports
 import Sessions
-
-/// What an execution needs from around it.
-package struct Depot: Sendable {
-    package let rollout: String
-    package let run: Int
-    package let central: any Central
-    package let time: any Timekeeper
-    package let journal: Journal
-    package let events: EventStream
-    package let stop: StopSignal
-    package let rules: RolloutRules
-    /// Who says that a module may be touched: the journal, unless somebody else is named.
-    package let coordinator: any Coordinator
-
-    package init(
-        rollout: String,
-        run: Int,
-        central: any Central,
-        time: any Timekeeper,
-        journal: Journal,
-        events: EventStream,
-        stop: StopSignal,
-        rules: RolloutRules,
-        coordinator: (any Coordinator)? = nil
-    ) {
-        self.coordinator = coordinator ?? LocalCoordinator(journal: journal, run: run)
-        self.rollout = rollout
-        self.run = run
-        self.central = central
-        self.time = time
-        self.journal = journal
-        self.events = events
-        self.stop = stop
-        self.rules = rules
-    }
-}
 
 /// One rollout on one vehicle, from the first search to the verdict.
 final class Execution {
@@ -56,6 +20,8 @@ final class Execution {
     /// The open link, to whichever program the module runs; at most one of them.
     private(set) var application: (any ModuleApplication)?
     private(set) var receiver: (any ImageReceiver)?
+    /// Where its application was last heard: leads to a bootloader that bears no name.
+    private var lastPeer: Peer?
     private var suspicion = SecretSuspicion()
     private let began: Moment
 
@@ -65,14 +31,16 @@ final class Execution {
         self.depot = depot
         self.position = position
         began = depot.time.now
+        let isOpen =
+            earlier.map { $0.serial == job.serial && ($0.end == nil || $0.inBootloader) } ?? false
         var record = ExecutionRecord(
             rollout: depot.rollout,
             vehicle: job.vehicle,
             serial: job.serial,
             run: depot.run,
-            started: depot.time.wallTime
+            started: isOpen ? earlier?.started ?? depot.time.wallTime : depot.time.wallTime
         )
-        if let earlier, earlier.serial == job.serial, earlier.end == nil || earlier.inBootloader {
+        if let earlier, isOpen {
             record.image = earlier.image
             record.totalBytes = earlier.totalBytes
             record.acknowledged = earlier.acknowledged
@@ -125,7 +93,7 @@ final class Execution {
                 try await attempt()
                 let done = provenUpdates > 0
                 halt =
-                    done || !hasUpdates
+                    done || !job.hasUpdates
                     ? .verdict(.succeeded, nil, doneSentence)
                     : .verdict(
                         .alreadyCurrent,
@@ -137,7 +105,7 @@ final class Execution {
             }
             switch halt {
             case .verdict(let outcome, let failure, let message):
-                return try await end(outcome, failure, message)
+                return try await conclude(outcome, failure, message)
             case .stopped:
                 try await note(.interrupted, durably: true)
                 return nil
@@ -155,29 +123,105 @@ final class Execution {
                         "\(error); the next run tries again"
                     )
                 }
-                await time.sleep(for: .seconds(5), "the host's radio to come back")
-                if depot.stop.isRequested { return nil }
+                depot.air.failed(error)
+                guard await rested(.seconds(5), .next, "the host's radio to come back") else {
+                    return nil
+                }
             case .failure(let failure, let message):
                 hostSince = nil
                 let remaining = left[failure] ?? depot.rules.retries(after: failure)
-                guard remaining > 0 else {
-                    return try await end(outcome(of: failure), failure, message)
+                guard remaining > 0, depot.rules.retryBudget.take() else {
+                    return try await conclude(outcome(of: failure), failure, message)
                 }
                 left[failure] = remaining - 1
                 let pause = depot.rules.pause(beforeAttempt: record.attempt)
                 depot.events.emit(.retrying(vehicle, failure, message: message, pause: pause))
                 try await note(.queued, durably: false)
-                await time.sleep(for: pause, "the pause before the next attempt")
-                if depot.stop.isRequested { return nil }
+                let need: AirtimeNeed = record.inBootloader ? .bootloader : .next
+                guard await rested(pause, need, "the pause before the next attempt") else {
+                    return nil
+                }
             }
         }
     }
 
-    private var hasUpdates: Bool {
-        job.steps.contains { step in
-            if case .update = step { return true }
-            return false
+    // MARK: At the end
+
+    /// Does what is to be done whatever happened, and ends the execution with both in mind.
+    private func conclude(
+        _ outcome: Outcome,
+        _ failure: FailureClass?,
+        _ message: String
+    ) async throws(JournalError) -> Verdict? {
+        var left: [FailureClass: Int] = [:]
+        var halt: Halt?
+        for (offset, step) in job.always.enumerated() {
+            // One that was not heard a moment ago is not searched for all over again.
+            if outcome == .unreachable, step.needsModule { continue }
+            halt = try await finish(step, job.steps.count + offset, &left)
+            if halt != nil { break }
         }
+        await hangUp()
+        switch halt {
+        case nil: return try await end(outcome, failure, message)
+        case .stopped?:
+            try await note(.interrupted, durably: true)
+            return nil
+        case .journal(let error)?: throw error
+        case .host(let error)?:
+            return try await end(
+                outcome,
+                failure,
+                message,
+                and: (.deferred, .transient, "\(error)")
+            )
+        case .failure(let kind, let sentence)?:
+            let other = self.outcome(of: kind)
+            return try await end(outcome, failure, message, and: (other, kind, sentence))
+        case .verdict(let other, let kind, let sentence)?:
+            return try await end(outcome, failure, message, and: (other, kind, sentence))
+        }
+    }
+
+    /// Does a step of `always`, again as often as its failures allow; nil when it is done.
+    private func finish(
+        _ step: JobStep,
+        _ index: Int,
+        _ left: inout [FailureClass: Int]
+    ) async throws(JournalError) -> Halt? {
+        while true {
+            do throws(Halt) {
+                try await act(step, index)
+                return nil
+            } catch {
+                guard case .failure(let failure, let message) = error else { return error }
+                let remaining = left[failure] ?? depot.rules.retries(after: failure)
+                guard remaining > 0 else { return error }
+                left[failure] = remaining - 1
+                await hangUp()
+                let pause = depot.rules.pause(beforeAttempt: record.attempt)
+                depot.events.emit(.retrying(vehicle, failure, message: message, pause: pause))
+                await time.sleep(for: pause, "the pause before the next attempt")
+                if depot.stop.isRequested { return .stopped }
+            }
+        }
+    }
+
+    /// A fault at the end counts unless there was one before.
+    private func end(
+        _ outcome: Outcome,
+        _ failure: FailureClass?,
+        _ message: String,
+        and last: (outcome: Outcome, failure: FailureClass?, message: String)
+    ) async throws(JournalError) -> Verdict {
+        let isFine = outcome.tally == .ok || outcome.tally == .current
+        // What nobody knows weighs more than what is known to have failed.
+        let counts = isFine || last.outcome == .inDoubt
+        return try await end(
+            counts ? last.outcome : outcome,
+            counts ? last.failure : failure,
+            "\(message); at the end: \(last.message)"
+        )
     }
 
     private var doneSentence: String {
@@ -268,10 +312,12 @@ final class Execution {
             sighting = try await ModuleSeeker(central: depot.central, time: time).seek(
                 job.serial,
                 by: job.driver,
+                near: record.inBootloader ? lastPeer : nil,
                 before: deadline,
                 unless: { stop.isRequested }
             )
         } catch { throw Halt(error, "while searching") }
+        if let sighting, sighting.role == .application { lastPeer = sighting.peer }
         if sighting == nil && stop.isRequested { throw .stopped }
         return sighting
     }
@@ -309,6 +355,8 @@ final class Execution {
         await receiver?.disconnect()
         forgetLink()
     }
+
+    var hasLink: Bool { application != nil || receiver != nil }
 
     func forgetLink() { (application, receiver) = (nil, nil) }
 

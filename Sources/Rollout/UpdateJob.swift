@@ -1,5 +1,5 @@
 package import Domain
-import Modules
+package import Modules
 package import Sessions
 
 /// One update of a module, with its image in memory.
@@ -18,7 +18,7 @@ package struct UpdateJob: Sendable {
     /// In the order in which they are sent.
     package let parts: [FirmwarePart]
     /// What the module must report before the image stays, and how long that may take.
-    package let healthy: [Requirement]
+    package let healthy: [PropertyTest]
     package let healthyWithin: Duration
     /// Versions that an older module has to run first, in this order.
     package let waypoints: [UpdateJob]
@@ -33,7 +33,7 @@ package struct UpdateJob: Sendable {
         variant: Int?,
         allowsDowngrade: Bool,
         parts: [FirmwarePart],
-        healthy: [Requirement] = [],
+        healthy: [PropertyTest] = [],
         healthyWithin: Duration = .seconds(120),
         waypoints: [UpdateJob] = []
     ) {

@@ -70,14 +70,15 @@ final class UpdateRun {
     ) async throws(Halt) -> UpdateSession.Action {
         switch action {
         case .seek(let moment):
-            await wait(until: moment, for: "the next search")
-            sighting = try await execution.seek(before: session.nextDeadline ?? time.now)
-            guard let sighting else { return session.missed(at: time.now) }
-            return session.sighted(sighting.role, at: time.now)
+            return try await seek(from: moment)
         case .connect:
             return try await connect()
         case .pause(let moment):
-            await wait(until: moment, for: session.deadlineLabel)
+            if execution.hasLink {
+                await wait(until: moment, for: session.deadlineLabel)
+            } else {
+                try await execution.rest(until: moment, need, for: session.deadlineLabel)
+            }
             return session.tick(at: time.now)
         case .disconnect:
             await execution.hangUp()
@@ -91,6 +92,31 @@ final class UpdateRun {
         case .ended:
             return action
         }
+    }
+
+    /// Looks for the module again and again, each time briefly: while it restarts, its adapter
+    /// works for others.
+    private func seek(from moment: Moment) async throws(Halt) -> UpdateSession.Action {
+        let deadline = session.nextDeadline ?? time.now
+        var pause = ReturnPause()
+        if moment > time.now {
+            let first = min(deadline, moment.advanced(by: pause.next()))
+            try await execution.rest(until: first, need, for: "the module to come back")
+        }
+        while true {
+            // However long others had the adapter, it is looked for once more.
+            let look = time.now.advanced(by: ReturnPause.look)
+            sighting = try await execution.seek(before: look)
+            if let sighting { return session.sighted(sighting.role, at: time.now) }
+            if time.now >= deadline { return session.missed(at: time.now) }
+            let next = min(deadline, time.now.advanced(by: pause.next()))
+            try await execution.rest(until: next, need, for: "the module to come back")
+        }
+    }
+
+    private var need: AirtimeNeed {
+        if session.memory.inBootloader { return .bootloader }
+        return session.memory.settleDeadline == nil ? .next : .settling
     }
 
     private func connect() async throws(Halt) -> UpdateSession.Action {
@@ -161,9 +187,19 @@ final class UpdateRun {
     private func health(
         on application: any ModuleApplication
     ) async throws(ModuleError) -> UpdateSession.Health {
-        for requirement in update.healthy {
-            if let problem = try await execution.problem(with: requirement, on: application) {
-                return .notYet(problem.sentence)
+        guard let holder = try await application.properties() else {
+            return .notYet("it has no properties that could say so")
+        }
+        for test in update.healthy {
+            do throws(PropertyReadError) {
+                if let problem = try await Execution.problem(with: test, on: holder) {
+                    return .notYet(problem.sentence)
+                }
+            } catch {
+                guard case .module(let error) = error else {
+                    return .notYet(error.description)
+                }
+                throw error
             }
         }
         return .well

@@ -2,6 +2,7 @@ package import Domain
 package import Manifest
 package import Modules
 package import Sessions
+package import Wire
 
 /// All that is to be done on one vehicle, with everything it takes: no name is left to look up.
 package struct VehicleJob: Sendable {
@@ -9,18 +10,30 @@ package struct VehicleJob: Sendable {
     package let serial: Serial
     /// How its module is heard, opened and updated.
     package let driver: any UpdateDriver
+    /// What opens a lock, for features that are sealed.
+    package let lock: LRCredentials?
+    /// What its GO device takes commands with.
+    package let carShare: CarShareCredentials?
     package let steps: [JobStep]
+    /// Done at the end, whatever happened.
+    package let always: [JobStep]
 
     package init(
         vehicle: VehicleID,
         serial: Serial,
         driver: any UpdateDriver,
-        steps: [JobStep]
+        lock: LRCredentials? = nil,
+        carShare: CarShareCredentials? = nil,
+        steps: [JobStep],
+        always: [JobStep] = []
     ) {
         self.vehicle = vehicle
         self.serial = serial
         self.driver = driver
+        self.lock = lock
+        self.carShare = carShare
         self.steps = steps
+        self.always = always
     }
 
     /// A vehicle with a Comodule module.
@@ -32,29 +45,79 @@ package struct VehicleJob: Sendable {
             steps: steps
         )
     }
-}
 
-/// One step, ready to be done.
-package enum JobStep: Sendable {
-    case require([Requirement], otherwise: Otherwise)
-    case update(UpdateJob)
-}
+    /// What failures are counted on: the first image that the job brings.
+    var release: SHA256Digest? {
+        for case .update(let update) in steps { return update.digest }
+        return nil
+    }
 
-/// A condition on a property that the module has.
-package struct Requirement: Sendable, Equatable {
-    package let property: Property
-    package let condition: Condition
-
-    package init(_ property: Property, _ condition: Condition) {
-        self.property = property
-        self.condition = condition
+    var hasUpdates: Bool {
+        steps.contains { step in
+            if case .update = step { return true }
+            return false
+        }
     }
 }
 
-/// A value of the generic Comodule profile that can be a precondition.
-package enum Property: String, Sendable, CaseIterable {
-    /// In percent.
-    case stateOfCharge = "state_of_charge"
-    /// In km/h.
-    case speed
+/// One step, ready to be done: its names and values are those of the vehicle's profile.
+package enum JobStep: Sendable {
+    case require([PropertyTest], otherwise: Otherwise)
+    case update(UpdateJob)
+    case read([String])
+    case set([PropertyOrder])
+    case expect([PropertyTest], within: Duration)
+    case feature([FeatureOrder])
+    case command(CarShareCommands)
+    case wait(Duration)
+
+    /// Whether it takes a link to the module.
+    var needsModule: Bool {
+        switch self {
+        case .require, .update, .read, .set, .expect, .feature: true
+        case .command, .wait: false
+        }
+    }
+
+    /// As a manifest writes it.
+    package var action: String {
+        switch self {
+        case .require(let tests, _): "require \(Self.text(tests))"
+        case .update(let update): "update to \(update.name)"
+        case .read(let names): "read \(names.joined(separator: ", "))"
+        case .set(let orders):
+            "set " + orders.map { "\($0.name)=\($0.value.text)" }.joined(separator: ", ")
+        case .expect(let tests, _): "expect \(Self.text(tests))"
+        case .feature(let orders):
+            "feature " + orders.map { "\($0.spec.name)=\($0.shown)" }.joined(separator: ", ")
+        case .command(let commands):
+            "command " + commands.list.map(\.rawValue).joined(separator: ", ")
+        case .wait(let duration): "wait \(duration.brief)"
+        }
+    }
+
+    private static func text(_ tests: [PropertyTest]) -> String {
+        tests.map { "\($0.property) \($0)" }.joined(separator: ", ")
+    }
+}
+
+/// A property and the value that it is to have.
+package struct PropertyOrder: Sendable, Equatable {
+    package let name: String
+    package let value: PropertyValue
+
+    package init(_ name: String, _ value: PropertyValue) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension FeatureOrder {
+    /// A free text may be a password.
+    fileprivate var shown: String {
+        switch spec.payload {
+        case .none, .boolean, .byte, .states: literal
+        case .text, .texts: "…"
+        }
+    }
 }

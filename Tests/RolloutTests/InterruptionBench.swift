@@ -114,7 +114,7 @@ struct InterruptionBench: Sendable {
         let depot = Depot(
             rollout: "test",
             run: run,
-            central: central,
+            air: SoleAirtime(central),
             time: simulation.time,
             journal: journal,
             events: EventStream(run: run, time: simulation.time) { _ in },

@@ -1,6 +1,6 @@
 import Domain
 import Journal
-import Manifest
+import Modules
 import Reports
 import Rollout
 import Simulation
@@ -13,7 +13,7 @@ import Wire
         _ part: ModulePart = .secondary,
         to version: FirmwareVersion = FirmwareVersion(4, 12),
         bytes: Int = 12_000,
-        healthy: [Requirement] = [],
+        healthy: [PropertyTest] = [],
         within: Duration = .seconds(30),
         waypoints: [UpdateJob] = []
     ) -> UpdateJob {
@@ -82,7 +82,7 @@ import Wire
     }
 
     @Test func `a module that is not well cannot go back, and the report says so`() throws {
-        let low = Requirement(.stateOfCharge, try #require(Condition(.atLeast, Literal(90))))
+        let low = try DepotBench.profile.test("state_of_charge", .atLeast, "90")
         let bench = DepotBench(seed: 1, [DepotBench.module(1)])
         let report = try bench.run([.update(update(healthy: [low]))])
         #expect(report.result.counts == [.failed: 1])
@@ -92,10 +92,19 @@ import Wire
     }
 
     @Test func `a module that is well is done`() throws {
-        let fine = Requirement(.stateOfCharge, try #require(Condition(.atLeast, Literal(40))))
+        let fine = try DepotBench.profile.test("state_of_charge", .atLeast, "40")
         let report = try DepotBench(seed: 1, [DepotBench.module(1)])
             .run([.update(update(healthy: [fine]))])
         #expect(report.result.counts == [.succeeded: 1], "\(report.message(1))")
+    }
+
+    @Test func `a bonded module keeps its address and needs no name`() throws {
+        let bench = DepotBench(
+            seed: 1,
+            [DepotBench.module(1) { $0.isBonded = true }, DepotBench.module(2)]
+        )
+        let report = try bench.run([.update(update())])
+        #expect(report.result.counts == [.succeeded: 2], "\(report.message(1))")
     }
 
     // MARK: Faults

@@ -18,6 +18,10 @@ package protocol UpdateDriver: Sendable {
     /// Nil when the advertisement is another's.
     func sighting(of serial: Serial, in advertisement: Advertisement) -> ModuleSighting?
 
+    /// Whether this may be the bootloader, without a name of its own, of the module whose
+    /// application was heard there.
+    func isUnnamedBootloader(_ advertisement: Advertisement, of application: Peer) -> Bool
+
     /// Opens a link to the module's application: authenticates where the family asks for it.
     func application(
         on link: any Link,
@@ -44,10 +48,16 @@ package struct UpdateOrder: Sendable, Equatable {
     }
 }
 
-/// A link to the program that a module runs, as far as an update needs it.
+/// A link to the program that a module runs, as far as steps need it.
 package protocol ModuleApplication: AnyObject {
     /// The same link as the receiving end; nil where a bootloader receives.
     var receiver: (any ImageReceiver)? { get }
+
+    /// The module's properties; nil in a family that has none.
+    func properties() async throws(ModuleError) -> (any PropertyHolder)?
+
+    /// The same link for messages of the LR protocol; nil in other families.
+    var features: LRClient? { get }
 
     /// What the module is and runs, as far as it decides about the order.
     func inspect(_ order: UpdateOrder) async throws(ModuleError) -> Inspection
@@ -113,4 +123,17 @@ package enum TransferEnd: Sendable, Equatable {
     case finished(linkHolds: Bool)
     /// At a safe point, because it was asked for.
     case stopped
+}
+
+extension UpdateDriver {
+    package func isUnnamedBootloader(
+        _ advertisement: Advertisement,
+        of application: Peer
+    ) -> Bool { false }
+}
+
+extension ModuleApplication {
+    package func properties() async throws(ModuleError) -> (any PropertyHolder)? { nil }
+
+    package var features: LRClient? { nil }
 }

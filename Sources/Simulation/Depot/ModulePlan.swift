@@ -1,4 +1,5 @@
 package import Domain
+import Wire
 
 /// One simulated module as its depot file describes it.
 package struct ModulePlan: Sendable, Equatable {
@@ -23,6 +24,8 @@ package struct ModulePlan: Sendable, Equatable {
     package var eraseTime: Duration = .milliseconds(85)
     /// Whether a transfer's progress outlives a restart of the bootloader.
     package var keepsProgress = true
+    /// Whether it leads into its bootloader in the form for bonded centrals: no name, one address.
+    package var isBonded = false
     /// What the other parts run to begin with.
     package var bootloaderVersion = FirmwareVersion(1, 0)
     package var external1Version = FirmwareVersion(1, 0)
@@ -40,6 +43,8 @@ package struct ModulePlan: Sendable, Equatable {
     /// Whether the bootloader refuses images that are not newer.
     package var preventsDowngrade = false
     package var faults: [Fault] = []
+    /// What its vehicle is like, beyond what is named above.
+    package var vehicle = VehicleSettings()
 
     package init(serial: Serial) { self.serial = serial }
 
@@ -50,6 +55,11 @@ package struct ModulePlan: Sendable, Equatable {
         case silence
         /// It restarts in the role that it is in.
         case restart
+    }
+
+    /// What a central can ask of the application.
+    package enum Exchange: String, CaseIterable, Sendable {
+        case challenge, response, state, selector, register, command, key, notifier, information
     }
 
     /// Something that goes wrong by script.
@@ -106,7 +116,37 @@ package struct ModulePlan: Sendable, Equatable {
             case connectFails
             /// It has another address after an update.
             case addressChanges
+            /// The link ends when it is asked for this, before the answer.
+            case linkLostIn(Exchange)
+            /// It never answers this.
+            case silentIn(Exchange)
+            /// The link ends so long after it was made.
+            case linkLostAfter(Duration)
+            /// Each answer takes so long.
+            case slow(Duration)
+            /// Its register holds another record than the one that was selected.
+            case wrongRecord
+            /// Its register gives three bytes that are no record, and so does its notifier.
+            case garbage
+            /// It tells of its speed so many times a second.
+            case storm(perSecond: Int)
+            /// It takes a right answer to its challenge for a wrong one.
+            case refuseKey
+            /// It takes no new key.
+            case refuseKeyChange
+            /// It does not let itself be bonded.
+            case refuseBond
+            /// It takes what is written and does nothing.
+            case ignoresWrites
+            /// It has no such characteristic.
+            case lacks(UInt16)
         }
+    }
+}
+
+extension ModulePlan {
+    var buttonless: Characteristic {
+        isBonded ? DFUNumbers.buttonlessBonded : DFUNumbers.buttonless
     }
 }
 

@@ -5,11 +5,28 @@ import Wire
 /// A Comodule module's application, as an update sees it.
 package final class ComoduleApplication: ModuleApplication {
     package let client: ComoduleClient
+    private let profile: Profile?
     private let time: any Timekeeper
+    private var holder: ComoduleProperties?
 
-    package init(client: ComoduleClient, time: any Timekeeper) {
+    package init(client: ComoduleClient, profile: Profile?, time: any Timekeeper) {
         self.client = client
+        self.profile = profile
         self.time = time
+    }
+
+    /// What the profile knows of a vehicle of this variant.
+    package func properties() async throws(ModuleError) -> (any PropertyHolder)? {
+        if let holder { return holder }
+        guard let profile else { return nil }
+        let fresh = ComoduleProperties(
+            client: client,
+            profile: profile,
+            variant: try await client.firmware().variant,
+            time: time
+        )
+        holder = fresh
+        return fresh
     }
 
     package var receiver: (any ImageReceiver)? { nil }

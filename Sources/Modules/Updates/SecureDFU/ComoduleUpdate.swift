@@ -1,12 +1,19 @@
 package import Domain
 package import Radio
 package import Sessions
+import Wire
 
 /// Updates of Comodule modules: their application leads into a bootloader that takes Secure DFU.
 package struct ComoduleUpdate: UpdateDriver {
     private let key: ComoduleKey
+    private let profile: Profile?
 
-    package init(key: ComoduleKey) { self.key = key }
+    /// Without a profile the shipped one for any Comodule module is taken.
+    package init(key: ComoduleKey, profile: Profile? = nil) {
+        self.key = key
+        self.profile =
+            profile ?? ProfileLibrary.shipped.profile(Profile.generic, of: .comodule)
+    }
 
     package var family: Family { .comodule }
     package var usesBootloader: Bool { true }
@@ -23,13 +30,37 @@ package struct ComoduleUpdate: UpdateDriver {
         return sighting
     }
 
+    /// A bonded module keeps its address; any other adds one to the last byte of it.
+    package func isUnnamedBootloader(
+        _ advertisement: Advertisement,
+        of application: Peer
+    ) -> Bool {
+        guard advertisement.services.contains(DFUNumbers.service),
+            advertisement.name.flatMap({ BootloaderName.serial(in: $0) }) == nil
+        else { return false }
+        return advertisement.peer == application
+            || advertisement.peer.handle == Self.next(after: application.handle)
+    }
+
+    /// The last byte wraps without a carry.
+    private static func next(after address: String) -> String? {
+        guard let colon = address.lastIndex(of: ":"),
+            let last = UInt8(address[address.index(after: colon)...], radix: 16)
+        else { return nil }
+        return address[...colon] + Hex.text([last &+ 1]).uppercased()
+    }
+
     package func application(
         on link: any Link,
         time: any Timekeeper
     ) async throws(ModuleError) -> any ModuleApplication {
-        let client = ComoduleClient(link: link, time: time)
+        let client = ComoduleClient(
+            link: link,
+            time: time,
+            layout: profile.flatMap { ComoduleLayout($0.gatt) } ?? ComoduleLayout()
+        )
         try await client.authenticate(key)
-        return ComoduleApplication(client: client, time: time)
+        return ComoduleApplication(client: client, profile: profile, time: time)
     }
 
     package func receiver(
