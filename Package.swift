@@ -113,10 +113,8 @@ let package = Package(
         tests(
             "RolloutTests",
             [
-                "Digests", "Domain", "Wire", "Sessions", "Modules", "Simulation",
-                "Journal", "Manifest",
-                "Reports",
-                "Rollout",
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation",
+                "Images", "Journal", "Manifest", "Reports", "Rollout",
             ]
         ),
         tests(

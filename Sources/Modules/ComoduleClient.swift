@@ -233,7 +233,10 @@ package actor ComoduleClient {
 
     /// Starts the bootloader under a name of its own; the link is gone afterwards.
     package func enterBootloader(as name: BootloaderName) async throws(ModuleError) {
-        var machine = ButtonlessEntry(name: name)
+        let isBonded = link.flags(of: DFUNumbers.buttonless) == nil
+        let buttonless = isBonded ? DFUNumbers.buttonlessBonded : DFUNumbers.buttonless
+        // The form for bonded centrals knows no names, and keeps the address instead.
+        var machine = ButtonlessEntry(name: isBonded ? nil : name, mayGoUnnamed: true)
         var indications: (any Subscription)?
         var action = machine.begin(at: time.now)
         while true {
@@ -242,14 +245,14 @@ package actor ComoduleClient {
                 switch action {
                 case .subscribe:
                     indications = try await link.subscribe(
-                        to: DFUNumbers.buttonless,
+                        to: buttonless,
                         before: deadline
                     )
                     action = machine.subscribed(at: time.now)
                 case .write(let request):
                     try await link.write(
                         request.bytes,
-                        to: DFUNumbers.buttonless,
+                        to: buttonless,
                         before: deadline
                     )
                     action = .wait

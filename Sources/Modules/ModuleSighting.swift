@@ -73,14 +73,22 @@ package struct ModuleSeeker: Sendable {
     }
 
     /// The module, or nil when it was not heard by the deadline or `isStopped` said so.
+    ///
+    /// With the place where its application was heard, a bootloader without a name is found too.
     package func seek(
         _ serial: Serial,
         by driver: any UpdateDriver,
+        near application: Peer? = nil,
         before deadline: Moment,
         unless isStopped: @Sendable () -> Bool
     ) async throws(RadioError) -> ModuleSighting? {
         let time = time
-        return try await central.withScan(driver.filter(for: serial)) {
+        let filter = driver.filter(for: serial)
+        let wide = ScanFilter(services: filter.services, companies: filter.companies) { heard in
+            filter.passes(heard)
+                || application.map { driver.isUnnamedBootloader(heard, of: $0) } ?? false
+        }
+        return try await central.withScan(application == nil ? filter : wide) {
             scan throws(RadioError) in
             while time.now < deadline && !isStopped() {
                 let next = min(deadline, time.now.advanced(by: Self.patience))
@@ -93,6 +101,13 @@ package struct ModuleSeeker: Sendable {
                 }
                 if let sighting = driver.sighting(of: serial, in: heard) {
                     return sighting
+                }
+                if let application, driver.isUnnamedBootloader(heard, of: application) {
+                    return ModuleSighting(
+                        serial: serial,
+                        role: .bootloader,
+                        advertisement: heard
+                    )
                 }
             }
             return nil

@@ -20,6 +20,8 @@ final class Execution {
     /// The open link, to whichever program the module runs; at most one of them.
     private(set) var application: (any ModuleApplication)?
     private(set) var receiver: (any ImageReceiver)?
+    /// Where its application was last heard: leads to a bootloader that bears no name.
+    private var lastPeer: Peer?
     private var suspicion = SecretSuspicion()
     private let began: Moment
 
@@ -310,10 +312,12 @@ final class Execution {
             sighting = try await ModuleSeeker(central: depot.central, time: time).seek(
                 job.serial,
                 by: job.driver,
+                near: record.inBootloader ? lastPeer : nil,
                 before: deadline,
                 unless: { stop.isRequested }
             )
         } catch { throw Halt(error, "while searching") }
+        if let sighting, sighting.role == .application { lastPeer = sighting.peer }
         if sighting == nil && stop.isRequested { throw .stopped }
         return sighting
     }

@@ -21,10 +21,6 @@ package struct JobBuilder: Sendable {
             let place: Place
             let hint: String
         }
-        let nothing = Dictionary(
-            plan.images.map { ($0.name, [FirmwarePart]()) },
-            uniquingKeysWith: { first, _ in first }
-        )
         var list: [Diagnostic] = []
         var seen: Set<Seen> = []
         func note(_ place: Place, _ mistake: StepMistake) {
@@ -43,7 +39,7 @@ package struct JobBuilder: Sendable {
                 do throws(StepMistake) {
                     _ = try steps.job(step, for: vehicle) {
                         (update, profile) throws(StepMistake) -> UpdateJob in
-                        try self.update(update, profile, nothing)
+                        try self.update(update, profile, [:])
                     }
                 } catch { note(step.place, error) }
             }
@@ -134,10 +130,50 @@ package struct JobBuilder: Sendable {
         _ profile: Profile,
         _ images: [String: [FirmwarePart]]
     ) throws(StepMistake) -> UpdateJob {
-        let healthy = try steps.tests(update.healthy, profile)
-        guard let job = UpdateJob(update, of: plan, images, healthy: healthy) else {
-            throw StepMistake("no image is named \(update.image)", hint: "add it under `images`")
+        func named(_ name: String) throws(StepMistake) -> PlannedImage {
+            guard let image = plan.image(named: name) else {
+                throw StepMistake("no image is named \(name)", hint: "add it under `images`")
+            }
+            return image
         }
-        return job
+        let waypoints = try update.via.map { (name) throws(StepMistake) in
+            UpdateJob(try named(name), for: update.part, parts: images[name] ?? [])
+        }
+        return UpdateJob(
+            try named(update.image),
+            for: update.part,
+            allowsDowngrade: update.allowsDowngrade,
+            parts: images[update.image] ?? [],
+            healthy: try steps.tests(update.healthy, profile),
+            healthyWithin: update.within,
+            waypoints: waypoints
+        )
+    }
+}
+
+extension UpdateJob {
+    fileprivate init(
+        _ image: PlannedImage,
+        for target: ModulePart,
+        allowsDowngrade: Bool = false,
+        parts: [FirmwarePart],
+        healthy: [PropertyTest] = [],
+        healthyWithin: Duration = .seconds(120),
+        waypoints: [UpdateJob] = []
+    ) {
+        self.init(
+            name: image.name,
+            digest: image.digest,
+            version: image.version,
+            family: image.fits.family,
+            target: target,
+            type: image.fits.type.map(Int.init),
+            variant: image.fits.variant.map(Int.init),
+            allowsDowngrade: allowsDowngrade,
+            parts: parts,
+            healthy: healthy,
+            healthyWithin: healthyWithin,
+            waypoints: waypoints
+        )
     }
 }

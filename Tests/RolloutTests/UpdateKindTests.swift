@@ -98,6 +98,15 @@ import Wire
         #expect(report.result.counts == [.succeeded: 1], "\(report.message(1))")
     }
 
+    @Test func `a bonded module keeps its address and needs no name`() throws {
+        let bench = DepotBench(
+            seed: 1,
+            [DepotBench.module(1) { $0.isBonded = true }, DepotBench.module(2)]
+        )
+        let report = try bench.run([.update(update())])
+        #expect(report.result.counts == [.succeeded: 2], "\(report.message(1))")
+    }
+
     // MARK: Faults
 
     @Test(

@@ -18,6 +18,10 @@ package protocol UpdateDriver: Sendable {
     /// Nil when the advertisement is another's.
     func sighting(of serial: Serial, in advertisement: Advertisement) -> ModuleSighting?
 
+    /// Whether this may be the bootloader, without a name of its own, of the module whose
+    /// application was heard there.
+    func isUnnamedBootloader(_ advertisement: Advertisement, of application: Peer) -> Bool
+
     /// Opens a link to the module's application: authenticates where the family asks for it.
     func application(
         on link: any Link,
@@ -119,6 +123,13 @@ package enum TransferEnd: Sendable, Equatable {
     case finished(linkHolds: Bool)
     /// At a safe point, because it was asked for.
     case stopped
+}
+
+extension UpdateDriver {
+    package func isUnnamedBootloader(
+        _ advertisement: Advertisement,
+        of application: Peer
+    ) -> Bool { false }
 }
 
 extension ModuleApplication {

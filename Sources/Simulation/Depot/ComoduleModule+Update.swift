@@ -7,24 +7,26 @@ extension ComoduleModule {
     // MARK: Into the bootloader
 
     func buttonless(_ bytes: [UInt8]) -> ATTError? {
-        guard let operation = bytes.first else { return .invalidLength }
-        var result = ButtonlessResponse.Result.success
+        guard !bytes.isEmpty else { return .invalidLength }
+        var (operation, result) = (bytes[0], ButtonlessResponse.Result.success)
         var enters = false
-        switch operation {
-        case 0x01:
-            enters = !happens { $0 == .refuseBootloader }
-            if !enters { result = .busy }
-        case 0x02:
-            if bytes.count >= 3, Int(bytes[1]) == bytes.count - 2, bytes.count <= 22 {
-                facts.bootloaderName = Array(bytes[2...])
-                save()
-            } else {
-                result = .badName
+        do throws(ButtonlessRefusal) {
+            switch try ButtonlessOrder(bytes) {
+            case .enterBootloader:
+                enters = !happens { $0 == .refuseBootloader }
+                if !enters { result = .busy }
+            case .setName(let name):
+                if plan.isBonded {
+                    // A bonded module keeps its address, and knows no names.
+                    result = .notSupported
+                } else {
+                    facts.bootloaderName = name
+                    save()
+                }
             }
-        default: result = .notSupported
-        }
+        } catch { (operation, result) = (error.operation, error.result) }
         let answer = ButtonlessResponse(operation: operation, result: result).bytes
-        link?.indicate(answer, on: DFUNumbers.buttonless) { [weak self] in
+        link?.indicate(answer, on: plan.buttonless) { [weak self] in
             guard let self, enters else { return }
             self.restart(as: .bootloader, after: .milliseconds(300))
         }

@@ -138,7 +138,8 @@ package final class ComoduleModule: AirDevice {
     ///
     /// An application's last byte is even, so that no bootloader has its neighbour's address.
     private func address(bootloader: Bool) -> String {
-        let number = (UInt64(plan.serial.text, radix: 16) ?? 0) &<< 1 | (bootloader ? 1 : 0)
+        let isNext = bootloader && !plan.isBonded
+        let number = (UInt64(plan.serial.text, radix: 16) ?? 0) &<< 1 | (isNext ? 1 : 0)
         let bytes = [0xC0 | facts.addressGeneration & 0x3F] + number.bigBytes.suffix(5)
         return bytes.map { Hex.text([$0]).uppercased() }.joined(separator: ":")
     }
@@ -170,7 +171,7 @@ package final class ComoduleModule: AirDevice {
                 ComoduleNumbers.firmwareRevision: [.read],
                 ComoduleNumbers.hardwareRevision: [.read],
                 ComoduleNumbers.softwareRevision: [.read],
-                DFUNumbers.buttonless: [.write, .indicate],
+                plan.buttonless: [.write, .indicate],
             ]
         case .bootloader:
             [
@@ -270,7 +271,7 @@ package final class ComoduleModule: AirDevice {
         case ComoduleNumbers.key: return changeKey(bytes)
         case ComoduleNumbers.register: return command(bytes)
         case ComoduleNumbers.selector: return select(bytes)
-        case DFUNumbers.buttonless: return buttonless(bytes)
+        case plan.buttonless: return buttonless(bytes)
         case DFUNumbers.controlPoint:
             guard let actions = target.controlPointWritten(bytes) else {
                 return .improperlyConfigured

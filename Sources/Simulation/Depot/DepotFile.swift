@@ -173,7 +173,6 @@ private struct ModuleReader {
         plan.activationTime = reader.duration("activation-time", default: plan.activationTime)
         plan.eraseTime = reader.duration("erase-time", default: plan.eraseTime)
         plan.keepsProgress = reader.boolean("keeps-progress", default: true)
-        DepotFile.readVehicle(&reader, into: &plan.vehicle)
         plan.bootloaderVersion = version("bootloader-version", default: plan.bootloaderVersion)
         plan.external1Version = version("external-1-version", default: plan.external1Version)
         plan.external2Version = version("external-2-version", default: plan.external2Version)
@@ -181,7 +180,9 @@ private struct ModuleReader {
         let pool = reader.integer("packet-pool", in: 0...1_000, default: 0)
         plan.packetPool = pool > 0 ? pool : nil
         plan.pageWriteTime = reader.duration("page-write-time", default: plan.pageWriteTime)
+        plan.isBonded = reader.boolean("bonded", default: false)
         plan.preventsDowngrade = reader.boolean("prevents-downgrade", default: false)
+        DepotFile.readVehicle(&reader, into: &plan.vehicle)
         plan.link = link
         if let own = reader.reader("link", as: "a link", .optional) {
             plan.link = DepotFile.read(link: own, over: link)
@@ -312,11 +313,10 @@ private struct ModuleReader {
         ("refuses-init", .refuseInit), ("refuses-bootloader", .refuseBootloader),
         ("returns-unchanged", .returnUnchanged), ("never-returns", .neverReturn),
         ("restarts-after-return", .restartAfterReturn), ("connect-fails", .connectFails),
-        ("address-changes", .addressChanges), ("wrong-record", .wrongRecord),
+        ("address-changes", .addressChanges), ("flash-full", .flashFull),
+        ("refuses-boot", .refuseBoot), ("wrong-record", .wrongRecord),
         ("garbage", .garbage), ("refuses-key", .refuseKey),
         ("refuses-key-change", .refuseKeyChange), ("refuses-bond", .refuseBond),
         ("ignores-writes", .ignoresWrites),
-        ("flash-full", .flashFull),
-        ("refuses-boot", .refuseBoot),
     ]
 }

@@ -21,9 +21,9 @@ struct ModuleFacts: Equatable {
     /// How often each fault of the plan has happened.
     var faultCounts: [UInt8]
     var transfer = TransferFacts()
+    var updates: UpdateFacts
     /// What the vehicle was set to; nil when nobody has set anything.
     var vehicle: VehicleSettings?
-    var updates: UpdateFacts
     /// A digest of what the plan says the module is to begin with.
     var baseline: UInt32
 
@@ -63,6 +63,7 @@ extension ModuleFacts {
         bytes += UInt32(transfer.received).littleBytes + UInt32(transfer.executed).littleBytes
         bytes += transfer.receivedCRC.littleBytes + transfer.executedCRC.littleBytes
         bytes += UInt32(transfer.objectSize.map { $0 + 1 } ?? 0).littleBytes
+        bytes += updates.bytes
         if let vehicle { bytes += vehicle.bytes }
         return bytes
     }
@@ -92,6 +93,7 @@ extension ModuleFacts {
             transfer.objectSize = try Self.optional(&reader)
             guard let updates = try UpdateFacts(&reader) else { return nil }
             self.updates = updates
+            if !reader.isAtEnd { vehicle = try VehicleSettings(&reader) }
         } catch { return nil }
         guard reader.isAtEnd else { return nil }
     }

@@ -1,4 +1,5 @@
 package import Domain
+import Wire
 
 /// One simulated module as its depot file describes it.
 package struct ModulePlan: Sendable, Equatable {
@@ -23,6 +24,8 @@ package struct ModulePlan: Sendable, Equatable {
     package var eraseTime: Duration = .milliseconds(85)
     /// Whether a transfer's progress outlives a restart of the bootloader.
     package var keepsProgress = true
+    /// Whether it leads into its bootloader in the form for bonded centrals: no name, one address.
+    package var isBonded = false
     /// What the other parts run to begin with.
     package var bootloaderVersion = FirmwareVersion(1, 0)
     package var external1Version = FirmwareVersion(1, 0)
@@ -45,11 +48,6 @@ package struct ModulePlan: Sendable, Equatable {
 
     package init(serial: Serial) { self.serial = serial }
 
-    /// What a central can ask of the application.
-    package enum Exchange: String, CaseIterable, Sendable {
-        case challenge, response, state, selector, register, command, key, notifier, information
-    }
-
     /// A way in which an exchange ends early.
     package enum Break: Sendable, Equatable, CaseIterable {
         case linkLost
@@ -57,6 +55,11 @@ package struct ModulePlan: Sendable, Equatable {
         case silence
         /// It restarts in the role that it is in.
         case restart
+    }
+
+    /// What a central can ask of the application.
+    package enum Exchange: String, CaseIterable, Sendable {
+        case challenge, response, state, selector, register, command, key, notifier, information
     }
 
     /// Something that goes wrong by script.
@@ -138,6 +141,12 @@ package struct ModulePlan: Sendable, Equatable {
             /// It has no such characteristic.
             case lacks(UInt16)
         }
+    }
+}
+
+extension ModulePlan {
+    var buttonless: Characteristic {
+        isBonded ? DFUNumbers.buttonlessBonded : DFUNumbers.buttonless
     }
 }
 

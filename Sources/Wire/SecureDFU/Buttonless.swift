@@ -15,6 +15,35 @@ package enum ButtonlessRequest: Equatable, Sendable {
     }
 }
 
+/// The same as a module takes it, with any name that the service allows.
+package enum ButtonlessOrder: Equatable, Sendable {
+    case enterBootloader
+    /// 1 to 20 bytes.
+    case setName([UInt8])
+
+    /// How a module refuses what it does not take.
+    package init(_ bytes: [UInt8]) throws(ButtonlessRefusal) {
+        switch bytes.first {
+        case 0x01? where bytes.count == 1: self = .enterBootloader
+        case 0x02?:
+            guard (3...22).contains(bytes.count), Int(bytes[1]) == bytes.count - 2 else {
+                throw ButtonlessRefusal(operation: 0x02, result: .badName)
+            }
+            self = .setName(Array(bytes[2...]))
+        case let operation?:
+            throw ButtonlessRefusal(operation: operation, result: .notSupported)
+        case nil:
+            throw ButtonlessRefusal(operation: 0x00, result: .notSupported)
+        }
+    }
+}
+
+/// What is indicated for an order that is none.
+package struct ButtonlessRefusal: Error, Equatable, Sendable {
+    package let operation: UInt8
+    package let result: ButtonlessResponse.Result
+}
+
 /// What the buttonless characteristic indicates: which request, and how it went.
 package struct ButtonlessResponse: Equatable, Sendable {
     package let operation: UInt8

@@ -101,7 +101,7 @@ extension InitPacket {
         let operation = outer.varint(1) ?? 0
         guard operation == 1 else { throw .operation(operation) }
         signedBytes = try Self.present(outer.bytes(2), "the init command")
-        let fields = try Self.fields(signedBytes)
+        let fields = try Self.fields(signedBytes, lists: [3, 10])
         firmwareVersion = try Self.word(fields, 1, "the firmware version")
         hardwareVersion = try Self.word(fields, 2, "the hardware version")
         guard let devices = fields.varints(3) else { throw .outOfRange("the SoftDevice list") }
@@ -128,13 +128,16 @@ extension InitPacket {
 
     private static let sha256: UInt64 = 3
 
-    /// The fields, each at most once but for the list of SoftDevices: of two values a target
-    /// might take the other one than we do.
-    private static func fields(_ bytes: [UInt8]) throws(InitPacketError) -> ProtobufFields {
+    /// The fields, each at most once but for lists, which are the SoftDevices and the boot
+    /// validations: of two values a target might take the other one than we do.
+    private static func fields(
+        _ bytes: [UInt8],
+        lists: Set<UInt32> = []
+    ) throws(InitPacketError) -> ProtobufFields {
         let fields: ProtobufFields
         do { fields = try ProtobufFields(bytes) } catch { throw .notProtobuf(error) }
         var seen: Set<UInt32> = []
-        for field in fields.fields where field.number != 3 {
+        for field in fields.fields where !lists.contains(field.number) {
             guard seen.insert(field.number).inserted else { throw .repeated(field.number) }
         }
         return fields

@@ -1,6 +1,7 @@
 package import Domain
 package import Radio
 package import Sessions
+import Wire
 
 /// Updates of Comodule modules: their application leads into a bootloader that takes Secure DFU.
 package struct ComoduleUpdate: UpdateDriver {
@@ -27,6 +28,26 @@ package struct ComoduleUpdate: UpdateDriver {
             return nil
         }
         return sighting
+    }
+
+    /// A bonded module keeps its address; any other adds one to the last byte of it.
+    package func isUnnamedBootloader(
+        _ advertisement: Advertisement,
+        of application: Peer
+    ) -> Bool {
+        guard advertisement.services.contains(DFUNumbers.service),
+            advertisement.name.flatMap({ BootloaderName.serial(in: $0) }) == nil
+        else { return false }
+        return advertisement.peer == application
+            || advertisement.peer.handle == Self.next(after: application.handle)
+    }
+
+    /// The last byte wraps without a carry.
+    private static func next(after address: String) -> String? {
+        guard let colon = address.lastIndex(of: ":"),
+            let last = UInt8(address[address.index(after: colon)...], radix: 16)
+        else { return nil }
+        return address[...colon] + Hex.text([last &+ 1]).uppercased()
     }
 
     package func application(

@@ -1,0 +1,149 @@
+import Digests
+import Domain
+import Glibc
+import Images
+import Journal
+import Rollout
+import Sessions
+import Simulation
+import Testing
+import Wire
+
+/// Packages made by the maker's own tool, from the file to the module that runs them.
+@Suite struct PackageTests {
+    private static func package(_ name: String) throws -> DFUPackage {
+        let here = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
+        return try DFUPackage(zip: try bytes(of: "/\(here)/ImagesTests/Fixtures/\(name)"))
+    }
+
+    private static func bytes(of path: String) throws -> [UInt8] {
+        let file = try #require(fopen(path, "rb"))
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return Array(bytes[..<count])
+    }
+
+    private static func job(_ package: DFUPackage) throws -> UpdateJob {
+        let last = try #require(package.parts.last)
+        let version = try #require(try InitPacket(last.initPacket).version)
+        return UpdateJob(
+            name: "package",
+            digest: SHA256.digest(of: last.firmware),
+            version: version,
+            target: last.kind == .application ? .secondary : .bootloader,
+            type: nil,
+            variant: nil,
+            allowsDowngrade: true,
+            parts: package.parts.map {
+                FirmwarePart(initPacket: $0.initPacket, firmware: $0.firmware)
+            }
+        )
+    }
+
+    @Test(arguments: ["app.zip", "bl.zip", "all.zip"])
+    func `a package is installed part by part and its version read back`(name: String) throws {
+        let job = try Self.job(try Self.package(name))
+        let bench = DepotBench(
+            seed: 1,
+            [DepotBench.module(1) { $0.version = FirmwareVersion(0, 1) }]
+        )
+        let report = try bench.run([.update(job)])
+        #expect(report.result.counts == [.succeeded: 1], "\(report.record(1)?.end as Any)")
+        #expect(report.record(1)?.versionAfter == job.version)
+    }
+
+    @Test func `a package of several parts is finished wherever its link is lost`() throws {
+        let job = try Self.job(try Self.package("all.zip"))
+        for number in stride(from: 40, through: 160, by: 3) {
+            let module = DepotBench.module(1) {
+                $0.version = FirmwareVersion(0, 1)
+                $0.faults = [.init(.breaks(.linkLost, atExchange: number, isBefore: false))]
+            }
+            let report = try DepotBench(seed: 1, [module]).run([.update(job)])
+            #expect(report.result.counts == [.succeeded: 1], "exchange \(number)")
+        }
+    }
+
+    /// A target that knows the signature takes no init packet but the signed one, and no firmware
+    /// but the one it describes.
+    @Test func `one flipped bit anywhere is refused, and never success`() throws {
+        let part = try #require(try Self.package("app.zip").parts.first)
+        let signed = part.initPacket
+        func isTaken(_ initPacket: [UInt8], _ firmware: [UInt8]) throws -> Bool {
+            var rules = SecureDFUTarget<VolatileMemory>.Rules()
+            rules.judge = { bytes, _ in bytes == signed ? nil : .result(.invalidObject) }
+            var target = SecureDFUTarget(
+                rules: rules,
+                memory: VolatileMemory(capacity: 1 << 17),
+                sha256: SHA256.digest
+            )
+            var machine = SecureDFUUpload(
+                initPacket: initPacket,
+                image: firmware,
+                settings: try #require(UploadSettings(maximumLength: 244, pace: 0))
+            )
+            return upload(&machine, to: &target, initPacket, firmware)
+        }
+        #expect(try isTaken(signed, part.firmware))
+        for bit in 0..<signed.count * 8 {
+            var flipped = signed
+            flipped[bit / 8] ^= 1 << (bit % 8)
+            #expect(try !isTaken(flipped, part.firmware), "bit \(bit) of the init packet")
+        }
+        for byte in stride(from: 0, to: part.firmware.count, by: 37) {
+            var flipped = part.firmware
+            flipped[byte] ^= 1 << (byte % 8)
+            #expect(try !isTaken(signed, flipped), "byte \(byte) of the firmware")
+        }
+    }
+
+    private func upload(
+        _ machine: inout SecureDFUUpload,
+        to target: inout SecureDFUTarget<VolatileMemory>,
+        _ initPacket: [UInt8],
+        _ firmware: [UInt8]
+    ) -> Bool {
+        var now = Moment(nanoseconds: 0)
+        var heard: [[UInt8]] = []
+        var isRunning = false
+        target.notificationsSwitched(on: true)
+        func note(_ actions: [SecureDFUTarget<VolatileMemory>.Action]) {
+            for action in actions {
+                switch action {
+                case .notify(let bytes): heard.append(bytes)
+                case .restart(let activate): isRunning = activate
+                case .erase: continue
+                }
+            }
+        }
+        var action = machine.begin(at: now)
+        for _ in 0..<10_000 {
+            now = now.advanced(by: .milliseconds(1))
+            switch action {
+            case .write(let request):
+                note(target.controlPointWritten(request.bytes) ?? [])
+                action = .wait
+            case .send(let range, let what):
+                let bytes = what == .initPacket ? initPacket : firmware
+                for start in stride(from: range.lowerBound, to: range.upperBound, by: 244) {
+                    let end = min(start + 244, range.upperBound)
+                    note(target.packetWritten(Array(bytes[start..<end])))
+                }
+                action = machine.packetsSent(at: now)
+            case .wait:
+                if heard.isEmpty {
+                    now = machine.deadline ?? now
+                    action = machine.timeout(at: now)
+                } else {
+                    action = machine.response(heard.removeFirst(), at: now)
+                }
+            case .pause(let moment):
+                now = moment
+                action = machine.pauseOver(at: now)
+            case .ended: return isRunning
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,50 @@
+import Domain
+import Modules
+import Reports
+import Rollout
+import Simulation
+import Testing
+
+/// How fast an image goes over, against what link and protocol leave room for.
+@Suite struct TransferRateTests {
+    struct Link: Sendable, CustomTestStringConvertible {
+        let interval: Duration
+        let mtu: Int
+        var testDescription: String { "\(interval.brief) mtu \(mtu)" }
+    }
+
+    static let links = [7_500, 15_000, 30_000, 50_000].flatMap { microseconds in
+        [23, 185, 247, 498].map { Link(interval: .microseconds(microseconds), mtu: $0) }
+    }
+
+    @Test(arguments: links)
+    func `nine tenths of what the protocol leaves room for are used`(link: Link) throws {
+        let size = 64 << 10
+        let module = DepotBench.module(1) {
+            $0.link.interval = link.interval
+            $0.link.mtu = link.mtu
+            $0.eraseTime = .zero
+        }
+        let bench = DepotBench(seed: 1, [module])
+        let report = try bench.run([.update(DepotBench.image(bytes: size))])
+        #expect(report.result.counts == [.succeeded: 1])
+        var rate: Double?
+        for event in bench.events {
+            if case .progress(_, let progress) = event.body { rate = progress.rate ?? rate }
+        }
+        let reached = try #require(rate)
+        let bound = Self.bound(module.link)
+        #expect(reached >= 0.9 * bound, "\(Int(reached)) of \(Int(bound)) bytes a second")
+        #expect(reached <= bound * 1.1, "\(Int(reached)) of \(Int(bound)) bytes a second")
+    }
+
+    /// Each page of 4 KiB takes its packets and three questions, which are create, checksum and
+    /// execute: a question goes in one connection event, its answer comes in the next.
+    static func bound(_ link: LinkParameters) -> Double {
+        let payload = max(4, min(link.mtu - 3, 512) / 4 * 4)
+        let packets = (4_096 + payload - 1) / payload
+        let perEvent = link.packetsPerEvent(payload: payload)
+        let events = (packets + perEvent - 1) / perEvent + 2 * 3
+        return 4_096 / (Double(events) * Double(link.interval.nanoseconds) / 1e9)
+    }
+}
