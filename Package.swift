@@ -113,6 +113,13 @@ let package = Package(
             ["Digests", "Domain", "Wire", "Radio", "Simulation", "RadioContract"]
         ),
         tests("MarkedTests", ["Domain", "Marked"]),
+        tests(
+            "SMPTests",
+            [
+                "Digests", "Domain", "Images", "Modules", "Radio", "Sessions", "Simulation", "Wire",
+            ],
+            resources: [.copy("Fixtures")]
+        ),
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
         tests(
             "CommandsTests",
