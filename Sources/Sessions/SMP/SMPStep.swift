@@ -150,7 +150,7 @@ enum SMPStep: Equatable, Sendable {
 
     // MARK: After it
 
-    /// Not everything runs though the module restarted: why?
+    /// Finds out why not everything runs though the module restarted.
     private static func judge(
         _ goal: SMPGoal,
         _ found: SMPFindings,
