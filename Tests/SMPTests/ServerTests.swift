@@ -34,7 +34,8 @@ import Wire
     }
 
     @discardableResult
-    private func ask(_ server: inout Server, _ request: SMPRequest, version: UInt8 = 1) -> SMPReply? {
+    private func ask(_ server: inout Server, _ request: SMPRequest, version: UInt8 = 1) -> SMPReply?
+    {
         guard let frame = SMPFrame(request.bytes(version: version, sequence: 7)) else { return nil }
         return reply(&server, frame)
     }
