@@ -121,7 +121,9 @@ let package = Package(
         tests(
             "SMPTests",
             [
-                "Digests", "Domain", "Images", "Modules", "Radio", "Sessions", "Simulation", "Wire",
+                "Digests", "Domain", "Images", "Marked", "Modules", "Radio", "Sessions",
+                "Simulation",
+                "Wire",
             ],
             resources: [.copy("Fixtures")]
         ),
@@ -159,5 +161,8 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("lrdevice", ["Domain", "Wire", "Sessions"]),
         fuzz("zip", ["Images"]),
         fuzz("manifest", ["Marked", "Manifest"]),
+        fuzz("cbor", ["Wire"]),
+        fuzz("smp", ["Domain", "Sessions", "Simulation", "Wire"]),
+        fuzz("mcuboot", ["Images", "Wire"]),
     ]
 }

@@ -38,7 +38,7 @@ enum Yardmaster {
         guard case .run(let invocation)? = try? Parser.parse(arguments) else { return true }
         switch invocation.command {
         case .version, .help, .man, .completion, .schema: return true
-        case .validate, .plan, .run, .status: return false
+        case .validate, .plan, .run, .status, .imageInspect: return false
         }
     }
 
@@ -97,6 +97,7 @@ enum Yardmaster {
         case .version: VersionCommand(invocation).run(context)
         case .schema: SchemaCommand().run(context)
         case .validate: try ValidateCommand(invocation).run(context)
+        case .imageInspect: try ImageInspectCommand(invocation).run(context)
         case .plan: try PlanCommand(options: try PlanOptions(invocation, context)).run(context)
         case .run:
             try await RunCommand(

@@ -14,6 +14,8 @@ package struct DepotFile: Sendable, Equatable {
     package var modules: [ModulePlan]
     /// Of family `lrdevice`.
     package var locks: [LRDevicePlan] = []
+    /// Of family `mcumgr`.
+    package var smpModules: [SMPModulePlan] = []
 
     /// Reads a depot; nil when `diagnostics` got the reasons.
     package static func load(
@@ -36,6 +38,7 @@ package struct DepotFile: Sendable, Equatable {
         var seen: [Serial: Place] = [:]
         var modules: [ModulePlan] = []
         var locks: [LRDevicePlan] = []
+        var smpModules: [SMPModulePlan] = []
         func take(_ serial: Serial, _ place: Place) {
             if let first = seen[serial] {
                 diagnostics.error(
@@ -55,6 +58,14 @@ package struct DepotFile: Sendable, Equatable {
                 locks.append(plan)
                 continue
             }
+            if family(of: node) == .mcumgr {
+                var module = SMPModuleReader(node, link, diagnostics)
+                for plan in module.read() {
+                    take(plan.serial, node.place)
+                    smpModules.append(plan)
+                }
+                continue
+            }
             var module = ModuleReader(node, link, diagnostics)
             for plan in module.read() {
                 take(plan.serial, node.place)
@@ -70,7 +81,8 @@ package struct DepotFile: Sendable, Equatable {
             linksPerAdapter: links,
             imageCapacity: capacity?.bytes ?? 1 << 20,
             modules: modules,
-            locks: locks
+            locks: locks,
+            smpModules: smpModules
         )
     }
 

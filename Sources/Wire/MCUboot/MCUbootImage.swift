@@ -6,6 +6,11 @@ package struct MCUbootImage: Equatable, Sendable {
     package struct Dependency: Equatable, Sendable {
         package let image: Int
         package let atLeast: FirmwareVersion
+
+        package init(image: Int, atLeast: FirmwareVersion) {
+            self.image = image
+            self.atLeast = atLeast
+        }
     }
 
     /// What stands at a slot's end and tells the bootloader what to do with the image.
