@@ -77,7 +77,8 @@ package struct SMPExchange: Sendable {
         do throws(SMPReplyError) {
             reply = try SMPReply(frame)
         } catch { return end(.malformed(error)) }
-        if frame.header.version < version { version = frame.header.version }
+        let asked = version
+        version = min(version, frame.header.version)
         guard let fault = reply.fault else { return end(.answered(reply)) }
         if fault.isBusy, busyLeft > 0 {
             busyLeft -= 1
@@ -86,7 +87,7 @@ package struct SMPExchange: Sendable {
             deadline = moment
             return .pause(until: moment)
         }
-        if case .code(.versionTooNew, _) = fault, version > 0 {
+        if case .code(.versionTooNew, _) = fault, asked > 0 {
             version = 0
             return ask(at: now)
         }
