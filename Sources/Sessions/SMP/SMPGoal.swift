@@ -43,7 +43,7 @@ package struct SMPGoal: Equatable, Sendable {
             self.canRevert = canRevert
         }
 
-        func isOne(_ found: SMPImage?) -> Bool {
+        package func isOne(_ found: SMPImage?) -> Bool {
             guard let hash = found?.hash else { return false }
             return candidates.contains { $0.hash == hash }
         }
@@ -63,7 +63,7 @@ package struct SMPGoal: Equatable, Sendable {
 }
 
 /// How one part of the goal stands in the module.
-enum SMPStanding: Equatable {
+package enum SMPStanding: Equatable {
     case absent
     /// In a slot that does not run.
     case staged(SMPImage)
@@ -71,7 +71,7 @@ enum SMPStanding: Equatable {
     case trying
     case installed
 
-    init(_ part: SMPGoal.Part, in list: SMPImageList) {
+    package init(_ part: SMPGoal.Part, in list: SMPImageList) {
         if let active = list.active(part.image), part.isOne(active) {
             self = active.flags.contains(.confirmed) ? .installed : .trying
         } else if let staged = list.others(part.image).first(where: { part.isOne($0) }) {
@@ -81,5 +81,5 @@ enum SMPStanding: Equatable {
         }
     }
 
-    var isRunning: Bool { self == .trying || self == .installed }
+    package var isRunning: Bool { self == .trying || self == .installed }
 }

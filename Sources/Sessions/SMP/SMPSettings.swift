@@ -53,4 +53,18 @@ package struct SMPSettings: Equatable, Sendable {
             window: max(1, (parameters?.bufferCount ?? 1) - 1)
         )
     }
+
+    /// The same with fewer messages on their way, for a device that loses some.
+    package func slower(by steps: Int) -> SMPSettings? {
+        SMPSettings(
+            frameLength: frameLength,
+            window: max(1, window - max(0, steps)),
+            answerLimit: answerLimit,
+            openingLimit: openingLimit,
+            closingLimit: closingLimit,
+            busyPause: busyPause,
+            busyLimit: busyLimit,
+            retries: retries
+        )
+    }
 }

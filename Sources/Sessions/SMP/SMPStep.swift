@@ -2,29 +2,31 @@ import Domain
 import Wire
 
 /// What an update remembers between two looks at the module; all else the module knows itself.
-struct SMPMemory: Equatable, Sendable {
+package struct SMPMemory: Equatable, Sendable {
     /// The module was told to restart into images that were marked.
-    var hasRestarted = false
+    package var hasRestarted = false
     /// All of these images' bytes have been sent.
-    var uploaded: Set<Int> = []
+    package var uploaded: Set<Int> = []
     /// Taken up in the middle, on the module's word that it has the beginning.
-    var resumed: Set<Int> = []
+    package var resumed: Set<Int> = []
     /// These are sent as a whole, since what the module had of them was no good.
-    var anew: Set<Int> = []
+    package var anew: Set<Int> = []
     /// What was in these images' slots was removed.
-    var erased: Set<Int> = []
-    var isHealthy: Bool?
+    package var erased: Set<Int> = []
+    package var isHealthy: Bool?
     var restarts = 0
-    var clearings = 0
+    package var clearings = 0
     var confirmations = 0
     /// The module said that confirming is no business of its.
     var confirmsNothing = false
     var hasActed = false
+
+    package init() {}
 }
 
 /// The next thing to be done about an update, decided from what the module has just told.
-enum SMPStep: Equatable, Sendable {
-    enum Purpose: Equatable, Sendable {
+package enum SMPStep: Equatable, Sendable {
+    package enum Purpose: Equatable, Sendable {
         /// Into the images that are marked.
         case install
         /// Out of an image that somebody left unconfirmed.
@@ -45,7 +47,8 @@ enum SMPStep: Equatable, Sendable {
     private static let restartLimit = 3
     private static let confirmationLimit = 3
 
-    static func next(_ goal: SMPGoal, _ found: SMPFindings, _ memory: SMPMemory) -> SMPStep {
+    package static func next(_ goal: SMPGoal, _ found: SMPFindings, _ memory: SMPMemory) -> SMPStep
+    {
         let standings = goal.parts.map { SMPStanding($0, in: found.list) }
         if standings.allSatisfy(\.isRunning) { return conclude(goal, found, memory, standings) }
         if memory.isHealthy == false {
@@ -53,6 +56,19 @@ enum SMPStep: Equatable, Sendable {
         }
         if memory.hasRestarted { return judge(goal, found, memory, standings) }
         return prepare(goal, found, memory, standings)
+    }
+
+    /// What is to be done first about one image of the goal that the module lacks.
+    package static func next(
+        _ goal: SMPGoal,
+        _ found: SMPFindings,
+        _ memory: SMPMemory,
+        bringing image: Int
+    ) -> SMPStep {
+        guard let index = goal.parts.firstIndex(where: { $0.image == image }) else {
+            return .done
+        }
+        return bring(goal.parts[index], index, goal, found, memory)
     }
 
     // MARK: Before the restart

@@ -78,6 +78,7 @@ package struct SimulatedDepot: Sendable {
                 )
             )
         }
+        for plan in file.goDevices { world.add(plan) }
     }
 
     private static func memory(

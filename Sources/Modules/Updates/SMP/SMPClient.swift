@@ -173,13 +173,20 @@ package final class SMPClient {
 
     /// Returns when the link is lost, or at the deadline.
     package func waitForLoss(before deadline: Moment) async throws(RadioError) {
+        _ = try await isLost(before: deadline)
+    }
+
+    /// Whether the link breaks before this moment; what the module says meanwhile is passed over.
+    package func isLost(before deadline: Moment) async throws(RadioError) -> Bool {
         do throws(RadioError) {
             try await open()
             while time.now < deadline {
                 _ = try await next(before: deadline)
             }
+            return false
         } catch {
             if error.isHostFault || error == .cancelled { throw error }
+            return true
         }
     }
 
