@@ -141,6 +141,15 @@ let package = Package(
             ["Domain", "Marked", "Wire", "Sessions", "Radio", "Sealing", "Modules", "Simulation"]
         ),
         tests("MarkedTests", ["Domain", "Marked"]),
+        tests(
+            "SMPTests",
+            [
+                "Digests", "Domain", "Images", "Marked", "Modules", "Radio", "Sessions",
+                "Simulation",
+                "Wire",
+            ],
+            resources: [.copy("Fixtures")]
+        ),
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
         tests(
             "CommandsTests",
@@ -186,6 +195,9 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("carshare", ["Domain", "Sessions", "Wire"]),
         fuzz("profile", ["Domain", "Marked", "Radio", "Modules"]),
         fuzz("manifest", ["Marked", "Manifest"]),
+        fuzz("cbor", ["Wire"]),
+        fuzz("smp", ["Domain", "Sessions", "Simulation", "Wire"]),
+        fuzz("mcuboot", ["Images", "Wire"]),
     ]
 }
 

@@ -2,7 +2,8 @@ extension Command {
     /// Every command, in the order that help lists them.
     package static let all: [Command] = [
         .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
-        .clear, .scan, .watch, .tokenShow, .schema, .completion, .man, .help, .version,
+        .clear, .scan, .watch, .tokenShow, .imageInspect, .schema, .completion, .man, .help,
+        .version,
     ]
 
     package static func named(_ id: CommandName) -> Command? { all.first { $0.id == id } }
@@ -182,6 +183,29 @@ extension Command {
             Example("yardmaster token show car-17.token", "Explains the token of one vehicle.")
         ],
         exitCodes: [.inputMissing, .configuration]
+    )
+
+    static let imageInspect = Command(
+        .imageInspect,
+        summary: "Show what is in an image file and whether it is intact",
+        description: [
+            "Takes a Secure DFU package, an MCUboot image or a package of MCUboot images apart, "
+                + "checks everything that can be checked without a module and shows what it is: "
+                + "versions, hashes, signatures, what it fits and what it needs. Of a file that "
+                + "is broken it says where and why."
+        ],
+        arguments: [
+            Argument("FILE", .file, help: "A zip package, or an MCUboot image.")
+        ],
+        flags: [.json, .quiet, .noColor],
+        examples: [
+            Example("yardmaster image inspect city-4.12.0.zip", "Lists the parts of a package."),
+            Example(
+                "yardmaster image inspect --json app_update.bin",
+                "The same of an MCUboot image, for a program."
+            ),
+        ],
+        exitCodes: [.invalidManifest, .inputMissing, .cannotWrite]
     )
 
     static let schema = Command(

@@ -1,8 +1,9 @@
 /// The commands that there are; the executable has one file for each.
 package enum CommandName: String, CaseIterable, Sendable, Hashable {
-    case validate, plan, run, status, pause, resume, abort, retry, inhibit, uninhibit, clear
-    case scan, watch
+    case validate, plan, run, status, pause, resume, abort, retry, inhibit, uninhibit
+    case clear, scan, watch
     case tokenShow = "token show"
+    case imageInspect = "image inspect"
     case schema, completion, man, help, version
 }
 

@@ -9,6 +9,7 @@ package enum ModuleError: Error, Hashable, Sendable {
     case register(RegisterError)
     case entry(ButtonlessError)
     case upload(UploadError)
+    case smp(SMPUpdateError)
     /// A value that the module gave makes no sense; the text says which.
     case value(String)
 }
@@ -21,6 +22,7 @@ extension ModuleError: CustomStringConvertible {
         case .register(let error): error.failureClass
         case .entry(let error): error.failureClass
         case .upload(let error): error.failureClass
+        case .smp(let error): error.failureClass
         case .value: .device
         }
     }
@@ -32,6 +34,7 @@ extension ModuleError: CustomStringConvertible {
         case .register(let error): error.description
         case .entry(let error): error.description
         case .upload(let error): error.description
+        case .smp(let error): error.description
         case .value(let sentence): sentence
         }
     }
@@ -44,6 +47,7 @@ extension ModuleError: CustomStringConvertible {
         case .register(let error): error == .link(.lost)
         case .upload(let error): error == .link(.lost)
         case .entry(let error): error == .link(.lost)
+        case .smp(let error): error == .ask(.link(.lost)) || error == .upload(.link(.lost))
         case .authentication, .value: false
         }
     }

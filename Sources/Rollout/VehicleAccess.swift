@@ -31,7 +31,7 @@ package struct VehicleAccess: Sendable {
         switch module {
         case .comodule(let key): ComoduleUpdate(key: key, profile: profile)
         case .lrdevice: LRDriver(profile: profile)
-        case .mcumgr: nil
+        case .mcumgr: SMPModuleUpdate()
         case .none: CarShareDriver()
         }
     }

@@ -36,6 +36,7 @@ struct ImageRoom {
         of image: PlannedImage,
         in bytes: [UInt8]
     ) throws(CommandError) -> [FirmwarePart] {
+        if image.fits.family == .mcumgr { return try mcubootParts(of: image, in: bytes) }
         let package: DFUPackage
         do throws(DFUPackageError) {
             package = try DFUPackage(zip: bytes)
@@ -70,6 +71,41 @@ struct ImageRoom {
             parts.append(FirmwarePart(initPacket: part.initPacket, firmware: part.firmware))
         }
         return parts
+    }
+
+    /// The images of a file for MCUboot: the main one comes last.
+    private static func mcubootParts(
+        of image: PlannedImage,
+        in bytes: [UInt8]
+    ) throws(CommandError) -> [FirmwarePart] {
+        let inspected: InspectedImage
+        do throws(InspectionError) {
+            inspected = try InspectedImage(bytes)
+        } catch {
+            throw distrust(image, (error.place.map { "\($0): " } ?? "") + error.description)
+        }
+        var files: [(image: Int, file: MCUbootFile)] = []
+        switch inspected {
+        case .mcuboot(let file): files = [(0, file)]
+        case .ncs(let package): files = package.parts.map { ($0.image, $0.file) }
+        case .secureDFU:
+            throw distrust(image, "it is a Secure DFU package, which no mcumgr module takes")
+        }
+        guard Set(files.map(\.image)).count == files.count else {
+            throw distrust(image, "it holds several files for one image of the module")
+        }
+        files.sort { $0.image > $1.image }
+        guard let main = files.last?.file.image, main.version == image.version else {
+            let held = files.last?.file.image.version.description ?? "none"
+            throw distrust(image, "it holds version \(held), the manifest says \(image.version)")
+        }
+        return files.map { image, file in
+            FirmwarePart(
+                firmware: file.bytes,
+                digest: SHA256Digest(bytes: file.image.hash),
+                image: image
+            )
+        }
     }
 
     private static func distrust(_ image: PlannedImage, _ cause: String) -> CommandError {

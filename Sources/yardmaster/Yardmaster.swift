@@ -38,8 +38,8 @@ enum Yardmaster {
         guard case .run(let invocation)? = try? Parser.parse(arguments) else { return true }
         switch invocation.command {
         case .version, .help, .man, .completion, .schema: return true
-        case .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit,
-            .uninhibit, .clear, .scan, .watch, .tokenShow:
+        case .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
+            .clear, .scan, .watch, .tokenShow, .imageInspect:
             return false
         }
     }
@@ -100,6 +100,7 @@ enum Yardmaster {
         case .tokenShow: try TokenCommand(invocation).run(context)
         case .schema: SchemaCommand().run(context)
         case .validate: try ValidateCommand(invocation).run(context)
+        case .imageInspect: try ImageInspectCommand(invocation).run(context)
         case .plan: try PlanCommand(options: try PlanOptions(invocation, context)).run(context)
         case .run:
             try await RunCommand(

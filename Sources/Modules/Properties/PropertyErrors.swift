@@ -129,7 +129,7 @@ extension ModuleError: Explained {
             failure == .lost
                 ? "move closer and connect again"
                 : "connect again, and restart the module if it stays so"
-        case .upload: "try again, and look at the image if it stays so"
+        case .upload, .smp: "try again, and look at the image if it stays so"
         case .authentication, .register, .entry, .value:
             "check that the profile is this model's, and restart the module"
         }

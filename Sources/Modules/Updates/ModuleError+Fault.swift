@@ -9,6 +9,10 @@ extension ModuleError {
 
     private var kind: UpdateFault.Kind {
         if isLinkLoss { return .linkLost }
+        switch self {
+        case .smp(.upload(.noAnswer)), .smp(.upload(.noProgress)): return .tooFast
+        default: break
+        }
         guard case .upload(let error) = self else { return .plain }
         switch error {
         case .corrupted, .noProgress:

@@ -14,6 +14,8 @@ package struct DepotFile: Sendable, Equatable {
     package var modules: [ModulePlan]
     /// Of family `lrdevice`.
     package var locks: [LRDevicePlan] = []
+    /// Of family `mcumgr`.
+    package var smpModules: [SMPModulePlan] = []
     /// Of family `geotab-go`.
     package var goDevices: [GOPlan] = []
 
@@ -38,6 +40,7 @@ package struct DepotFile: Sendable, Equatable {
         var seen: [Serial: Place] = [:]
         var modules: [ModulePlan] = []
         var locks: [LRDevicePlan] = []
+        var smpModules: [SMPModulePlan] = []
         var goDevices: [GOPlan] = []
         let tenants = GOReader.tenants(&reader, diagnostics)
         func take(_ serial: Serial, _ place: Place) {
@@ -66,7 +69,14 @@ package struct DepotFile: Sendable, Equatable {
                     goDevices.append(plan)
                 }
                 continue
-            case .comodule, .mcumgr: break
+            case .mcumgr:
+                var module = SMPModuleReader(node, link, diagnostics)
+                for plan in module.read() {
+                    take(plan.serial, node.place)
+                    smpModules.append(plan)
+                }
+                continue
+            case .comodule: break
             }
             var module = ModuleReader(node, link, diagnostics)
             for plan in module.read() {
@@ -84,6 +94,7 @@ package struct DepotFile: Sendable, Equatable {
             imageCapacity: capacity?.bytes ?? 1 << 20,
             modules: modules,
             locks: locks,
+            smpModules: smpModules,
             goDevices: goDevices
         )
     }

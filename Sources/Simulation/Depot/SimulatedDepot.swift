@@ -68,6 +68,16 @@ package struct SimulatedDepot: Sendable {
             )
         }
         for lock in file.locks { world.addLRDevice(lock) }
+        for plan in file.smpModules {
+            world.add(
+                SMPModule(
+                    plan: plan,
+                    world: world,
+                    slot: memory?.slot(of: plan.serial),
+                    imageCapacity: file.imageCapacity
+                )
+            )
+        }
         for plan in file.goDevices { world.add(plan) }
     }
 
@@ -77,7 +87,7 @@ package struct SimulatedDepot: Sendable {
     ) throws(MemoryFailure) -> DepotMemory {
         do {
             let memory = try DepotMemory(path: path, imageCapacity: file.imageCapacity)
-            try memory.reserve(file.modules.map(\.serial))
+            try memory.reserve(file.modules.map(\.serial) + file.smpModules.map(\.serial))
             return memory
         } catch {
             throw MemoryFailure(description: error.description)

@@ -1,0 +1,19 @@
+import Wire
+
+/// Reads any bytes as CBOR; what is read is written and read again as the same.
+@_cdecl("LLVMFuzzerTestOneInput")
+func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    guard let value = try? CBORValue(cbor: bytes) else { return 0 }
+    let written = value.serialized
+    guard let again = try? CBORValue(cbor: written) else { fatalError("it is not read back") }
+    // By bytes: a number that is none is not equal to itself.
+    precondition(again.serialized == written, "it is read back as something else")
+    var open = CBORWriter()
+    open.item(value, isOpen: true)
+    guard let reopened = try? CBORValue(cbor: open.bytes) else {
+        fatalError("nor with open lengths")
+    }
+    precondition(reopened.serialized == written, "open lengths mean the same")
+    return 0
+}

@@ -1,0 +1,45 @@
+import COpenSSL
+package import Domain
+
+/// A public key on the curve P-256, as bootloaders hold one to check their images with.
+package struct P256Key: Sendable, Equatable {
+    /// The key with its algorithm (SubjectPublicKeyInfo, RFC 5480), in DER.
+    package let encoded: [UInt8]
+
+    /// Nil when the bytes are no such key.
+    package init?(encoded: [UInt8]) {
+        self.encoded = encoded
+        guard let key = Self.key(encoded) else { return nil }
+        defer { EVP_PKEY_free(key) }
+        guard EVP_PKEY_get_base_id(key) == EVP_PKEY_EC, EVP_PKEY_get_bits(key) == 256 else {
+            return nil
+        }
+    }
+
+    /// What an image names the key by.
+    package var hash: SHA256Digest { SHA256.digest(of: encoded) }
+
+    /// Whether a signature (ECDSA, in DER) is of this digest.
+    package func signed(_ digest: SHA256Digest, with signature: [UInt8]) -> Bool {
+        guard let key = Self.key(encoded) else { return false }
+        defer { EVP_PKEY_free(key) }
+        guard let context = EVP_PKEY_CTX_new(key, nil) else { return false }
+        defer { EVP_PKEY_CTX_free(context) }
+        guard EVP_PKEY_verify_init(context) == 1 else { return false }
+        let bytes = digest.bytes
+        return EVP_PKEY_verify(context, signature, signature.count, bytes, bytes.count) == 1
+    }
+
+    private static func key(_ encoded: [UInt8]) -> OpaquePointer? {
+        encoded.withUnsafeBufferPointer { buffer in
+            var start = buffer.baseAddress
+            let key = d2i_PUBKEY(nil, &start, buffer.count)
+            // Bytes behind the key would be another key to whoever hashes them.
+            guard let key, start == buffer.baseAddress.map({ $0 + buffer.count }) else {
+                EVP_PKEY_free(key)
+                return nil
+            }
+            return key
+        }
+    }
+}

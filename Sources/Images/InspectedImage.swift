@@ -1,0 +1,141 @@
+import Digests
+import Domain
+package import Wire
+
+/// Why a file is no image that can be sent, and where that is seen.
+package struct InspectionError: Error, Equatable, CustomStringConvertible {
+    /// A byte of the file, or a file in the package; nil for the whole of it.
+    package let place: String?
+    package let description: String
+}
+
+/// An image file of any kind, taken apart and checked as far as that goes without a module.
+package enum InspectedImage: Sendable, Equatable {
+    case secureDFU([SecureDFUPart])
+    case mcuboot(MCUbootFile)
+    case ncs(NCSPackage)
+
+    /// A part of a Secure DFU package with its description.
+    package struct SecureDFUPart: Sendable, Equatable {
+        package let kind: DFUPackage.Kind
+        package let packet: InitPacket
+        package let size: Int
+    }
+
+    package init(_ bytes: [UInt8]) throws(InspectionError) {
+        if bytes.starts(with: MCUbootHeader.magic.littleBytes) {
+            do throws(MCUbootFileError) {
+                self = .mcuboot(try MCUbootFile(bytes))
+            } catch {
+                throw InspectionError(
+                    place: error.offset.map { "byte \($0)" },
+                    description: error.description
+                )
+            }
+        } else if bytes.starts(with: Array("PK".utf8)) {
+            self = try Self.isNCS(bytes) ? .ncs(Self.package(bytes)) : Self.secureDFU(bytes)
+        } else {
+            throw InspectionError(
+                place: "byte 0",
+                description: "this is neither an MCUboot image nor a zip package of firmware"
+            )
+        }
+    }
+
+    /// By its manifest: a package of the nRF Connect SDK lists files, the other one parts.
+    private static func isNCS(_ bytes: [UInt8]) -> Bool {
+        guard let archive = try? ZipArchive(bytes),
+            let text = try? archive.contents(of: NCSManifest.name),
+            let json = try? NCSManifest.json(text)
+        else { return false }
+        return NCSManifest.isOne(json)
+    }
+
+    private static func package(_ bytes: [UInt8]) throws(InspectionError) -> NCSPackage {
+        do throws(NCSPackageError) {
+            return try NCSPackage(zip: bytes)
+        } catch {
+            throw InspectionError(place: error.place, description: error.description)
+        }
+    }
+
+    private static func secureDFU(_ bytes: [UInt8]) throws(InspectionError) -> InspectedImage {
+        let package: DFUPackage
+        do throws(DFUPackageError) {
+            package = try DFUPackage(zip: bytes)
+        } catch {
+            throw InspectionError(place: error.place, description: error.description)
+        }
+        var parts: [SecureDFUPart] = []
+        for part in package.parts {
+            let place = "part \(part.kind.rawValue)"
+            let packet: InitPacket
+            do throws(InitPacketError) {
+                packet = try InitPacket(part.initPacket)
+            } catch {
+                throw InspectionError(place: place, description: error.description)
+            }
+            guard packet.firmwareSize == part.firmware.count else {
+                throw InspectionError(
+                    place: place,
+                    description: "its init packet is for \(packet.firmwareSize) bytes of "
+                        + "firmware, there are \(part.firmware.count)"
+                )
+            }
+            guard SHA256.digest(of: part.firmware) == packet.digest else {
+                throw InspectionError(
+                    place: place,
+                    description: "its firmware is not the one its init packet describes"
+                )
+            }
+            parts.append(
+                SecureDFUPart(kind: part.kind, packet: packet, size: part.firmware.count)
+            )
+        }
+        return .secureDFU(parts)
+    }
+
+    /// The bytes of a file that somebody names.
+    package static func read(_ path: String) throws(ImageError) -> [UInt8] {
+        let limit = ByteCount(count: UInt(MCUbootFile.sizeLimit))
+        let file = try ImageFile(reading: path)
+        var bytes: [UInt8] = []
+        try file.read { (piece) throws(ImageError) in
+            guard bytes.count + piece.count <= limit.bytes else {
+                throw .tooLarge(limit: limit)
+            }
+            piece.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+        }
+        return bytes
+    }
+}
+
+extension NCSPackageError {
+    /// Where in the package it is.
+    var place: String? {
+        switch self {
+        case .archive(let error): error.entry.map { "entry \(ZipError.shown($0))" }
+        case .manifest: "entry \(NCSManifest.name)"
+        case .image(let name, let error):
+            "entry \(ZipError.shown(name))" + (error.offset.map { ", byte \($0)" } ?? "")
+        case .missingFile(let name), .sharedFile(let name), .wrongSize(let name, _, _),
+            .wrongVersion(let name, _, _), .samePlace(_, let name):
+            "entry \(ZipError.shown(name))"
+        case .noManifest, .noFiles: nil
+        }
+    }
+}
+
+extension DFUPackageError {
+    /// Where in the package it is.
+    var place: String? {
+        switch self {
+        case .archive(let error): error.entry.map { "entry \(ZipError.shown($0))" }
+        case .manifest, .unknownPart, .conflictingParts, .legacy, .noParts: "entry manifest.json"
+        case .missingFile(let name), .emptyFile(let name), .sharedFile(let name),
+            .unlistedFile(let name), .wrongSizes(let name):
+            "entry \(ZipError.shown(name))"
+        case .noManifest: nil
+        }
+    }
+}

@@ -1,0 +1,309 @@
+import Digests
+package import Domain
+import Radio
+package import Sessions
+import Wire
+
+/// A module's application with SMP on one link: it says what it runs, and receives.
+package final class SMPApplication: ModuleApplication, ImageReceiver {
+    private static let answerLimit = Duration.seconds(10)
+    private static let eraseLimit = Duration.seconds(40)
+    private static let lossLimit = Duration.seconds(5)
+    /// More than any update takes: a module that goes round in circles is left.
+    private static let stepLimit = 32
+
+    private let client: SMPClient
+    private let time: any Timekeeper
+    /// Buffers, slots and bootloader, which stay as they are on a link.
+    private var known: SMPFindings?
+
+    package init(client: SMPClient, time: any Timekeeper) {
+        self.client = client
+        self.time = time
+    }
+
+    package var receiver: (any ImageReceiver)? { self }
+    package var bytesSent: Int { client.bytesSent }
+
+    package func disconnect() async { await client.disconnect() }
+
+    // MARK: What it is
+
+    package func inspect(_ order: UpdateOrder) async throws(ModuleError) -> Inspection {
+        let list = try await survey().list
+        let main = list.active(order.mainImage)
+        return Inspection(
+            firmware: ModuleFirmware(
+                family: .mcumgr,
+                type: nil,
+                variant: nil,
+                version: main?.version
+            ),
+            isConfirmed: order.images.allSatisfy { image in
+                list.active(image)?.flags.contains(.confirmed) ?? true
+            }
+        )
+    }
+
+    package func observe(
+        _ order: UpdateOrder,
+        at moment: Moment,
+        unless isStopped: @Sendable () -> Bool
+    ) async throws(ModuleError) -> Observation {
+        while time.now < moment, !isStopped() {
+            let next = min(moment, time.now.advanced(by: .seconds(1)))
+            do throws(RadioError) {
+                if try await client.isLost(before: next) { throw .linkLost }
+            } catch { throw .radio(error) }
+        }
+        let list = try await survey().list
+        let main = list.active(order.mainImage)
+        return Observation(
+            ongoing: false,
+            version: main?.version,
+            digest: main?.hash.flatMap { SHA256Digest(bytes: $0) },
+            isConfirmed: order.images.allSatisfy { image in
+                list.active(image)?.flags.contains(.confirmed) ?? true
+            }
+        )
+    }
+
+    // MARK: What it has
+
+    package func prepare(_ order: UpdateOrder) async throws(ModuleError) {}
+
+    package func probe(_ order: UpdateOrder) async throws(ModuleError) -> UpdateProbe {
+        let goal = try order.goal()
+        let list = try await survey().list
+        var isForeign = false
+        let holdings = order.parts.map { part -> UpdateProbe.Holding in
+            guard let wanted = goal.parts.first(where: { $0.image == part.image }) else {
+                return .none
+            }
+            switch SMPStanding(wanted, in: list) {
+            case .trying, .installed: return .running
+            case .staged(let staged):
+                let isMarked = staged.flags.contains(.pending)
+                return isMarked || staged.flags.contains(.permanent) ? .pending : .whole
+            case .absent:
+                isForeign = isForeign || !list.others(part.image).isEmpty
+                return .none
+            }
+        }
+        return UpdateProbe(holdings: holdings, isForeign: isForeign)
+    }
+
+    package func transfer(
+        _ part: Int,
+        of order: UpdateOrder,
+        pace: Int,
+        unless isStopped: @Sendable () -> Bool,
+        progress: (UploadProgress) async -> Void
+    ) async throws(ModuleError) -> TransferEnd {
+        let goal = try order.goal()
+        let image = order.parts[part].image
+        var memory = SMPMemory()
+        for _ in 0..<Self.stepLimit {
+            let found = try await survey()
+            guard let wanted = goal.parts.first(where: { $0.image == image }),
+                SMPStanding(wanted, in: found.list) == .absent
+            else { return .finished(linkHolds: true) }
+            switch SMPStep.next(goal, found, memory, bringing: image) {
+            case .upload(_, _, let uploadID):
+                let ending = try await upload(
+                    order.parts[part].firmware,
+                    as: uploadID,
+                    resumes: !memory.anew.contains(image),
+                    found,
+                    pace,
+                    isStopped,
+                    progress
+                )
+                switch ending {
+                case .stopped: return .stopped
+                case .finished: memory.uploaded.insert(image)
+                case .failed(.refused(.image(.noFreeSlot))) where found.canRevert:
+                    try await restart()
+                    throw .radio(.linkLost)
+                case .failed(let error): throw .smp(.upload(error))
+                }
+            case .erase(_, let slot):
+                _ = try await ask(.erase(slot: slot), limit: Self.eraseLimit, tries: 1)
+                memory.erased.insert(image)
+                memory.anew.insert(image)
+                memory.uploaded.remove(image)
+            case .restart:
+                // Somebody's image is tried or waits to be: a restart ends that.
+                try await restart()
+                throw .radio(.linkLost)
+            case .fail(let error): throw .smp(error)
+            case .mark, .checkHealth, .confirm, .done: return .finished(linkHolds: true)
+            }
+        }
+        throw .smp(.notListed(image: image))
+    }
+
+    private func upload(
+        _ file: [UInt8],
+        as image: Int,
+        resumes: Bool,
+        _ found: SMPFindings,
+        _ pace: Int,
+        _ isStopped: @Sendable () -> Bool,
+        _ progress: (UploadProgress) async -> Void
+    ) async throws(ModuleError) -> SMPUpload.Ending {
+        guard
+            let fast = SMPSettings(
+                parameters: found.parameters,
+                reassembles: found.reassembles,
+                maximumLength: client.maximumLength
+            ), let settings = fast.slower(by: pace)
+        else { throw .smp(.upload(.frameTooShort(client.maximumLength))) }
+        do throws(RadioError) {
+            return try await client.upload(
+                file,
+                image: image,
+                sha: resumes ? SHA256.digest(of: file).bytes : nil,
+                settings: settings,
+                unless: isStopped,
+                progress: progress
+            ).ending
+        } catch { throw .radio(error) }
+    }
+
+    // MARK: What it does
+
+    package func activate(_ order: UpdateOrder) async throws(ModuleError) {
+        let goal = try order.goal()
+        for _ in 0..<Self.stepLimit {
+            switch SMPStep.next(goal, try await survey(), SMPMemory()) {
+            case .mark(let hash, let isConfirmed):
+                _ = try await done(.setState(hash: hash, isConfirmed: isConfirmed))
+            case .restart: return try await restart()
+            case .fail(let error): throw .smp(error)
+            case .upload(let part, _, _):
+                throw .smp(.notListed(image: goal.parts[part].image))
+            case .erase(let image, _): throw .smp(.notListed(image: image))
+            case .checkHealth, .confirm, .done: return
+            }
+        }
+        throw .smp(.noRestart)
+    }
+
+    package func confirm(_ order: UpdateOrder) async throws(ModuleError) {
+        let goal = try order.goal()
+        for _ in 0...2 * goal.parts.count {
+            let found = try await survey()
+            let trying = goal.parts.first { SMPStanding($0, in: found.list) == .trying }
+            guard let part = trying else { return }
+            let hash = part.image == 0 ? nil : found.list.active(part.image)?.hash
+            let ending = try await ask(
+                .setState(hash: hash, isConfirmed: true),
+                limit: Self.answerLimit,
+                tries: 3
+            )
+            if case .refused(let fault) = ending {
+                // Where nothing reverts, what is not confirmed stays all the same.
+                if fault.isNotSupported, !found.canRevert { return }
+                throw .smp(.ask(.refused(fault, "confirming the image")))
+            }
+        }
+        throw .smp(.notConfirmed)
+    }
+
+    package func rollBack(_ order: UpdateOrder) async throws(ModuleError) {
+        guard try await survey().canRevert else { throw .smp(.unhealthy) }
+        try await restart()
+    }
+
+    private func restart() async throws(ModuleError) {
+        let ending = try await ask(
+            .reset(isForced: false),
+            limit: Self.answerLimit,
+            tries: 1,
+            mayLoseLink: true
+        )
+        if case .refused(let fault) = ending { throw .smp(.ask(.refused(fault, "restarting"))) }
+        do throws(RadioError) {
+            try await client.waitForLoss(before: time.now.advanced(by: Self.lossLimit))
+        } catch { throw .radio(error) }
+    }
+
+    // MARK: Questions
+
+    private func survey() async throws(ModuleError) -> SMPFindings {
+        let result: Result<SMPFindings, SMPAskError>
+        do throws(RadioError) {
+            result = try await client.survey(known: known)
+        } catch { throw .radio(error) }
+        switch result {
+        case .success(let findings):
+            known = findings
+            return findings
+        case .failure(.link(.missing(let name))): throw .smp(.ask(.link(.missing(name))))
+        case .failure(let error): throw .smp(.ask(error))
+        }
+    }
+
+    private func done(_ request: SMPRequest) async throws(ModuleError) -> SMPReply {
+        let ending = try await ask(request, limit: Self.answerLimit, tries: 3)
+        let what = "marking the image"
+        switch ending {
+        case .answered(let reply): return reply
+        case .refused(let fault): throw .smp(.ask(.refused(fault, what)))
+        case .unanswered: throw .smp(.ask(.noAnswer(what)))
+        case .malformed(let error): throw .smp(.ask(.malformed(error.description, what)))
+        case .link(let failure): throw .smp(.ask(.link(failure)))
+        }
+    }
+
+    private func ask(
+        _ request: SMPRequest,
+        limit: Duration,
+        tries: Int,
+        mayLoseLink: Bool = false
+    ) async throws(ModuleError) -> SMPExchange.Ending {
+        let ending: SMPExchange.Ending
+        do throws(RadioError) {
+            ending = try await client.ask(request, tries: tries, limit: limit)
+        } catch { throw .radio(error) }
+        if case .link(let failure) = ending, !mayLoseLink { throw .smp(.ask(.link(failure))) }
+        return ending
+    }
+}
+
+extension UpdateOrder {
+    /// The images that it is about, in rising order.
+    var images: [Int] { Set(parts.map(\.image)).sorted() }
+
+    var mainImage: Int { images.first ?? 0 }
+
+    /// What the module should run by it.
+    func goal() throws(ModuleError) -> SMPGoal {
+        var list: [SMPGoal.Part] = []
+        for part in parts {
+            let image: MCUbootImage
+            do throws(MCUbootError) {
+                image = try MCUbootImage(part.firmware)
+            } catch { throw .value("image \(part.image) of the order: \(error)") }
+            let candidate = SMPGoal.Candidate(
+                version: image.version,
+                hash: image.hash,
+                size: part.firmware.count,
+                dependencies: image.dependencies
+            )
+            // Only the main processor's bootloader has an old image to go back to.
+            list.append(
+                SMPGoal.Part(
+                    image: part.image,
+                    candidates: [candidate],
+                    canRevert: part.image == 0
+                )
+            )
+        }
+        guard let goal = SMPGoal(parts: list) else {
+            throw .value("the order has no image, or two for one place")
+        }
+        return goal
+    }
+}

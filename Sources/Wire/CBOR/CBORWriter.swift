@@ -1,0 +1,96 @@
+/// Puts CBOR items behind each other, every number in its shortest form.
+package struct CBORWriter {
+    package private(set) var bytes: [UInt8]
+
+    /// Begins behind what is there already, with room for so many bytes.
+    package init(_ bytes: [UInt8] = [], reserving count: Int = 0) {
+        self.bytes = bytes
+        if count > 0 { self.bytes.reserveCapacity(bytes.count + count) }
+    }
+
+    /// The bytes that the head of an item takes whose number is this.
+    package static func headLength(_ argument: Int) -> Int {
+        switch argument {
+        case ..<24: 1
+        case ..<0x100: 2
+        case ..<0x1_0000: 3
+        case ..<0x1_0000_0000: 5
+        default: 9
+        }
+    }
+
+    package mutating func beginMap(_ count: Int) { head(5, UInt64(count)) }
+
+    package mutating func integer(_ number: Int) {
+        number >= 0 ? head(0, UInt64(number)) : head(1, UInt64(-1 - number))
+    }
+
+    package mutating func text(_ text: String) {
+        head(3, UInt64(text.utf8.count))
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    package mutating func string(_ string: ArraySlice<UInt8>) {
+        head(2, UInt64(string.count))
+        bytes.append(contentsOf: string)
+    }
+
+    package mutating func bool(_ bool: Bool) { bytes.append(bool ? 0xF5 : 0xF4) }
+
+    /// Any item; with `isOpen` its arrays and maps have open lengths, as Zephyr's have.
+    package mutating func item(_ value: CBORValue, isOpen: Bool = false) {
+        switch value {
+        case .unsigned(let number): head(0, number)
+        case .negative(let number): head(1, number)
+        case .bytes(let string): self.string(string[...])
+        case .text(let text): self.text(text)
+        case .array(let items):
+            isOpen ? bytes.append(0x9F) : head(4, UInt64(items.count))
+            for item in items { self.item(item, isOpen: isOpen) }
+            if isOpen { bytes.append(0xFF) }
+        case .map(let members):
+            isOpen ? bytes.append(0xBF) : head(5, UInt64(members.count))
+            for member in members {
+                item(member.key, isOpen: isOpen)
+                item(member.value, isOpen: isOpen)
+            }
+            if isOpen { bytes.append(0xFF) }
+        case .bool(let bool): self.bool(bool)
+        case .null: bytes.append(0xF6)
+        case .undefined: bytes.append(0xF7)
+        case .float(let number):
+            bytes.append(0xFB)
+            bytes.append(contentsOf: number.bitPattern.bigBytes)
+        case .simple(let value): head(7, UInt64(value))
+        case .tagged(let tag, let value):
+            head(6, tag)
+            item(value, isOpen: isOpen)
+        }
+    }
+
+    private mutating func head(_ major: UInt8, _ argument: UInt64) {
+        switch argument {
+        case ..<24: bytes.append(major << 5 | UInt8(argument))
+        case ..<0x100:
+            bytes.append(major << 5 | 24)
+            bytes.append(UInt8(argument))
+        case ..<0x1_0000:
+            bytes.append(major << 5 | 25)
+            bytes.append(contentsOf: UInt16(argument).bigBytes)
+        case ..<0x1_0000_0000:
+            bytes.append(major << 5 | 26)
+            bytes.append(contentsOf: UInt32(argument).bigBytes)
+        default:
+            bytes.append(major << 5 | 27)
+            bytes.append(contentsOf: argument.bigBytes)
+        }
+    }
+}
+
+extension CBORValue {
+    package var serialized: [UInt8] {
+        var writer = CBORWriter()
+        writer.item(self)
+        return writer.bytes
+    }
+}

@@ -1,0 +1,77 @@
+/// The eight bytes before every SMP message, all numbers big-endian.
+package struct SMPHeader: Equatable, Sendable {
+    package enum Operation: UInt8, Sendable {
+        case read = 0
+        case readResponse = 1
+        case write = 2
+        case writeResponse = 3
+
+        /// What answers it; nil for an answer.
+        package var response: Operation? {
+            switch self {
+            case .read: .readResponse
+            case .write: .writeResponse
+            case .readResponse, .writeResponse: nil
+            }
+        }
+    }
+
+    package static let length = 8
+
+    package let operation: Operation
+    /// 0 is the first version, whose errors are bare numbers, 1 the second; 2 and 3 are not given.
+    package let version: UInt8
+    package let group: UInt16
+    /// Chosen by the one who asks and repeated in the answer.
+    package let sequence: UInt8
+    package let command: UInt8
+    /// Bytes that follow.
+    package let payloadLength: Int
+
+    package init(
+        _ operation: Operation,
+        version: UInt8 = 1,
+        group: UInt16,
+        command: UInt8,
+        sequence: UInt8,
+        payloadLength: Int
+    ) {
+        precondition(version < 4, "the version has two bits")
+        precondition((0...0xFFFF).contains(payloadLength), "the length has two bytes")
+        self.operation = operation
+        self.version = version
+        self.group = group
+        self.sequence = sequence
+        self.command = command
+        self.payloadLength = payloadLength
+    }
+
+    /// Reads the first eight bytes; nil when there are fewer or the operation is none.
+    ///
+    /// Bits that have no meaning yet are passed over.
+    package init?(_ bytes: some RandomAccessCollection<UInt8>) {
+        guard bytes.count >= Self.length else { return nil }
+        let bytes = Array(bytes.prefix(Self.length))
+        guard let operation = Operation(rawValue: bytes[0] & 7) else { return nil }
+        self.operation = operation
+        version = bytes[0] >> 3 & 3
+        payloadLength = Int(bytes[2]) << 8 | Int(bytes[3])
+        group = UInt16(bytes[4]) << 8 | UInt16(bytes[5])
+        sequence = bytes[6]
+        command = bytes[7]
+    }
+
+    package var bytes: [UInt8] {
+        let length = UInt16(payloadLength)
+        return [
+            version << 3 | operation.rawValue, 0, UInt8(length >> 8), UInt8(length & 0xFF),
+            UInt8(group >> 8), UInt8(group & 0xFF), sequence, command,
+        ]
+    }
+
+    /// Whether this is the answer to what `request` heads.
+    package func answers(_ request: SMPHeader) -> Bool {
+        operation == request.operation.response && group == request.group
+            && command == request.command && sequence == request.sequence
+    }
+}

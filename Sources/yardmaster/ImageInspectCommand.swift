@@ -1,0 +1,101 @@
+import Commands
+import Digests
+import Domain
+import Images
+import Wire
+
+/// `image inspect`: what is in an image file, what it fits, and whether it is intact.
+struct ImageInspectCommand {
+    let path: String
+    let common: CommonOptions
+
+    init(_ invocation: Invocation) {
+        path = invocation.arguments[0]
+        common = CommonOptions(invocation)
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        let bytes: [UInt8]
+        do throws(ImageError) {
+            bytes = try InspectedImage.read(path)
+        } catch {
+            throw CommandError(
+                .inputMissing,
+                error.description,
+                hint: "give the path of an image or of a package of images"
+            )
+        }
+        let image: InspectedImage
+        do throws(InspectionError) {
+            image = try InspectedImage(bytes)
+        } catch {
+            return tell(error, of: bytes, context)
+        }
+        let report = ImageReport(image)
+        if common.wantsJSON {
+            context.console.result(document(bytes, report, nil).text + "\n")
+        } else if !common.isQuiet {
+            context.console.result(text(bytes, report))
+        }
+        return .done
+    }
+
+    private func tell(
+        _ error: InspectionError,
+        of bytes: [UInt8],
+        _ context: Context
+    ) -> ExitCode {
+        let place = error.place.map { "\(path): \($0)" } ?? path
+        context.console.note(
+            "yardmaster: error: \(place.visible): \(error.description.visible)\n"
+        )
+        if common.wantsJSON {
+            context.console.result(document(bytes, nil, error).text + "\n")
+        }
+        return .invalidManifest
+    }
+
+    private func text(_ bytes: [UInt8], _ report: ImageReport) -> String {
+        var lines = ["\(path.visible): \(report.kind.words), intact"]
+        lines.append("  \(bytes.count) bytes, SHA-256 \(SHA256.digest(of: bytes))")
+        for part in report.parts {
+            lines.append("\(part.title.visible):")
+            lines += part.facts.map { "  \($0.name): \($0.text.visible)" }
+        }
+        lines += report.warnings.map { "warning: \($0.visible)" }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func document(
+        _ bytes: [UInt8],
+        _ report: ImageReport?,
+        _ error: InspectionError?
+    ) -> JSONValue {
+        let code: ExitCode = error == nil ? .done : .invalidManifest
+        return .object([
+            "schema": 1,
+            "file": .string(path),
+            "size": .int(bytes.count),
+            "sha256": .string(SHA256.digest(of: bytes).description),
+            "intact": .bool(error == nil),
+            "kind": report.map { .string($0.kind.rawValue) },
+            "parts": report.map { report in
+                .array(
+                    report.parts.map { part in
+                        .object(part.facts.map { JSONMember($0.key, $0.value) })
+                    }
+                )
+            },
+            "warnings": report.map { .array($0.warnings.map { .string($0) }) },
+            "fault": error.map { error in
+                .object([
+                    "place": error.place.map { .string($0) },
+                    "message": .string(error.description),
+                ])
+            },
+            "exit": .object([
+                "code": .integer(Int64(code.rawValue)), "reason": .string(code.sentence),
+            ]),
+        ])
+    }
+}

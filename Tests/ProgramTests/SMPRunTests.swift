@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+/// Runs over simulated modules of family `mcumgr`, and looks into image files.
+@Suite struct SMPRunTests {
+    private static func image(_ name: String) throws -> Data {
+        try Data(
+            contentsOf: Program.repository.appending(path: "Tests/SMPTests/Fixtures/\(name)")
+        )
+    }
+
+    private func digest(_ program: Program, _ name: String) throws -> String {
+        let result = try program.run(["image", "inspect", "--json", name])
+        let json = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+        return try #require((json as? [String: Any])?["sha256"] as? String)
+    }
+
+    private func prepare(_ program: Program, image: String, version: String) throws {
+        try program.write(image, Self.image(image))
+        try program.write(
+            "rollout.yaml",
+            """
+            name: smp
+            vehicles:
+              - {id: one, serial: ym-0001, family: mcumgr}
+              - {id: two, serial: ym-0002, family: mcumgr}
+              - {id: three, serial: ym-0003, family: mcumgr}
+            images:
+              new:
+                url: file:\(image)
+                sha256: "\(try digest(program, image))"
+                version: "\(version)"
+                fits: {family: mcumgr}
+            steps:
+              - update: {to: new}
+
+            """
+        )
+    }
+
+    @Test func `a rollout over SMP brings its vehicles home, and finds them current`() throws {
+        let program = try Program()
+        try prepare(program, image: "large.img", version: "2.0.0")
+        try program.write(
+            "depot.yaml",
+            """
+            name: smp
+            modules:
+              - {serial: ym-0001, family: mcumgr}
+              - {serial: ym-0002, family: mcumgr, faults: [{link-lost-at: 5KiB, times: 2}]}
+              - {serial: ym-0003, family: mcumgr, faults: [{restart-at: 9KiB}]}
+
+            """
+        )
+        let line = ["run", "rollout.yaml", "--simulate", "depot.yaml", "--state", program.state]
+        let first = try program.run(line)
+        #expect(first.status == 0, "\(first.output.suffix(600)) \(first.errors.suffix(900))")
+        #expect(
+            first.lastLine
+                == "rollout=smp ok=3 current=0 deferred=0 unreachable=0 failed=0 exit=0"
+        )
+        let second = try program.run(line)
+        #expect(
+            second.lastLine
+                == "rollout=smp ok=0 current=3 deferred=0 unreachable=0 failed=0 exit=0"
+        )
+    }
+
+    @Test func `what the bootloader refuses or takes back is a failure`() throws {
+        let program = try Program()
+        try prepare(program, image: "large.img", version: "2.0.0")
+        let key = try Self.image("public-key.der").map {
+            String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
+        }.joined()
+        try program.write(
+            "depot.yaml",
+            """
+            name: smp
+            modules:
+              - {serial: ym-0001, family: mcumgr}
+              - {serial: ym-0002, family: mcumgr, faults: [{crashes: true, times: 9}]}
+              - {serial: ym-0003, family: mcumgr, public-key: "\(key)"}
+
+            """
+        )
+        let result = try program.run(
+            ["run", "rollout.yaml", "--simulate", "depot.yaml", "--state", program.state]
+        )
+        #expect(result.status == 10, "\(result.output.suffix(900))")
+        #expect(result.lastLine.contains("ok=1 "))
+        #expect(result.lastLine.contains("failed=2 "))
+    }
+
+    @Test(arguments: [
+        ("signed.img", "security counter: 33554433"), ("dfu_application.zip", "type: net-core"),
+        ("confirmed.img", "warning: it is confirmed already"),
+    ])
+    func `an image is told of`(name: String, line: String) throws {
+        let program = try Program()
+        try program.write(name, Self.image(name))
+        let result = try program.run(["image", "inspect", name])
+        #expect(result.status == 0)
+        #expect(result.output.contains(line), "\(result.output)")
+        let json = try program.run(["image", "inspect", "--json", name])
+        let document = try #require(
+            try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any]
+        )
+        #expect(document["intact"] as? Bool == true)
+        #expect((document["parts"] as? [Any])?.isEmpty == false)
+    }
+
+    @Test func `a broken image is told with its place, and ends with 65`() throws {
+        let program = try Program()
+        var bytes = try Self.image("tiny.img")
+        bytes[bytes.count - 40] ^= 1
+        try program.write("broken.img", bytes)
+        let result = try program.run(["image", "inspect", "--json", "broken.img"])
+        #expect(result.status == 65)
+        #expect(result.errors.contains("broken.img: byte 122: "), "\(result.errors)")
+        let document = try #require(
+            try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+        )
+        #expect(document["intact"] as? Bool == false)
+        #expect((document["fault"] as? [String: Any])?["place"] as? String == "byte 122")
+        #expect(try program.run(["image", "inspect", "nothing.img"]).status == 66)
+        #expect(try program.run(["image", "inspect"]).status == 64)
+    }
+}

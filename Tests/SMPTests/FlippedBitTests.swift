@@ -1,0 +1,106 @@
+import Domain
+import Images
+import Sessions
+import Simulation
+import Testing
+import Wire
+
+/// One flipped bit is found out before the radio, or by the target: never is it a success.
+@Suite struct FlippedBitTests {
+    @Test(arguments: ["tiny.img", "sha512.img", "padded.img", "confirmed.img"])
+    func `no bit of an unsigned image can be flipped unnoticed`(name: String) throws {
+        let whole = try fixture(name)
+        _ = try MCUbootFile(whole)
+        var unnoticed: [Int] = []
+        for bit in 0..<whole.count * 8 {
+            var bytes = whole
+            bytes[bit / 8] ^= 1 << (bit % 8)
+            if (try? MCUbootFile(bytes)) != nil { unnoticed.append(bit) }
+        }
+        #expect(unnoticed.isEmpty)
+    }
+
+    @Test func `what a signed image's own hash does not cover, the bootloader refuses`() throws {
+        let whole = try fixture("signed.img")
+        let key = try fixture("public-key.der")
+        var passed: [Int] = []
+        for bit in 0..<whole.count * 8 {
+            var bytes = whole
+            bytes[bit / 8] ^= 1 << (bit % 8)
+            guard (try? MCUbootFile(bytes)) != nil else { continue }
+            passed.append(bit)
+            #expect(try !starts(bytes, key: key), "bit \(bit)")
+        }
+        #expect(!passed.isEmpty, "the signature is not ours to check")
+        let image = try MCUbootImage(whole)
+        #expect(passed.allSatisfy { $0 / 8 >= image.hashedRange.upperBound })
+        #expect(try starts(whole, key: key))
+        #expect(try !starts(fixture("wrong-key.img"), key: key))
+    }
+
+    /// Whether a device with this key runs the image after upload, mark and restart.
+    private func starts(_ bytes: [UInt8], key: [UInt8]) throws -> Bool {
+        var rules = SMPServerRules()
+        rules.key = key
+        let old = SMPServerFacts.Content(
+            version: FirmwareVersion(1, 0),
+            hash: [UInt8](repeating: 0xAA, count: 32)
+        )
+        var server = SMPServer(
+            rules: rules,
+            facts: SMPServerFacts(images: [.init(active: old)]),
+            memory: VolatileMemory(capacity: 8_192)
+        )
+        func send(_ request: SMPRequest) throws {
+            _ = server.message(try #require(SMPFrame(request.bytes(sequence: 1))))
+        }
+        try send(
+            .upload(
+                SMPChunk(
+                    offset: 0,
+                    data: bytes[...],
+                    opening: .init(image: 0, length: bytes.count, sha: nil)
+                )
+            )
+        )
+        try send(.setState(hash: MCUbootImage(bytes).hash, isConfirmed: false))
+        server.restarted()
+        return server.facts.images[0].active != old
+    }
+
+    @Test func `a damaged file that gets as far as the radio is not a success`() throws {
+        // As by a fault of our own: the goal says what the file should have been.
+        let file = try MCUbootFile(fixture("tiny.img"))
+        var bench = try Bench()
+        bench.imageCapacity = 16_384
+        let goal = try #require(SMPGoal(parts: [.init(image: 0, candidates: [.init(file)])]))
+        for bit in 0..<file.bytes.count * 8 {
+            var bytes = file.bytes
+            bytes[bit / 8] ^= 1 << (bit % 8)
+            let result = try bench.update(goal, files: [[bytes]])
+            guard case .failed = result.ending else {
+                Issue.record("bit \(bit): \(result)")
+                continue
+            }
+            #expect(result.running[0].version == FirmwareVersion(1, 0))
+        }
+    }
+
+    @Test(arguments: ["tiny.img", "signed.img", "large.img"])
+    func `images of imgtool are installed`(name: String) throws {
+        let file = try MCUbootFile(fixture(name))
+        var bench = try Bench()
+        if name == "signed.img" { bench.plan.rules.key = try fixture("public-key.der") }
+        let result = try bench.update([file])
+        #expect(result.ending == .installed, "\(result)")
+        #expect(result.running[0].hash == file.image.hash)
+        #expect(result.running[0].version == file.image.version)
+    }
+
+    @Test func `an image with a key that the module does not know is refused`() throws {
+        var bench = try Bench()
+        bench.plan.rules.key = try fixture("public-key.der")
+        let result = try bench.update([try MCUbootFile(fixture("wrong-key.img"))])
+        #expect(result.ending == .failed(.refusedByBootloader(image: 0)))
+    }
+}

@@ -1,0 +1,72 @@
+import Domain
+import Images
+import Testing
+import Wire
+
+/// What is told of image files.
+@Suite struct InspectTests {
+    @Test func `a package of the SDK is taken apart`() throws {
+        guard case .ncs(let package) = try InspectedImage(fixture("dfu_application.zip")) else {
+            Issue.record("it is not seen for what it is")
+            return
+        }
+        #expect(package.parts.map(\.name) == ["needs-net.img", "net.img"])
+        #expect(package.parts.map(\.image) == [0, 1])
+        #expect(package.parts.map(\.type) == ["application", "net-core"])
+        #expect(package.parts[1].file.image.version == FirmwareVersion(3, 1))
+        #expect(package.unlisted == [])
+    }
+
+    @Test func `bare hexadecimal numbers of older makers are read`() throws {
+        let package = try NCSPackage(zip: fixture("bare-hex.zip"))
+        #expect(package.parts[0].board == "thingy52 0x1F", "not in strings")
+        #expect(package.parts[0].file.image.version == FirmwareVersion(1, 2, 3, build: 45))
+    }
+
+    @Test(arguments: ["dfu_application.zip", "bare-hex.zip"])
+    func `no bit of a package changes what is sent, unnoticed`(name: String) throws {
+        let whole = try fixture(name)
+        let package = try NCSPackage(zip: whole)
+        let sent = package.parts.map { ($0.image, $0.slot, $0.file.bytes) }
+        for bit in 0..<whole.count * 8 {
+            var bytes = whole
+            bytes[bit / 8] ^= 1 << (bit % 8)
+            guard let other = try? NCSPackage(zip: bytes) else { continue }
+            // A time stamp or a comment may differ; what goes to the module may not.
+            let isSame =
+                zip(sent, other.parts).allSatisfy { $0.2 == $1.file.bytes }
+                && other.parts.count == sent.count
+                && zip(sent, other.parts).allSatisfy { $0.0 == $1.image && $0.1 == $1.slot }
+            #expect(isSame, "bit \(bit)")
+        }
+    }
+
+    @Test(arguments: [
+        ("signed.img", 300, "byte 230"), ("tiny.img", 60, nil), ("tiny.img", 0, "byte 0"),
+        ("large.img", 20_513, nil),
+    ])
+    func `a broken file is told with its place`(name: String, byte: Int, place: String?) throws {
+        var bytes = try fixture(name)
+        bytes[min(byte, bytes.count - 1)] ^= 0xFF
+        do {
+            _ = try InspectedImage(bytes)
+            #expect(name == "signed.img", "a signature is not ours to check")
+        } catch {
+            #expect(!error.description.isEmpty)
+            if let place { #expect(error.place == place) }
+        }
+    }
+
+    @Test func `warnings say what a person should know`() throws {
+        #expect(try MCUbootFile(fixture("signed.img")).warnings == [])
+        #expect(try MCUbootFile(fixture("tiny.img")).warnings.count == 1)
+        let confirmed = try MCUbootFile(fixture("confirmed.img")).warnings
+        #expect(confirmed.contains { $0.contains("without a test") })
+    }
+
+    @Test func `nothing that is no image is taken for one`() {
+        for bytes in [[], [0x50, 0x4B], Array("hello, world".utf8)] as [[UInt8]] {
+            #expect(throws: InspectionError.self) { try InspectedImage(bytes) }
+        }
+    }
+}

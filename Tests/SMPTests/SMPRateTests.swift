@@ -1,0 +1,132 @@
+import Domain
+import Images
+import Modules
+import Radio
+import Sessions
+import Simulation
+import Testing
+import Wire
+
+/// How long an upload over SMP takes: as long as window, message and interval make it.
+@Suite struct SMPRateTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        let milliseconds: Double
+        let mtu: Int
+        let bufferSize: Int
+        let bufferCount: Int
+
+        var testDescription: String {
+            "\(milliseconds) ms, mtu \(mtu), \(bufferCount) buffers of \(bufferSize)"
+        }
+
+        var parameters: LinkParameters {
+            var parameters = LinkParameters()
+            parameters.interval = .microseconds(Int(milliseconds * 1_000))
+            parameters.mtu = mtu
+            parameters.packetsPerInterval = 100
+            return parameters
+        }
+
+        /// Image bytes a second that the link allows.
+        ///
+        /// As many messages are on their way as there are buffers, less one. A message that has
+        /// arrived whole in one connection event is answered in the next; what the answer makes
+        /// room for goes out in the one after it. No event carries more than its interval.
+        var bound: Double {
+            let parameters = parameters
+            let payload = min(mtu - 3, 512)
+            let pieces = stride(from: 0, to: bufferSize, by: payload).map {
+                parameters.airTime(attBytes: min(payload, bufferSize - $0) + 3)
+            }
+            let events = 4_000
+            var free = bufferCount - 1
+            var (arrived, whole) = (0, 0)
+            var queue: ArraySlice<Duration> = []
+            var ends: ArraySlice<Int> = []
+            for _ in 0..<events {
+                // Room made by answers of the event before this one.
+                for _ in 0..<free {
+                    queue += pieces
+                    ends.append(queue.endIndex)
+                }
+                free = arrived
+                arrived = 0
+                var left = parameters.interval
+                while let next = queue.first, next <= left {
+                    left -= next
+                    queue = queue.dropFirst()
+                    guard ends.first == queue.startIndex else { continue }
+                    ends = ends.dropFirst()
+                    arrived += 1
+                    whole += 1
+                }
+            }
+            let data = SMPChunk.room(frameLength: bufferSize, offset: 100_000)
+            return Double(data * whole) / (Double(events) * milliseconds / 1_000)
+        }
+    }
+
+    static let cases = [7.5, 15, 30, 50].flatMap { interval in
+        [23, 185, 247, 498].flatMap { mtu in
+            [(384, 4), (2_475, 4)].map {
+                Case(milliseconds: interval, mtu: mtu, bufferSize: $0.0, bufferCount: $0.1)
+            }
+        }
+    }
+
+    @Test(arguments: cases)
+    func `an upload gets nine tenths of what its link allows`(link: Case) throws {
+        let rate = try measure(link)
+        let share = rate / link.bound
+        #expect(share >= 0.9, "\(Int(rate)) of \(Int(link.bound)) bytes a second")
+        #expect(share <= 1.02, "the bound is one: \(Int(rate)) of \(Int(link.bound))")
+    }
+
+    /// Image bytes a second from the first piece to the last answer.
+    private func measure(_ link: Case) throws -> Double {
+        let simulation = Simulation(seed: 1)
+        let file = try sample(size: 400_000)
+        let result = try simulation.run { () async -> Result<Double, RadioError> in
+            await simulation.air.addAdapter("hci0")
+            guard let serial = Serial("ym-0001") else { return .failure(.timedOut) }
+            await simulation.air.arrange { world in
+                var plan = SMPModulePlan(serial: serial)
+                plan.link = link.parameters
+                plan.rules.bufferSize = link.bufferSize
+                plan.rules.bufferCount = link.bufferCount
+                plan.eraseTime = .zero
+                world.addSMPModule(plan)
+            }
+            let radio = SimulatedRadio(adapter: "hci0", air: simulation.air)
+            let time = simulation.time
+            func soon() -> Moment { time.now.advanced(by: .seconds(600)) }
+            do throws(RadioError) {
+                let heard = try await radio.withScan(SMPSighting.filter(for: serial)) {
+                    scan throws(RadioError) in
+                    try await scan.next(before: soon())
+                }
+                let made = try await radio.connect(to: heard.peer, before: soon())
+                let client = SMPClient(link: made, time: time)
+                guard case .success(let found) = try await client.survey(),
+                    let settings = SMPSettings(
+                        parameters: found.parameters,
+                        reassembles: found.reassembles,
+                        maximumLength: client.maximumLength
+                    )
+                else { return .failure(.timedOut) }
+                let began = time.now
+                let (ending, _) = try await client.upload(
+                    file.bytes,
+                    sha: file.digest.bytes,
+                    settings: settings,
+                    unless: { false },
+                    progress: { _ in }
+                )
+                guard ending == .finished(matches: true) else { return .failure(.linkLost) }
+                let seconds = Double(began.duration(to: time.now).nanoseconds) / 1e9
+                return .success(Double(file.bytes.count) / seconds)
+            } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+}
