@@ -48,11 +48,11 @@ let package = Package(
     ],
     targets: [
         system("CDBus", "dbus-1", apt: "libdbus-1-dev"),
-        system("CCurl", "libcurl", apt: "libcurl4-openssl-dev"),
         system("COpenSSL", "libcrypto", apt: "libssl-dev"),
         system("CZlib", "zlib", apt: "zlib1g-dev"),
         system("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
         system("CYAML", "yaml-0.1", apt: "libyaml-dev"),
+        .target(name: "CCurl"),
         .target(name: "CLinux"),
 
         room("Domain"),
@@ -64,7 +64,7 @@ let package = Package(
         adapter("Threads", []),
         adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "Digests"]),
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests"]),
-        adapter("Images", ["Domain", "Wire", "Digests", "CZlib", "CLinux"]),
+        adapter("Images", ["Domain", "Wire", "Digests", "Threads", "CCurl", "CZlib", "CLinux"]),
         adapter("Marked", ["Domain", "CYAML"]),
         adapter("Manifest", ["Domain", "Wire", "Marked", "Digests"]),
         adapter("Journal", ["Domain", "CSQLite", "CLinux"]),

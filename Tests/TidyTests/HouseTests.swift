@@ -14,7 +14,7 @@ import Testing
         "Marked": ["Domain", "CYAML"],
         "Modules": ["Domain", "Wire", "Sessions", "Radio", "Digests"],
         "Simulation": ["Domain", "Marked", "Wire", "Radio", "Digests"],
-        "Images": ["Domain", "Wire", "Digests", "CZlib", "CLinux"],
+        "Images": ["Domain", "Wire", "Digests", "Threads", "CCurl", "CZlib", "CLinux"],
         "Manifest": ["Domain", "Wire", "Marked", "Digests"],
         "Journal": ["Domain", "CSQLite", "CLinux"],
         "Reports": ["Domain", "Wire"],
