@@ -61,10 +61,12 @@ let package = Package(
         room("Sessions", ["Domain", "Wire"]),
         room("Radio", ["Domain"]),
         adapter("Digests", ["Domain", "COpenSSL"]),
+        adapter("Signatures", ["COpenSSL"]),
         adapter("Threads", []),
         adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "Digests"]),
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests"]),
         adapter("Images", ["Domain", "Wire", "Digests", "Threads", "CCurl", "CZlib", "CLinux"]),
+        adapter("Trust", ["Domain", "Wire", "Digests", "Signatures"]),
         adapter("Marked", ["Domain", "CYAML"]),
         adapter("Manifest", ["Domain", "Wire", "Marked", "Digests"]),
         adapter("Journal", ["Domain", "CSQLite", "CLinux"]),
@@ -80,7 +82,8 @@ let package = Package(
             name: "yardmaster",
             dependencies: [
                 "Digests", "Domain", "Wire", "Sessions", "Simulation", "Images", "Marked",
-                "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "CLinux",
+                "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "Trust", "CCurl",
+                "CLinux",
             ],
             swiftSettings: common
         ),
@@ -126,6 +129,7 @@ let package = Package(
             ["Images", "Digests", "Domain", "Threads"],
             resources: [.copy("Fixtures")]
         ),
+        tests("TrustTests", ["Domain", "Trust"], resources: [.copy("Fixtures")]),
         tests("ManifestTests", ["Digests", "Domain", "Wire", "Marked", "Manifest"]),
     ]
 )

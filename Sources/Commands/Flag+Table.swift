@@ -60,4 +60,35 @@ extension Flag {
             + "same run.",
         needs: "simulate"
     )
+
+    static let metadataDirectory = Flag(
+        "metadata-dir",
+        value: Value("DIR", .directory),
+        help: "Directory of the repository's trusted documents."
+    )
+
+    static let metadataURL = Flag(
+        "metadata-url",
+        value: Value("URL", .text),
+        help: "Where the repository's documents are: http, https or file."
+    )
+
+    static let targetName = Flag(
+        "target-name",
+        value: Value("NAME", .text),
+        help: "A target to download, as the repository calls it.",
+        isRepeatable: true
+    )
+
+    static let targetBaseURL = Flag(
+        "target-base-url",
+        value: Value("URL", .text),
+        help: "Where the repository's targets are: http, https or file."
+    )
+
+    static let targetDirectory = Flag(
+        "target-dir",
+        value: Value("DIR", .directory),
+        help: "Directory that verified files are put into."
+    )
 }

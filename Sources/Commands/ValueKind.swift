@@ -10,6 +10,8 @@ package enum ValueKind: Sendable, Equatable {
     /// A decimal number above zero, such as `2` or `0.5`.
     case positive
     case words([String])
+    /// An address, or a name that no shell can know.
+    case text
     /// The words of a command's name.
     case command
 
@@ -26,6 +28,8 @@ package enum ValueKind: Sendable, Equatable {
             Self.positive(text) == nil ? "a number above 0, such as 2 or 0.5" : nil
         case .words(let words):
             words.contains(text) ? nil : words.joined(separator: ", ")
+        case .text:
+            text.isEmpty ? "a text" : nil
         case .command:
             nil
         }

@@ -6,15 +6,24 @@ import Glibc
 package final class TrustFolder: TrustFiles {
     package let path: String
     private let folder: CInt
+    /// Below zero when the folder is not held.
     private let lock: CInt
 
     /// Opens a folder, makes it when it is missing, and waits until no other process works in it.
-    package init(_ path: String) throws(StorageError) {
+    ///
+    /// With `isHeld` false nobody waits for anybody, and no lock file is left there.
+    package init(_ path: String, isHeld: Bool = true) throws(StorageError) {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
             throw StorageError(.open, path, code: errno)
         }
         let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw StorageError(.open, path, code: errno) }
+        self.path = path
+        self.folder = folder
+        guard isHeld else {
+            lock = -1
+            return
+        }
         let lock = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard lock >= 0 else {
             let code = errno
@@ -29,14 +38,14 @@ package final class TrustFolder: TrustFiles {
                 throw StorageError(.lock, path, code: code)
             }
         }
-        self.path = path
-        self.folder = folder
         self.lock = lock
     }
 
     deinit {
-        flock(lock, LOCK_UN)
-        close(lock)
+        if lock >= 0 {
+            flock(lock, LOCK_UN)
+            close(lock)
+        }
         close(folder)
     }
 

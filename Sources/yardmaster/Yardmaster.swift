@@ -37,7 +37,7 @@ enum Yardmaster {
     private static func isQuick(_ arguments: [String]) -> Bool {
         guard case .run(let invocation)? = try? Parser.parse(arguments) else { return true }
         switch invocation.command {
-        case .version, .help, .man, .completion, .schema: return true
+        case .version, .help, .man, .completion, .schema, .trust: return true
         case .validate, .plan, .run, .status: return false
         }
     }
@@ -103,6 +103,7 @@ enum Yardmaster {
                 options: try RunOptions(invocation, context),
                 context: context
             ).run()
+        case .trust: try await TrustCommand(invocation, context).run()
         case .status:
             try StatusCommand(options: try StatusOptions(invocation, context)).run(context)
         }
