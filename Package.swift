@@ -129,7 +129,7 @@ let package = Package(
             ["Images", "Digests", "Domain", "Threads"],
             resources: [.copy("Fixtures")]
         ),
-        tests("TrustTests", ["Domain", "Trust"], resources: [.copy("Fixtures")]),
+        tests("TrustTests", ["Domain", "Wire", "Trust"], resources: [.copy("Fixtures")]),
         tests("ManifestTests", ["Digests", "Domain", "Wire", "Marked", "Manifest"]),
     ]
 )

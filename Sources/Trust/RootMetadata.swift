@@ -6,6 +6,8 @@ package struct RootMetadata: Sendable, Equatable {
     package let header: MetadataHeader
     package let isConsistent: Bool
     package let ring: KeyRing
+    /// How long depots without network may go on with documents that have expired.
+    package let offlineGrace: Duration
     private let roles: [RoleName: RoleKeys]
 
     package init(_ bytes: [UInt8]) throws(MetadataFault) {
@@ -19,6 +21,15 @@ package struct RootMetadata: Sendable, Equatable {
             isConsistent = false
         }
         ring = try KeyRing(signed["keys"])
+        if let given = signed["custom"]?["yardmaster"]?["offline-grace"] {
+            // More than a year is no grace but the end of expiry.
+            guard let seconds = given.integer, (0...31_622_400).contains(seconds) else {
+                throw .badMember("offline-grace")
+            }
+            offlineGrace = .seconds(seconds)
+        } else {
+            offlineGrace = .zero
+        }
         var roles: [RoleName: RoleKeys] = [:]
         for role in [RoleName.root, .timestamp, .snapshot, .targets] {
             roles[role] = try RoleKeys(signed["roles"]?[role.name.text])

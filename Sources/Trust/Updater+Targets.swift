@@ -79,7 +79,7 @@ extension Updater {
             guard let stored = try storedTargets(role, listed, keys, visit.ring) else {
                 throw .source(role.path(version: listed.version), .notThere)
             }
-            try checkExpiry(stored.header, role, grace: grace)
+            try checkExpiry(stored.header, role)
             document = stored
         }
         delegated[role] = document

@@ -9,8 +9,9 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
     let source: Source
     let now: WallTime
     let limits: TrustLimits
-    /// How long after its expiry a document is still taken, for depots without network.
-    var grace: Duration = .zero
+    /// How long after its expiry a document is taken, as the operator of a depot without network
+    /// asks; root must allow it too.
+    package var grace: Duration = .zero
     private(set) var root: RootMetadata
     private(set) var snapshot: SnapshotMetadata?
     private(set) var targets: TargetsMetadata?
@@ -61,7 +62,7 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
     /// The four top-level documents, fetched and verified in their order.
     package mutating func refresh() async throws(TrustError) {
         try await refreshRoot()
-        try checkExpiry(root.header, .root, grace: .zero)
+        try checkExpiry(root.header, .root)
         let timestamp = try await refreshTimestamp()
         let snapshot = try await refreshSnapshot(timestamp.snapshot)
         self.snapshot = snapshot
@@ -80,17 +81,15 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
 
     /// The same from what was verified before, without a word to the repository.
     ///
-    /// Documents that expired no longer ago than `grace` are still taken, root excepted.
-    package mutating func resume(grace: Duration) throws(TrustError) {
-        self.grace = grace
+    package mutating func resume() throws(TrustError) {
         try finishRecovery()
-        try checkExpiry(root.header, .root, grace: .zero)
+        try checkExpiry(root.header, .root)
         guard let timestamp = try storedTimestamp() else { throw .source("timestamp", .notThere) }
-        try checkExpiry(timestamp.header, .timestamp, grace: grace)
+        try checkExpiry(timestamp.header, .timestamp)
         guard let snapshot = try storedSnapshot(),
             Self.agrees(snapshot.envelope, snapshot.header, timestamp.snapshot)
         else { throw .source("snapshot", .notThere) }
-        try checkExpiry(snapshot.header, .snapshot, grace: grace)
+        try checkExpiry(snapshot.header, .snapshot)
         self.snapshot = snapshot
         guard let listed = snapshot.listed[RoleName.targets.listedName] else {
             throw .notListed(.targets)
@@ -99,7 +98,7 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
         guard
             let targets = try storedTargets(.targets, listed, keys, root.ring)
         else { throw .source("targets", .notThere) }
-        try checkExpiry(targets.header, .targets, grace: grace)
+        try checkExpiry(targets.header, .targets)
         self.targets = targets
     }
 
@@ -183,7 +182,7 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
                 throw .rolledBack(.timestamp, trusted: seen, offered: offered)
             }
             if offered == seen {
-                try checkExpiry(stored.header, .timestamp, grace: .zero)
+                try checkExpiry(stored.header, .timestamp)
                 return stored
             }
             let (known, listed) = (stored.snapshot.version, new.snapshot.version)
@@ -191,7 +190,7 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
                 throw .rolledBack(.snapshot, trusted: known, offered: listed)
             }
         }
-        try checkExpiry(new.header, .timestamp, grace: .zero)
+        try checkExpiry(new.header, .timestamp)
         try store.keep(bytes, of: .timestamp)
         return new
     }
@@ -211,7 +210,7 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
     ) async throws(TrustError) -> SnapshotMetadata {
         let stored = try storedSnapshot()
         if let stored, Self.agrees(stored.envelope, stored.header, listed),
-            !isExpired(stored.header, grace: .zero)
+            !isExpired(stored.header)
         {
             return stored
         }
@@ -228,7 +227,7 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
         )
         try Self.checkVersion(new.header, .snapshot, listed)
         if let stored { try Self.checkProgress(from: stored, to: new) }
-        try checkExpiry(new.header, .snapshot, grace: .zero)
+        try checkExpiry(new.header, .snapshot)
         try store.keep(bytes, of: .snapshot)
         return new
     }
@@ -262,7 +261,7 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
         by delegator: RoleName
     ) async throws(TrustError) -> TargetsMetadata {
         if let stored = try storedTargets(role, listed, keys, ring),
-            !isExpired(stored.header, grace: .zero)
+            !isExpired(stored.header)
         {
             return stored
         }
@@ -272,7 +271,7 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
         }
         try Self.verify(new.envelope, role, keys, ring, by: delegator)
         try Self.checkVersion(new.header, role, listed)
-        try checkExpiry(new.header, role, grace: .zero)
+        try checkExpiry(new.header, role)
         try store.keep(bytes, of: role)
         return new
     }
@@ -321,18 +320,17 @@ extension Updater {
         envelope.signers(of: keys, in: ring) >= keys.threshold
     }
 
-    func isExpired(_ header: MetadataHeader, grace: Duration) -> Bool {
-        header.expires.advanced(by: grace) <= now
+    /// What the operator asks for, as far as the signers of root allow it.
+    package var allowedGrace: Duration { min(grace, root.offlineGrace) }
+
+    private func isExpired(_ header: MetadataHeader) -> Bool {
+        header.expires.advanced(by: allowedGrace) <= now
     }
 
-    func checkExpiry(
-        _ header: MetadataHeader,
-        _ role: RoleName,
-        grace: Duration
-    ) throws(TrustError) {
-        guard !isExpired(header, grace: grace) else {
-            throw .expired(role, at: header.expires)
-        }
+    func checkExpiry(_ header: MetadataHeader, _ role: RoleName) throws(TrustError) {
+        // Root says for how long: it can give itself no time.
+        let expired = role == .root ? header.expires <= now : isExpired(header)
+        guard !expired else { throw .expired(role, at: header.expires) }
     }
 
     private static func checkVersion(
