@@ -500,7 +500,10 @@ repo.delegate(None, "vendor", ["v/*"])
 repo.delegated["vendor"].version = 5
 repo.bump()
 repo.publish()
+repo.add_target("v/image", b"image of the vendor", "vendor")
+repo.publish()
 newer = dict(repo.files)
+case("an update from one state to the next", start, step(old), step(newer, do="find", path="v/image", content="image of the vendor", versions={"timestamp": 2, "vendor": 5}))
 case("a stale copy of the repository", start, step(newer), step(old, "timestamp was rolled back", versions={"timestamp": 2}))
 repo.delegated["vendor"].version = 4
 repo.bump("snapshot", "timestamp")
@@ -554,6 +557,35 @@ def rotated():
 
 
 rotated()
+
+
+
+def recovered(name, keep_old):
+    """Somebody signed a version that no honest one can follow; other keys end that."""
+    repo = Repository()
+    repo.timestamp.version = 100
+    repo.snapshot.version = 100
+    repo.publish()
+    start = first_root(repo)
+    before = dict(repo.files)
+    for role in ["timestamp", "snapshot"]:
+        old = repo.signers[role][0]
+        new = signer(f"{role} again")
+        if not keep_old:
+            repo.root.revoke_key(old.public_key.keyid, role)
+            repo.signers[role] = []
+        repo.root.add_key(new.public_key, role)
+        repo.signers[role].append(new)
+    repo.root.version = 2
+    repo.timestamp.version = 1
+    repo.snapshot.version = 1
+    repo.publish()
+    case(name, start, step(before, versions={"timestamp": 100, "snapshot": 100}),
+         step(repo.files, versions={"root": 2, "timestamp": 1, "snapshot": 1}))
+
+
+recovered("other keys end a fast-forward", False)
+recovered("a further key ends a fast-forward too", True)
 
 # ---------------------------------------------------------------- delegations
 
