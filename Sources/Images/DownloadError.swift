@@ -23,6 +23,8 @@ package enum DownloadError: Error, Equatable, Sendable {
     case redirected
     /// No HTTP, or headers that contradict each other or what was asked.
     case badAnswer(String)
+    /// A page for people in place of the thing, with a status that says all is well.
+    case webPage
     /// The first byte beyond the limit came or was announced.
     case tooLong(limit: ByteCount)
     /// The announced length is not the expected one.
@@ -43,7 +45,7 @@ extension DownloadError {
         case .status(let code, _): [408, 429, 500, 502, 503, 504].contains(code)
         case .unreachable, .cut, .tooSlow: true
         case .noFile, .file, .tls, .weakerRedirect, .tooManyRedirects, .redirected, .badAnswer,
-            .tooLong, .wrongLength, .proxy, .configuration, .noLibrary, .cancelled:
+            .webPage, .tooLong, .wrongLength, .proxy, .configuration, .noLibrary, .cancelled:
             false
         }
     }
@@ -54,7 +56,8 @@ extension DownloadError {
         case .status(let code, _): [403, 404, 410].contains(code)
         case .noFile: true
         case .file, .unreachable, .cut, .tooSlow, .tls, .weakerRedirect, .tooManyRedirects,
-            .redirected, .badAnswer, .tooLong, .wrongLength, .proxy, .configuration, .noLibrary,
+            .redirected, .badAnswer, .webPage, .tooLong, .wrongLength, .proxy, .configuration,
+            .noLibrary,
             .cancelled:
             false
         }
@@ -75,6 +78,7 @@ extension DownloadError: CustomStringConvertible {
         case .tooManyRedirects(let count): "the server redirects more than \(count) times"
         case .redirected: "the server redirects, which is not followed here"
         case .badAnswer(let what): "the server's answer makes no sense: \(what)"
+        case .webPage: "the server sent a web page in its place"
         case .tooLong(let limit): "the server sends more than \(limit.bytes) bytes"
         case .wrongLength(let expected, let announced):
             "the server has \(announced.bytes) bytes instead of \(expected.bytes)"

@@ -8,7 +8,7 @@ package enum OriginError: Error, Equatable, Sendable {
     /// Whether it gave us bytes that are not the image: a matter of trust, not of the network.
     package var isDeceit: Bool {
         switch self {
-        case .download(.tooLong), .download(.wrongLength): true
+        case .download(.tooLong), .download(.wrongLength), .download(.webPage): true
         case .download: false
         case .image(.tooLarge), .image(.tooLong), .image(.wrongSize), .image(.wrongDigest): true
         case .image: false
