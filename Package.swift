@@ -43,7 +43,7 @@ let package = Package(
         .executable(name: "yardmaster", targets: ["yardmaster"]),
         .library(
             name: "VehicleModules",
-            targets: ["Domain", "Digests", "Wire", "Sessions", "Radio", "Modules"]
+            targets: ["Domain", "Digests", "Sealing", "Wire", "Sessions", "Radio", "Modules"]
         ),
     ],
     targets: [
@@ -62,9 +62,10 @@ let package = Package(
         room("Radio", ["Domain"]),
         adapter("Digests", ["Domain", "COpenSSL"]),
         adapter("Signatures", ["COpenSSL"]),
+        adapter("Sealing", ["Domain", "COpenSSL"]),
         adapter("Threads", []),
-        adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "Digests"]),
-        adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests"]),
+        adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "Digests", "Sealing"]),
+        adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"]),
         adapter("Images", ["Domain", "Wire", "Digests", "Threads", "CCurl", "CZlib", "CLinux"]),
         adapter("Trust", ["Domain", "Wire", "Digests", "Signatures"]),
         adapter("Marked", ["Domain", "CYAML"]),
@@ -115,6 +116,10 @@ let package = Package(
             "SimulationTests",
             ["Digests", "Domain", "Wire", "Radio", "Simulation", "RadioContract"]
         ),
+        tests(
+            "LRDeviceTests",
+            ["Domain", "Marked", "Wire", "Sessions", "Radio", "Sealing", "Modules", "Simulation"]
+        ),
         tests("MarkedTests", ["Domain", "Marked"]),
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
         tests(
@@ -148,6 +153,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
     package.targets += [
         fuzz("json", ["Wire"]),
         fuzz("wire", ["Digests", "Domain", "Wire", "Simulation"]),
+        fuzz("lrdevice", ["Domain", "Wire", "Sessions"]),
         fuzz("zip", ["Images"]),
         fuzz("manifest", ["Marked", "Manifest"]),
     ]
