@@ -83,8 +83,7 @@ let package = Package(
             name: "yardmaster",
             dependencies: [
                 "Digests", "Domain", "Wire", "Sessions", "Simulation", "Images", "Marked",
-                "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "Trust", "CCurl",
-                "CLinux",
+                "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "Trust", "CLinux",
             ],
             swiftSettings: common
         ),

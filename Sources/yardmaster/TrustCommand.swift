@@ -1,6 +1,7 @@
 import Commands
 import Domain
 import Glibc
+import Images
 import Trust
 import Wire
 
@@ -23,16 +24,33 @@ struct TrustCommand {
             guard action == "init" || invocation.arguments.count == 1 else {
                 throw CommandError(.usage, "only 'trust init' takes a file")
             }
-            switch action {
-            case "init": try begin()
-            case "refresh": try await refresh()
-            default: try await download()
+            guard action != "init" else {
+                try begin()
+                return .done
             }
+            let fetching = try DocumentFetching(state: try value("metadata-dir"))
+            let result = await work(action, fetching.downloads)
+            await fetching.stop()
+            try result.get()
         } catch {
             context.console.note(error.text)
             return .internalError
         }
         return .done
+    }
+
+    private func work(
+        _ action: String,
+        _ downloads: any Downloads
+    ) async -> Result<Void, CommandError> {
+        do throws(CommandError) {
+            if action == "refresh" {
+                try await refresh(downloads)
+            } else {
+                try await download(downloads)
+            }
+            return .success(())
+        } catch { return .failure(error) }
     }
 
     private func value(_ flag: String) throws(CommandError) -> String {
@@ -76,9 +94,11 @@ struct TrustCommand {
 
     // MARK: refresh and download
 
-    private func updater() throws(CommandError) -> Updater<TrustFolder, WebDocuments> {
+    private func updater(
+        _ downloads: any Downloads
+    ) throws(CommandError) -> Updater<TrustFolder, WebDocuments> {
         let directory = try value("metadata-dir")
-        let source = WebDocuments(try value("metadata-url"))
+        let source = WebDocuments(try value("metadata-url"), downloads)
         do throws(TrustError) {
             return try Updater(
                 files: try TrustFolder.held(directory),
@@ -88,22 +108,22 @@ struct TrustCommand {
         } catch { throw refusal(error) }
     }
 
-    private func refresh() async throws(CommandError) {
-        var updater = try updater()
+    private func refresh(_ downloads: any Downloads) async throws(CommandError) {
+        var updater = try updater(downloads)
         do throws(TrustError) {
             try await updater.refresh()
         } catch { throw refusal(error) }
         say("the repository's documents are verified and up to date")
     }
 
-    private func download() async throws(CommandError) {
+    private func download(_ downloads: any Downloads) async throws(CommandError) {
         let names = invocation.values("target-name")
         guard !names.isEmpty else {
             throw CommandError(.usage, "'trust download' needs '--target-name'")
         }
         let directory = try value("target-dir")
-        let source = WebDocuments(try value("target-base-url"))
-        var updater = try updater()
+        let source = WebDocuments(try value("target-base-url"), downloads)
+        var updater = try updater(downloads)
         do throws(TrustError) {
             try await updater.refresh()
             let store = TrustStore(try TrustFolder.shared(directory))

@@ -1,87 +1,114 @@
-import CCurl
+import Commands
+import Domain
+import Glibc
+import Images
+import Threads
 import Trust
 
 /// A repository below an address of the web or a folder of this machine.
 struct WebDocuments: MetadataSource {
+    private static let patience = Duration.seconds(60)
+
+    private let downloads: any Downloads
     private let base: String
 
-    init(_ base: String) { self.base = base.hasSuffix("/") ? base : base + "/" }
+    /// `base` is an address of http, https or file; a `/` at its end may be left out.
+    init(_ base: String, _ downloads: any Downloads) {
+        self.base = base.hasSuffix("/") ? base : base + "/"
+        self.downloads = downloads
+    }
 
     func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
-        if base.hasPrefix("file:") {
-            let folder = base.hasPrefix("file://") ? base.dropFirst(7) : base.dropFirst(5)
-            do throws(TrustError) {
-                return try TrustFolder.contents(of: folder + path, limit: limit)
-            } catch {
-                if case .storage(let failure) = error, failure.isMissing { throw .notThere }
-                throw .unreachable(error.description)
+        let origin = try origin(path)
+        guard let count = Int(exactly: limit), let limit = ByteCount(bytes: count) else {
+            throw .tooLong(limit: limit)
+        }
+        do throws(DownloadError) {
+            return try await downloads.document(at: origin, limit: limit, within: Self.patience)
+        } catch {
+            switch error {
+            case .status(403, _), .status(404, _), .noFile: throw .notThere
+            case .tooLong: throw .tooLong(limit: Int64(limit.bytes))
+            default: throw .unreachable(error.description)
             }
         }
-        return try Transfer.get(base + path, limit: limit)
+    }
+
+    private func origin(_ path: String) throws(SourceError) -> Origin {
+        if base.hasPrefix("file:") {
+            let folder = base.hasPrefix("file://") ? base.dropFirst(7) : base.dropFirst(5)
+            return .file(folder + Self.fileName(path))
+        }
+        // Whoever serves the bytes is not believed: encryption adds nothing to their truth.
+        guard let address = WebAddress(base + path, allowsHTTP: true) else {
+            throw .unreachable("'\(base)' is no address of http, https or file")
+        }
+        return .web(address)
+    }
+
+    /// The file that an encoded address means; what would divide it stays encoded.
+    private static func fileName(_ path: String) -> String {
+        var bytes: [UInt8] = []
+        var rest = path.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%"), let value = Hex.bytes(String(rest.prefix(2)) ?? ""),
+                let decoded = value.first, decoded != 0x2F, decoded != 0
+            else {
+                bytes.append(byte)
+                continue
+            }
+            bytes.append(decoded)
+            rest = rest.dropFirst(2)
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 
-/// One document by HTTP, on the calling thread.
-private final class Transfer {
-    private var bytes: [UInt8] = []
-    private let limit: Int64
+/// What fetches small documents for a command that has nothing else to do meanwhile.
+struct DocumentFetching {
+    let downloads: ImageFetcher
+    private let thread: ThreadExecutor
 
-    private init(limit: Int64) { self.limit = limit }
-
-    static func get(_ address: String, limit: Int64) throws(SourceError) -> [UInt8] {
-        if let problem = curl_load() { throw .unreachable(String(cString: problem)) }
-        guard let easy = curl_easy_begin(), let multi = curl_multi_begin() else {
-            throw .unreachable("libcurl gives no handle")
+    /// `state` is where images would be kept, if any were fetched.
+    init(state: String) throws(CommandError) {
+        do throws(ThreadError) {
+            thread = try ThreadExecutor.start(name: "documents")
+        } catch {
+            throw CommandError(
+                .unavailable,
+                "no thread to fetch documents",
+                because: [error.description]
+            )
         }
-        defer {
-            curl_multi_remove(multi, easy)
-            curl_easy_end(easy)
-            curl_multi_end(multi)
-        }
-        let transfer = Transfer(limit: limit)
-        _ = curl_easy_set_text(easy, CURLOPT_URL, address)
-        _ = curl_easy_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
-        for (option, value) in [
-            (CURLOPT_PATH_AS_IS, 1), (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),
-            (CURLOPT_CONNECTTIMEOUT_MS, 10_000), (CURLOPT_TIMEOUT_MS, 60_000),
-            (CURLOPT_LOW_SPEED_LIMIT, 500), (CURLOPT_LOW_SPEED_TIME, 15),
-        ] { _ = curl_easy_set_long(easy, option, value) }
-        _ = curl_easy_set_pointer(
-            easy,
-            CURLOPT_WRITEDATA,
-            Unmanaged.passUnretained(transfer).toOpaque()
+        var settings = FetchSettings()
+        settings.attempts = 2
+        downloads = ImageFetcher(
+            into: StoreFolder(stateDirectory: state),
+            settings: settings,
+            time: WaitingTime(),
+            seed: UInt64(truncatingIfNeeded: RealTime().now.nanoseconds),
+            executor: thread
         )
-        _ = curl_easy_set_taker(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
-            guard let bytes, let context else { return 0 }
-            let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-            return transfer.take(UnsafeRawBufferPointer(start: bytes, count: size * count))
-                ? size * count : 0
-        }
-        curl_multi_add(multi, easy)
-        var running: CInt = 1
-        while running > 0 {
-            guard curl_multi_go(multi, &running) == CURLM_OK else {
-                throw .unreachable("libcurl fails")
-            }
-            if running > 0 { curl_multi_wait_for(multi, 1_000) }
-        }
-        var code = CURLE_OK
-        _ = curl_multi_ended(multi, &code)
-        var status = 0
-        _ = curl_easy_info_long(easy, CURLINFO_RESPONSE_CODE, &status)
-        return try withExtendedLifetime(transfer) { () throws(SourceError) in
-            if Int64(transfer.bytes.count) > limit { throw .tooLong(limit: limit) }
-            guard code == CURLE_OK else {
-                throw .unreachable(String(cString: curl_easy_words(code)))
-            }
-            if status == 404 || status == 403 { throw .notThere }
-            guard status == 200 else { throw .unreachable("the server answered \(status)") }
-            return transfer.bytes
-        }
     }
 
-    private func take(_ piece: UnsafeRawBufferPointer) -> Bool {
-        bytes += piece
-        return Int64(bytes.count) <= limit
+    func stop() async {
+        await downloads.stop()
+        thread.stop()
+    }
+}
+
+/// The machine's clocks for a thread that may wait.
+private struct WaitingTime: Timekeeper {
+    var now: Moment { RealTime().now }
+    var wallTime: WallTime { RealTime().wallTime }
+
+    func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
+        while !Task.isCancelled {
+            let left = now.duration(to: deadline)
+            guard left > .zero else { return }
+            // In pieces, so that a cancelled task is not waited for.
+            let piece = min(left.nanoseconds / 1_000_000 + 1, 100)
+            _ = poll(nil, 0, CInt(piece))
+        }
     }
 }
