@@ -82,7 +82,7 @@ enum BashCompletion {
         switch kind {
         case .file, .fileOrStream: "kind=files"
         case .directory: "kind=directories"
-        case .vehicles, .whole, .positive: "kind=none"
+        case .vehicles, .whole, .positive, .rollout: "kind=none"
         case .words(let words): "arguments=\(Completion.quoted(words.joined(separator: " ")))"
         case .command:
             "arguments=\(Completion.quoted(Completion.firstWords.joined(separator: " ")))"

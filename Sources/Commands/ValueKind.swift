@@ -9,6 +9,8 @@ package enum ValueKind: Sendable, Equatable {
     case whole
     /// A decimal number above zero, such as `2` or `0.5`.
     case positive
+    /// A rollout's name, which no shell can know.
+    case rollout
     case words([String])
     /// The words of a command's name.
     case command
@@ -26,6 +28,8 @@ package enum ValueKind: Sendable, Equatable {
             Self.positive(text) == nil ? "a number above 0, such as 2 or 0.5" : nil
         case .words(let words):
             words.contains(text) ? nil : words.joined(separator: ", ")
+        case .rollout:
+            text.isEmpty ? "a rollout's name" : nil
         case .command:
             nil
         }

@@ -78,7 +78,7 @@ enum ZshCompletion {
         switch kind {
         case .file, .fileOrStream: "_files"
         case .directory: "_files -/"
-        case .vehicles, .whole, .positive: " "
+        case .vehicles, .whole, .positive, .rollout: " "
         case .words(let words): "(\(words.joined(separator: " ")))"
         case .command: "(\(Completion.firstWords.joined(separator: " ")))"
         }
