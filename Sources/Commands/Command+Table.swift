@@ -1,7 +1,8 @@
 extension Command {
     /// Every command, in the order that help lists them.
     package static let all: [Command] = [
-        .validate, .plan, .run, .status, .trust, .schema, .completion, .man, .help, .version,
+        .validate, .plan, .run, .status, .fetch, .imagesList, .imagesVerify, .imagesPrune, .trust,
+        .schema, .completion, .man, .help, .version,
     ]
 
     package static func named(_ id: CommandName) -> Command? { all.first { $0.id == id } }

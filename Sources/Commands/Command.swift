@@ -1,6 +1,11 @@
 /// The commands that there are; the executable has one file for each.
 package enum CommandName: String, CaseIterable, Sendable, Hashable {
-    case validate, plan, run, status, trust, schema, completion, man, help, version
+    case validate, plan, run, status, fetch
+    case imagesList = "images list"
+    case imagesVerify = "images verify"
+    case imagesPrune = "images prune"
+    case trust
+    case schema, completion, man, help, version
 }
 
 /// One command: everything that parsing, help, manual and completions know about it.

@@ -9,6 +9,13 @@ extension Flag {
             + "else ~/.local/state/yardmaster"
     )
 
+    static let forget = Flag(
+        "forget",
+        value: Value("ROLLOUT", .rollout),
+        help: "End what this rollout needs, by the name in its manifest.",
+        isRepeatable: true
+    )
+
     static let json = Flag(
         "json",
         help: "Write the result as one JSON document on standard output."

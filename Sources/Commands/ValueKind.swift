@@ -11,6 +11,8 @@ package enum ValueKind: Sendable, Equatable {
     case whole
     /// A decimal number above zero, such as `2` or `0.5`.
     case positive
+    /// A rollout's name, which no shell can know.
+    case rollout
     case words([String])
     /// An address, or a name that no shell can know.
     case text
@@ -35,6 +37,8 @@ package enum ValueKind: Sendable, Equatable {
             words.contains(text) ? nil : words.joined(separator: ", ")
         case .text:
             text.isEmpty ? "a text" : nil
+        case .rollout:
+            text.isEmpty ? "a rollout's name" : nil
         case .command:
             nil
         }

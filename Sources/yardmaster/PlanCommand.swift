@@ -1,5 +1,7 @@
 import Commands
 import Domain
+import Glibc
+import Images
 import Manifest
 import Reports
 import Rollout
@@ -25,6 +27,8 @@ struct PlanCommand {
         var lines = ["rollout \(plan.name), plan \(plan.digest)"]
         for image in plan.images {
             lines.append("image \(image.name): version \(image.version), from \(image.source)")
+            for mirror in image.mirrors { lines.append("  or from \(mirror)") }
+            lines.append(isStored(image) ? "  in the store" : "  not in the store, to be fetched")
             lines.append("  trusted by its SHA-256 \(image.digest), pinned in the manifest")
             lines.append("  for \(image.fits.words)")
         }
@@ -55,6 +59,12 @@ struct PlanCommand {
                 + Self.times(plan.rollout.retry.device)
         )
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Whether the store has it by its name; a run verifies it once more.
+    private func isStored(_ image: PlannedImage) -> Bool {
+        let path = StoreFolder(stateDirectory: options.state).path(of: image.digest)
+        return access(path, F_OK) == 0
     }
 
     private static func times(_ count: Int) -> String {
@@ -101,6 +111,7 @@ struct PlanCommand {
                         "source": .string(image.source.description),
                         "sha256": .string(image.digest.description),
                         "trust": "digest",
+                        "stored": .bool(isStored(image)),
                     ])
                 }
             ),

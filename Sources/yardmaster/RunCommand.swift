@@ -37,6 +37,15 @@ struct RunCommand {
         let keys = try keys(of: vehicles)
         let directory = try stateDirectory()
         let lock = try lock(directory, plan)
+        // Everything is here and verified before the first radio packet, and before time turns
+        // virtual.
+        _ = try await FetchRoom(
+            plan: plan,
+            state: directory.path,
+            context: context,
+            common: options.common,
+            tellsLocalFiles: false
+        ).bringAll()
         let output = try RunOutput(options, context)
         let thread = try Self.thread("simulation")
         let site = SimulatedSite(executor: thread)

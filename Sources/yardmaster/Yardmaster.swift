@@ -38,7 +38,8 @@ enum Yardmaster {
         guard case .run(let invocation)? = try? Parser.parse(arguments) else { return true }
         switch invocation.command {
         case .version, .help, .man, .completion, .schema, .trust: return true
-        case .validate, .plan, .run, .status: return false
+        case .validate, .plan, .run, .status, .fetch, .imagesList, .imagesVerify, .imagesPrune:
+            return false
         }
     }
 
@@ -106,6 +107,19 @@ enum Yardmaster {
         case .trust: try await TrustCommand(invocation, context).run()
         case .status:
             try StatusCommand(options: try StatusOptions(invocation, context)).run(context)
+        case .fetch:
+            try await FetchCommand(
+                options: try FetchOptions(invocation, context),
+                context: context
+            ).run()
+        case .imagesList: try ImagesCommand(.list, invocation, context).run()
+        case .imagesVerify: try ImagesCommand(.verify, invocation, context).run()
+        case .imagesPrune:
+            try ImagesCommand(
+                .prune(forgetting: invocation.values("forget")),
+                invocation,
+                context
+            ).run()
         }
     }
 }

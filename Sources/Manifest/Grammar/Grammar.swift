@@ -38,6 +38,7 @@ enum Grammar {
             Field("radio", .table(radio), "Which Bluetooth controllers are used, and how."),
             Field("settle", .table(settle), "When an updated module counts as at rest."),
             Field("connect", .table(connect), "How long and how often a link is tried."),
+            Field("fetch", .table(fetch), "How images come over the network."),
         ]
     )
 
@@ -104,6 +105,11 @@ enum Grammar {
         "One binary, where it comes from and which modules may have it.",
         [
             Field("url", .form(.source), .required, "Where it is fetched from."),
+            Field(
+                "mirrors",
+                .list(.form(.source), least: 1),
+                "Where else the same bytes are, tried in this order."
+            ),
             Field("sha256", .form(.digest), .required, "What its bytes must be."),
             Field(
                 "version",
@@ -114,6 +120,7 @@ enum Grammar {
             Field("size", .size(1...(1 << 30)), "How large it must be."),
             Field("fits", .table(fits), .required, "Which modules it is made for."),
             Field("allow-http", .boolean, .fallback("false"), "Allows an `http://` URL."),
+            Field("gzip", .table(gzip), "That it is packed by gzip, and what is in it."),
         ]
     )
 
@@ -350,6 +357,6 @@ enum Grammar {
     /// In the order of the manual.
     static let tables = [
         manifest, vehicles, vehicle, image, fits, step, update, rollout, pause, window, retry,
-        tolerate, radio, settle, connect,
+        tolerate, radio, settle, connect, fetch, gzip,
     ]
 }

@@ -68,6 +68,7 @@ struct CanonicalForm {
             "sha256": .string(image.digest.description),
             "version": .string(image.version.description),
             "size": image.size.map { .int($0.bytes) },
+            "unpacked": image.packing.map { .string($0.digest.description) },
             "family": .string(image.fits.family.rawValue),
             "type": image.fits.type.map { .integer(Int64($0)) },
             "variant": image.fits.variant.map { .integer(Int64($0)) },

@@ -16,6 +16,7 @@ package struct FrozenPlan: Sendable, Equatable {
     package let radio: RadioSettings
     package let settle: SettleSettings
     package let connect: ConnectSettings
+    package let fetch: FetchPolicy
     /// How many vehicles each wave has; none is empty, and together they are all.
     package let waveSizes: [Int]
     /// Stands for everything that decides what is done.
@@ -32,6 +33,7 @@ package struct FrozenPlan: Sendable, Equatable {
         radio: RadioSettings,
         settle: SettleSettings,
         connect: ConnectSettings,
+        fetch: FetchPolicy,
         place: Place
     ) {
         self.name = name
@@ -42,6 +44,7 @@ package struct FrozenPlan: Sendable, Equatable {
         self.radio = radio
         self.settle = settle
         self.connect = connect
+        self.fetch = fetch
         self.place = place
         waveSizes = Self.sizes(of: rollout.waves, total: vehicles.count)
         let form = CanonicalForm(

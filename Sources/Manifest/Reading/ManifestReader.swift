@@ -95,6 +95,8 @@ package struct ManifestReader {
         let radio = policy.radio(reader.value("radio"), at: tree.place)
         let settle = policy.settle(reader.value("settle"), at: tree.place)
         let connect = policy.connect(reader.value("connect"), at: tree.place)
+        let fetch = FetchReader(diagnostics: diagnostics, directory: directory)
+            .policy(reader.value("fetch"), at: tree.place)
         reader.finish()
         guard let name, let found else { return nil }
         let vehicles = resolve(found, common, at: reader.place(of: "vehicles"))
@@ -112,6 +114,7 @@ package struct ManifestReader {
             radio: radio,
             settle: settle,
             connect: connect,
+            fetch: fetch,
             place: tree.place
         )
     }

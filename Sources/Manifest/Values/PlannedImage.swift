@@ -16,8 +16,23 @@ package struct PlannedImage: Sendable, Equatable {
         }
     }
 
+    /// What must come out of an image that is packed by gzip.
+    package struct Packing: Sendable, Hashable {
+        package let digest: SHA256Digest
+        package let size: ByteCount
+
+        package init(digest: SHA256Digest, size: ByteCount) {
+            self.digest = digest
+            self.size = size
+        }
+    }
+
     package let name: String
     package let source: ImageSource
+    /// Where else the same bytes are, in the order in which they are tried.
+    package let mirrors: [ImageSource]
+    /// Nil for an image that is not packed.
+    package let packing: Packing?
     package let digest: SHA256Digest
     package let version: FirmwareVersion
     package let size: ByteCount?
@@ -27,6 +42,8 @@ package struct PlannedImage: Sendable, Equatable {
     package init(
         name: String,
         source: ImageSource,
+        mirrors: [ImageSource] = [],
+        packing: Packing? = nil,
         digest: SHA256Digest,
         version: FirmwareVersion,
         size: ByteCount?,
@@ -35,6 +52,8 @@ package struct PlannedImage: Sendable, Equatable {
     ) {
         self.name = name
         self.source = source
+        self.mirrors = mirrors
+        self.packing = packing
         self.digest = digest
         self.version = version
         self.size = size
