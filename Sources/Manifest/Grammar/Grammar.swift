@@ -39,6 +39,7 @@ enum Grammar {
             Field("settle", .table(settle), "When an updated module counts as at rest."),
             Field("connect", .table(connect), "How long and how often a link is tried."),
             Field("fetch", .table(fetch), "How images come over the network."),
+            Field("trust", .table(trust), "Who is trusted for images beyond their digests."),
         ]
     )
 
@@ -121,6 +122,12 @@ enum Grammar {
             Field("fits", .table(fits), .required, "Which modules it is made for."),
             Field("allow-http", .boolean, .fallback("false"), "Allows an `http://` URL."),
             Field("gzip", .table(gzip), "That it is packed by gzip, and what is in it."),
+            Field(
+                "signature",
+                .table(signature),
+                "That somebody must have signed it; not beside `tuf`."
+            ),
+            Field("tuf", .table(tuf), "That a repository must list it; not beside `signature`."),
         ]
     )
 
@@ -358,5 +365,6 @@ enum Grammar {
     static let tables = [
         manifest, vehicles, vehicle, image, fits, step, update, rollout, pause, window, retry,
         tolerate, radio, settle, connect, fetch, gzip,
+        trust, repository, signature, tuf,
     ]
 }

@@ -17,6 +17,7 @@ package struct FrozenPlan: Sendable, Equatable {
     package let settle: SettleSettings
     package let connect: ConnectSettings
     package let fetch: FetchPolicy
+    package let trust: TrustPolicy
     /// How many vehicles each wave has; none is empty, and together they are all.
     package let waveSizes: [Int]
     /// Stands for everything that decides what is done.
@@ -34,6 +35,7 @@ package struct FrozenPlan: Sendable, Equatable {
         settle: SettleSettings,
         connect: ConnectSettings,
         fetch: FetchPolicy,
+        trust: TrustPolicy,
         place: Place
     ) {
         self.name = name
@@ -45,6 +47,7 @@ package struct FrozenPlan: Sendable, Equatable {
         self.settle = settle
         self.connect = connect
         self.fetch = fetch
+        self.trust = trust
         self.place = place
         waveSizes = Self.sizes(of: rollout.waves, total: vehicles.count)
         let form = CanonicalForm(

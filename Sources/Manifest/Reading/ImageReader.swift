@@ -35,8 +35,10 @@ struct ImageReader {
         let mirrors = reader.list("mirrors", of: "URLs")?
             .compactMap { readSource($0, allowsHTTP: allowsHTTP) }
         let packing = reader.reader("gzip").flatMap(readPacking)
+        let trust = TrustReader(diagnostics: diagnostics, directory: directory)
+            .trust(&reader, of: source, allowsHTTP: allowsHTTP)
         reader.finish()
-        guard let source, let digest, let version, let fits else { return nil }
+        guard let trust, let source, let digest, let version, let fits else { return nil }
         return PlannedImage(
             name: entry.key,
             source: source,
@@ -46,6 +48,7 @@ struct ImageReader {
             version: version,
             size: size,
             fits: fits,
+            trust: trust,
             place: entry.keyPlace
         )
     }

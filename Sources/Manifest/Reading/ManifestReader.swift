@@ -97,12 +97,15 @@ package struct ManifestReader {
         let connect = policy.connect(reader.value("connect"), at: tree.place)
         let fetch = FetchReader(diagnostics: diagnostics, directory: directory)
             .policy(reader.value("fetch"), at: tree.place)
+        let trust = TrustReader(diagnostics: diagnostics, directory: directory)
+            .policy(reader.value("trust"), at: tree.place)
         reader.finish()
         guard let name, let found else { return nil }
         let vehicles = resolve(found, common, at: reader.place(of: "vehicles"))
         let check = PlanCheck(diagnostics: diagnostics, images: images)
         check.images(used: vehicles, common: common)
         check.families(vehicles, common: common)
+        check.repositories(trust)
         guard !diagnostics.hasErrors else { return nil }
         let used = PlanCheck.imageNames(vehicles.flatMap(\.steps))
         return FrozenPlan(
@@ -115,6 +118,7 @@ package struct ManifestReader {
             settle: settle,
             connect: connect,
             fetch: fetch,
+            trust: trust,
             place: tree.place
         )
     }

@@ -37,6 +37,7 @@ package struct PlannedImage: Sendable, Equatable {
     package let version: FirmwareVersion
     package let size: ByteCount?
     package let fits: Fits
+    package let trust: ImageTrust
     package let place: Place
 
     package init(
@@ -48,6 +49,7 @@ package struct PlannedImage: Sendable, Equatable {
         version: FirmwareVersion,
         size: ByteCount?,
         fits: Fits,
+        trust: ImageTrust = .digest,
         place: Place
     ) {
         self.name = name
@@ -58,6 +60,7 @@ package struct PlannedImage: Sendable, Equatable {
         self.version = version
         self.size = size
         self.fits = fits
+        self.trust = trust
         self.place = place
     }
 }
