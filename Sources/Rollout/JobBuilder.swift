@@ -109,6 +109,7 @@ package struct JobBuilder: Sendable {
                     type: image.fits.type.map(Int.init),
                     variant: image.fits.variant.map(Int.init),
                     allowsDowngrade: update.allowsDowngrade,
+                    predecessor: image.predecessor,
                     parts: parts
                 )
             )

@@ -52,6 +52,8 @@ package struct UpdateJob: Sendable {
     package let type: Int?
     package let variant: Int?
     package let allowsDowngrade: Bool
+    /// What a module must run before, as the image's signer says.
+    package let predecessor: FirmwareVersion?
     /// In the order in which they are sent.
     package let parts: [FirmwarePart]
 
@@ -62,6 +64,7 @@ package struct UpdateJob: Sendable {
         type: Int?,
         variant: Int?,
         allowsDowngrade: Bool,
+        predecessor: FirmwareVersion? = nil,
         parts: [FirmwarePart]
     ) {
         self.name = name
@@ -70,6 +73,7 @@ package struct UpdateJob: Sendable {
         self.type = type
         self.variant = variant
         self.allowsDowngrade = allowsDowngrade
+        self.predecessor = predecessor
         self.parts = parts
     }
 
@@ -82,7 +86,8 @@ package struct UpdateJob: Sendable {
             version: version,
             family: .comodule,
             type: type,
-            variant: variant
+            variant: variant,
+            predecessor: predecessor
         )
     }
 }

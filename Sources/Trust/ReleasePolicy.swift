@@ -13,6 +13,8 @@ package enum PolicyRefusal: Error, Equatable, Sendable {
     case notAllowed(SHA256Digest)
     /// The repository's target is another file than the manifest pins.
     case otherFile(listed: SHA256Digest, pinned: SHA256Digest)
+    /// The repository lists no SHA-256 for it, so it cannot be told to be the pinned one.
+    case noDigest
     /// The record of trusted releases cannot be read: nothing can be told to be newer.
     case noLedger(String)
 }
@@ -38,6 +40,7 @@ extension PolicyRefusal: CustomStringConvertible {
             return "its SHA-256 \(digest) is not on the list of those allowed"
         case .otherFile(let listed, let pinned):
             return "the repository lists SHA-256 \(listed), the manifest pins \(pinned)"
+        case .noDigest: return "the repository lists no SHA-256 for it"
         case .noLedger(let name): return "the record of trusted releases, \(name), is damaged"
         }
     }

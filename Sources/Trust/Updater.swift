@@ -12,9 +12,9 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
     /// How long after its expiry a document is taken, as the operator of a depot without network
     /// asks; root must allow it too.
     package var grace: Duration = .zero
-    private(set) var root: RootMetadata
-    private(set) var snapshot: SnapshotMetadata?
-    private(set) var targets: TargetsMetadata?
+    package private(set) var root: RootMetadata
+    package private(set) var snapshot: SnapshotMetadata?
+    package private(set) var targets: TargetsMetadata?
     var delegated: [RoleName: TargetsMetadata] = [:]
 
     /// Loads the trusted root: its own signatures must hold, its expiry does not matter yet.

@@ -25,6 +25,7 @@ struct FetchCommand {
             tellsLocalFiles: true
         )
         let images = try await room.bringAll()
+        _ = try await TrustDesk.judge(images, of: plan, state: directory.path)
         if options.common.wantsJSON {
             context.console.result(document(plan, images).text + "\n")
         } else if !options.common.isQuiet {

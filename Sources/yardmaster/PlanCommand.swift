@@ -29,7 +29,8 @@ struct PlanCommand {
             lines.append("image \(image.name): version \(image.version), from \(image.source)")
             for mirror in image.mirrors { lines.append("  or from \(mirror)") }
             lines.append(isStored(image) ? "  in the store" : "  not in the store, to be fetched")
-            lines.append("  trusted by its SHA-256 \(image.digest), pinned in the manifest")
+            lines.append("  SHA-256 \(image.digest)")
+            lines.append("  trusted by \(image.trust.words)")
             lines.append("  for \(image.fits.words)")
         }
         lines.append("")
@@ -110,7 +111,7 @@ struct PlanCommand {
                         "version": .string(image.version.description),
                         "source": .string(image.source.description),
                         "sha256": .string(image.digest.description),
-                        "trust": "digest",
+                        "trust": .string(image.trust.level),
                         "stored": .bool(isStored(image)),
                     ])
                 }

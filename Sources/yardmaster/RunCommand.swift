@@ -39,18 +39,19 @@ struct RunCommand {
         let lock = try lock(directory, plan)
         // Everything is here and verified before the first radio packet, and before time turns
         // virtual.
-        _ = try await FetchRoom(
+        let images = try await FetchRoom(
             plan: plan,
             state: directory.path,
             context: context,
             common: options.common,
             tellsLocalFiles: false
         ).bringAll()
+        let verdicts = try await TrustDesk.judge(images, of: plan, state: directory.path)
         let output = try RunOutput(options, context)
         let thread = try Self.thread("simulation")
         let site = SimulatedSite(executor: thread)
         let job = SimulatedJob(
-            plan: plan,
+            plan: plan.demanding(predecessors: verdicts.predecessors),
             vehicles: vehicles,
             keys: keys,
             file: file,

@@ -1,7 +1,7 @@
 import Commands
 import Domain
-import Glibc
 import Images
+import Manifest
 import Threads
 import Trust
 
@@ -19,12 +19,31 @@ struct WebDocuments: MetadataSource {
     }
 
     func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
-        let origin = try origin(path)
+        try await Self.fetch(try origin(path), limit: limit, downloads)
+    }
+
+    /// One document at a place of its own.
+    static func document(
+        at source: Manifest.ImageSource,
+        limit: Int64,
+        _ downloads: any Downloads
+    ) async throws(SourceError) -> [UInt8] {
+        guard let origin = source.origin else {
+            throw .unreachable("'\(source)' is no address of http, https or file")
+        }
+        return try await fetch(origin, limit: limit, downloads)
+    }
+
+    private static func fetch(
+        _ origin: Origin,
+        limit: Int64,
+        _ downloads: any Downloads
+    ) async throws(SourceError) -> [UInt8] {
         guard let count = Int(exactly: limit), let limit = ByteCount(bytes: count) else {
             throw .tooLong(limit: limit)
         }
         do throws(DownloadError) {
-            return try await downloads.document(at: origin, limit: limit, within: Self.patience)
+            return try await downloads.document(at: origin, limit: limit, within: patience)
         } catch {
             switch error {
             case .status(403, _), .status(404, _), .noFile: throw .notThere
@@ -82,11 +101,12 @@ struct DocumentFetching {
         }
         var settings = FetchSettings()
         settings.attempts = 2
+        let time = FetchTime()
         downloads = ImageFetcher(
             into: StoreFolder(stateDirectory: state),
             settings: settings,
-            time: WaitingTime(),
-            seed: UInt64(truncatingIfNeeded: RealTime().now.nanoseconds),
+            time: time,
+            seed: time.seed,
             executor: thread
         )
     }
@@ -94,21 +114,5 @@ struct DocumentFetching {
     func stop() async {
         await downloads.stop()
         thread.stop()
-    }
-}
-
-/// The machine's clocks for a thread that may wait.
-private struct WaitingTime: Timekeeper {
-    var now: Moment { RealTime().now }
-    var wallTime: WallTime { RealTime().wallTime }
-
-    func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
-        while !Task.isCancelled {
-            let left = now.duration(to: deadline)
-            guard left > .zero else { return }
-            // In pieces, so that a cancelled task is not waited for.
-            let piece = min(left.nanoseconds / 1_000_000 + 1, 100)
-            _ = poll(nil, 0, CInt(piece))
-        }
     }
 }

@@ -9,7 +9,7 @@ package struct FrozenPlan: Sendable, Equatable {
     /// In the order of the fleet list, from which the waves are cut.
     package let vehicles: [PlannedVehicle]
     /// Those that some step needs, by name.
-    package let images: [PlannedImage]
+    package private(set) var images: [PlannedImage]
     /// Done at the end on each vehicle, whatever happened.
     package let always: [Step]
     package let rollout: RolloutPolicy
@@ -73,6 +73,15 @@ package struct FrozenPlan: Sendable, Equatable {
             settle: settle,
             connect: connect
         ).value.text
+    }
+
+    /// The same plan with what the signers of images demand; it keeps its digest.
+    package func demanding(predecessors: [String: FirmwareVersion]) -> FrozenPlan {
+        var plan = self
+        for index in images.indices {
+            plan.images[index].predecessor = predecessors[images[index].name]
+        }
+        return plan
     }
 
     package func image(named name: String) -> PlannedImage? {

@@ -38,6 +38,8 @@ package struct PlannedImage: Sendable, Equatable {
     package let size: ByteCount?
     package let fits: Fits
     package let trust: ImageTrust
+    /// What a module must run before; only the image's signer can say it.
+    package internal(set) var predecessor: FirmwareVersion?
     package let place: Place
 
     package init(
