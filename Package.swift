@@ -154,6 +154,9 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("wire", ["Digests", "Domain", "Wire", "Simulation"]),
         fuzz("lrdevice", ["Domain", "Wire", "Sessions"]),
         fuzz("zip", ["Images"]),
+        fuzz("tuf", ["Domain", "Trust"]),
+        fuzz("minisign", ["Trust"]),
+        fuzz("bundle", ["Trust"]),
         fuzz("manifest", ["Marked", "Manifest"]),
     ]
 }

@@ -2,6 +2,7 @@ extension Command {
     /// Every command, in the order that help lists them.
     package static let all: [Command] = [
         .validate, .plan, .run, .status, .fetch, .imagesList, .imagesVerify, .imagesPrune, .trust,
+        .bundleCreate, .bundleVerify, .bundleShow,
         .schema, .completion, .man, .help, .version,
     ]
 

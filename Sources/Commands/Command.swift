@@ -5,6 +5,9 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case imagesVerify = "images verify"
     case imagesPrune = "images prune"
     case trust
+    case bundleCreate = "bundle create"
+    case bundleVerify = "bundle verify"
+    case bundleShow = "bundle show"
     case schema, completion, man, help, version
 }
 

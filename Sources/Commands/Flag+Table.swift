@@ -107,4 +107,10 @@ extension Flag {
         value: Value("DIR", .directory),
         help: "Directory that verified files are put into."
     )
+
+    static let key = Flag(
+        "key",
+        value: Value("KEY", .file),
+        help: "Public key of minisign that must have signed the bundle."
+    )
 }

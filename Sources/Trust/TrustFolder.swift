@@ -41,6 +41,12 @@ package final class TrustFolder: TrustFiles {
         self.lock = lock
     }
 
+    /// Whether there is such a folder already.
+    package static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     deinit {
         if lock >= 0 {
             flock(lock, LOCK_UN)

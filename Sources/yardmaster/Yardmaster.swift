@@ -37,8 +37,9 @@ enum Yardmaster {
     private static func isQuick(_ arguments: [String]) -> Bool {
         guard case .run(let invocation)? = try? Parser.parse(arguments) else { return true }
         switch invocation.command {
-        case .version, .help, .man, .completion, .schema, .trust: return true
-        case .validate, .plan, .run, .status, .fetch, .imagesList, .imagesVerify, .imagesPrune:
+        case .version, .help, .man, .completion, .schema, .trust, .bundleShow: return true
+        case .validate, .plan, .run, .status, .fetch, .imagesList, .imagesVerify, .imagesPrune,
+            .bundleCreate, .bundleVerify:
             return false
         }
     }
@@ -105,6 +106,9 @@ enum Yardmaster {
                 context: context
             ).run()
         case .trust: try await TrustCommand(invocation, context).run()
+        case .bundleCreate: try await BundleCreateCommand(invocation, context).run()
+        case .bundleVerify: try await BundleVerifyCommand(invocation, context).run()
+        case .bundleShow: try BundleShow.run(invocation, context)
         case .status:
             try StatusCommand(options: try StatusOptions(invocation, context)).run(context)
         case .fetch:

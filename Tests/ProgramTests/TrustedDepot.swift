@@ -21,6 +21,10 @@ struct TrustedDepot {
             from: try Data(contentsOf: tests.appending(path: "depot.json"))
         )
         try program.copyDemo()
+        try FileManager.default.copyItem(
+            atPath: program.folder.path + "/demo/keys",
+            toPath: program.folder.path + "/keys"
+        )
         try program.write("root.json", document.root)
         try program.write("older.bin", document.older)
         for name in ["image", "key.pub", "other.pub", "prehashed.minisig", "legacy.minisig", "other.minisig"] {
