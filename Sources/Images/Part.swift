@@ -141,11 +141,12 @@ final class Part {
             try store.files.truncate(descriptor, to: count)
             try store.files.seal(descriptor)
             try store.files.sync(descriptor)
+            // Before the name: a whole part needs no note, an image would keep it as litter.
+            try? store.files.remove(store.notePath(of: digest))
             try store.files.rename(path, to: name)
             isDone = true
             try store.files.syncFolder(folder)
         } catch { throw .writing(name, error.code) }
-        try? store.files.remove(store.notePath(of: digest))
         return name
     }
 }

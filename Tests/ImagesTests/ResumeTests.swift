@@ -132,7 +132,8 @@ import Testing
             connection.serve(file, tag: "\"b\"", to: request)
         },
         Row(name: "a part from the wrong place", ranges: [nil, 120_000, nil]) {
-            request, connection in
+            request,
+            connection in
             guard request.rangeStart != nil else {
                 connection.answer("200 OK", [], file)
                 return
@@ -151,7 +152,8 @@ import Testing
             connection.answer("206 Partial Content", [], Array(file[120_000...]))
         },
         Row(name: "a part as long as what is there", ranges: [nil, 120_000, nil]) {
-            request, connection in
+            request,
+            connection in
             guard request.rangeStart != nil else {
                 connection.answer("200 OK", [], file)
                 return
@@ -192,7 +194,8 @@ import Testing
             )
         },
         Row(name: "it is cut again and again", ranges: [nil, 120_000, 150_000, 180_000]) {
-            request, connection in
+            request,
+            connection in
             guard let start = request.rangeStart, start < 180_000 else {
                 connection.serve(file, to: request)
                 return
@@ -286,10 +289,12 @@ import Testing
             Issue.record("\(result)")
             return
         }
-        #expect(failures.map(\.error) == [
-            .download(.status(404, retryAfter: nil)),
-            .download(.noFile(scratch.path + "/none")),
-        ])
+        #expect(
+            failures.map(\.error) == [
+                .download(.status(404, retryAfter: nil)),
+                .download(.noFile(scratch.path + "/none")),
+            ]
+        )
         #expect(!"\(failures)".contains("hidden"))
         #expect(files(below: scratch.path).isEmpty)
     }
@@ -413,7 +418,9 @@ import Testing
         #expect(bytesOnDisk(scratch) == 100_000)
     }
 
-    @Test func `a document is whole or an error, with no redirect and no byte too many`() async throws {
+    @Test func `a document is whole or an error, with no redirect and no byte too many`()
+        async throws
+    {
         let scratch = try Scratch()
         let server = try HostileServer { request, connection in
             switch request.path {
