@@ -43,7 +43,7 @@ let package = Package(
         .executable(name: "yardmaster", targets: ["yardmaster"]),
         .library(
             name: "VehicleModules",
-            targets: ["Domain", "Digests", "Wire", "Sessions", "Radio", "Modules"]
+            targets: ["Domain", "Digests", "Sealing", "Wire", "Sessions", "Radio", "Modules"]
         ),
     ],
     targets: [
@@ -61,9 +61,10 @@ let package = Package(
         room("Sessions", ["Domain", "Wire"]),
         room("Radio", ["Domain"]),
         adapter("Digests", ["Domain", "COpenSSL"]),
+        adapter("Sealing", ["Domain", "COpenSSL"]),
         adapter("Threads", []),
-        adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "Digests"]),
-        adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests"]),
+        adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "Digests", "Sealing"]),
+        adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"]),
         adapter("Images", ["Domain", "Wire", "Digests", "Threads", "CCurl", "CZlib", "CLinux"]),
         adapter("Marked", ["Domain", "CYAML"]),
         adapter("Manifest", ["Domain", "Wire", "Marked", "Digests"]),
@@ -112,6 +113,10 @@ let package = Package(
             "SimulationTests",
             ["Digests", "Domain", "Wire", "Radio", "Simulation", "RadioContract"]
         ),
+        tests(
+            "LRDeviceTests",
+            ["Domain", "Marked", "Wire", "Sessions", "Radio", "Sealing", "Modules", "Simulation"]
+        ),
         tests("MarkedTests", ["Domain", "Marked"]),
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
         tests(
@@ -144,6 +149,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
     package.targets += [
         fuzz("json", ["Wire"]),
         fuzz("wire", ["Digests", "Domain", "Wire", "Simulation"]),
+        fuzz("lrdevice", ["Domain", "Wire", "Sessions"]),
         fuzz("zip", ["Images"]),
         fuzz("manifest", ["Marked", "Manifest"]),
     ]

@@ -10,7 +10,10 @@ package struct DepotFile: Sendable, Equatable {
     package var linksPerAdapter: Int
     /// Room for an image in each module, in bytes.
     package var imageCapacity: Int
+    /// Of family `comodule`.
     package var modules: [ModulePlan]
+    /// Of family `lrdevice`.
+    package var locks: [LRDevicePlan] = []
 
     /// Reads a depot; nil when `diagnostics` got the reasons.
     package static func load(
@@ -32,17 +35,29 @@ package struct DepotFile: Sendable, Equatable {
         let link = reader.reader("link", as: "a link", .optional).map { read(link: $0) }
         var seen: [Serial: Place] = [:]
         var modules: [ModulePlan] = []
+        var locks: [LRDevicePlan] = []
+        func take(_ serial: Serial, _ place: Place) {
+            if let first = seen[serial] {
+                diagnostics.error(
+                    place,
+                    "the serial \(serial) is taken by the module at \(first)",
+                    hint: "give every module a serial of its own"
+                )
+            }
+            seen[serial] = place
+        }
         for node in reader.list("modules", of: "modules") {
-            var module = ModuleReader(node, link ?? LinkParameters(), diagnostics)
+            let link = link ?? LinkParameters()
+            if family(of: node) == .lrdevice {
+                var lock = LRDeviceReader(node, link, diagnostics)
+                guard let plan = lock.read() else { continue }
+                take(plan.serial, node.place)
+                locks.append(plan)
+                continue
+            }
+            var module = ModuleReader(node, link, diagnostics)
             for plan in module.read() {
-                if let first = seen[plan.serial] {
-                    diagnostics.error(
-                        node.place,
-                        "the serial \(plan.serial) is taken by the module at \(first)",
-                        hint: "give every module a serial of its own"
-                    )
-                }
-                seen[plan.serial] = node.place
+                take(plan.serial, node.place)
                 modules.append(plan)
             }
         }
@@ -54,12 +69,22 @@ package struct DepotFile: Sendable, Equatable {
             adapters: adapters.isEmpty ? ["hci0"] : adapters,
             linksPerAdapter: links,
             imageCapacity: capacity?.bytes ?? 1 << 20,
-            modules: modules
+            modules: modules,
+            locks: locks
         )
     }
 
+    /// What the item says about its family; each has keys of its own.
+    private static func family(of node: MarkedNode) -> Family {
+        guard case .map(let entries) = node.value,
+            let entry = entries.first(where: { $0.key == "family" }),
+            case .scalar(let text, _) = entry.value.value
+        else { return .comodule }
+        return Family(rawValue: text) ?? .comodule
+    }
+
     /// What stands under `link`, on top of what holds for the whole depot.
-    fileprivate static func read(
+    static func read(
         link field: FieldReader,
         over base: LinkParameters = LinkParameters()
     ) -> LinkParameters {

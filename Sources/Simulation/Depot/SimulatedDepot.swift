@@ -67,6 +67,7 @@ package struct SimulatedDepot: Sendable {
                 )
             )
         }
+        for lock in file.locks { world.addLRDevice(lock) }
     }
 
     private static func memory(
