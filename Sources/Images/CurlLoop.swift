@@ -16,6 +16,7 @@ final class CurlLoop: Sendable {
             CheckedContinuation<CurlResult, Never>
         )
         case goOn(Int)
+        case flush(Int)
         case cancel(Int)
         case stop
     }

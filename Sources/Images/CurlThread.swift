@@ -49,6 +49,7 @@ final class CurlThread {
                     exchanges[exchange.id] = exchange
                 }
             case .goOn(let id): active[id]?.goOn()
+            case .flush(let id): active[id]?.flush()
             case .cancel(let id):
                 guard let transfer = active.removeValue(forKey: id) else { continue }
                 let error = exchanges.removeValue(forKey: id)?.cancellation

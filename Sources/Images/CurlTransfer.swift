@@ -75,6 +75,8 @@ final class CurlTransfer {
         if let easy { _ = curl_easy_go_on(easy) }
     }
 
+    func flush() { taker.flush() }
+
     /// Lets go of everything and tells the result; to be called once.
     func end(_ result: CurlLoop.CurlResult, in multi: UnsafeMutableRawPointer) {
         if let easy {

@@ -30,5 +30,7 @@ final class DocumentTaker: ResponseTaker {
         }
     }
 
+    func flush() {}
+
     func end() {}
 }

@@ -45,6 +45,9 @@ final class Exchange: Sendable {
     /// Lets the taker have the bytes that it put off.
     func goOn() { loop.tell(.goOn(id)) }
 
+    /// Makes the taker pass on what it holds back.
+    func flush() { loop.tell(.flush(id)) }
+
     /// Ends it now, or as soon as it begins; its result is the first such error.
     func cancel(_ error: DownloadError) {
         verdict.withLock { $0 = $0 ?? error }

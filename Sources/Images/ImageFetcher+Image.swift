@@ -23,7 +23,7 @@ extension ImageFetcher {
         }
         var failures: [FetchError.Failure] = []
         // A part that was whole when its process ended needs nothing but its name.
-        if part.count > 0, fetch.isRight { return try publish(fetch) }
+        if part.count > 0, fetch.isRight { return try await publish(fetch) }
         for origin in origins {
             do throws(OriginError) {
                 try await bring(fetch, from: origin)
@@ -41,7 +41,7 @@ extension ImageFetcher {
                     continue
                 }
             }
-            return try publish(fetch)
+            return try await publish(fetch)
         }
         part.keep()
         throw .origins(failures)
@@ -53,9 +53,9 @@ extension ImageFetcher {
         } catch { throw .store(error) }
     }
 
-    private func publish(_ fetch: ImageFetch) throws(FetchError) -> StoredImage {
+    private func publish(_ fetch: ImageFetch) async throws(FetchError) -> StoredImage {
         do throws(ImageError) {
-            let path = try fetch.part.publish()
+            let path = try await publish(fetch.part)
             fetch.progress(.stored(fetch.size))
             return StoredImage(
                 name: fetch.request.name,
@@ -91,7 +91,10 @@ extension ImageFetcher {
     private func bring(_ fetch: ImageFetch, from origin: Origin) async throws(OriginError) {
         switch origin {
         case .file(let path): try await copy(fetch, from: path)
-        case .web(let address): try await download(fetch, from: address)
+        case .web(let address):
+            await enter()
+            defer { leave() }
+            try await download(fetch, from: address)
         }
     }
 

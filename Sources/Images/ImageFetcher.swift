@@ -12,6 +12,11 @@ package actor ImageFetcher: Downloads {
     let time: any Timekeeper
     private var chance: SplitMix64
     private var loop: CurlLoop?
+    private var publishers: Publishers?
+    private var published = 0
+    /// Images that are being received, and those that wait for one of them to be done.
+    private var receiving = 0
+    private var waiting: [CheckedContinuation<Void, Never>] = []
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
@@ -35,6 +40,38 @@ package actor ImageFetcher: Downloads {
     package func stop() {
         loop?.stop()
         loop = nil
+        publishers?.stop()
+        publishers = nil
+    }
+
+    /// Waits until fewer images are being received than may be.
+    func enter() async {
+        guard receiving >= settings.connections else {
+            receiving += 1
+            return
+        }
+        // Whoever leaves hands its place on: `receiving` stays.
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    func leave() {
+        guard !waiting.isEmpty else {
+            receiving -= 1
+            return
+        }
+        waiting.removeFirst().resume()
+    }
+
+    /// Puts a finished part on disk; on another thread, if there is one to be had.
+    func publish(_ part: Part) async throws(ImageError) -> String {
+        guard let publishers = try? self.publishers ?? Publishers() else {
+            return try part.publish()
+        }
+        self.publishers = publishers
+        published += 1
+        let path = try await publishers.perform(part.publication, turn: published).get()
+        part.settle()
+        return path
     }
 
     package func document(

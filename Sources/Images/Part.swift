@@ -132,20 +132,18 @@ final class Part {
         isDone = true
     }
 
-    /// Gives the file its name, in this order: bytes on disk, name, name on disk.
+    /// What is left to do for it to be an image; the part must be kept until that is done.
+    var publication: Publication {
+        Publication(store: store, digest: digest, descriptor: descriptor, count: count)
+    }
+
+    /// It has its name now, or will be found by whoever comes next.
+    func settle() { isDone = true }
+
+    /// Gives the file its name.
     func publish() throws(ImageError) -> String {
-        let name = store.path(of: digest)
-        let folder = store.folder(of: digest)
-        do throws(FileFault) {
-            // A part that was longer once would bring its old end along.
-            try store.files.truncate(descriptor, to: count)
-            try store.files.seal(descriptor)
-            try store.files.sync(descriptor)
-            try store.files.rename(path, to: name)
-            isDone = true
-            try store.files.syncFolder(folder)
-        } catch { throw .writing(name, error.code) }
-        try? store.files.remove(store.notePath(of: digest))
-        return name
+        let path = try publication.perform()
+        settle()
+        return path
     }
 }

@@ -20,6 +20,8 @@ final class PieceTaker: ResponseTaker {
     /// Passed on and not yet done with.
     private let ahead = Atomic(0)
     private let isWaiting = Atomic(false)
+    /// Whether bytes wait in the chunk that is being filled.
+    private let hasRest = Atomic(false)
     // Both belong to the loop's thread.
     private nonisolated(unsafe) var chunk = Chunk()
     // As above.
@@ -54,8 +56,7 @@ final class PieceTaker: ResponseTaker {
             rest = UnsafeRawBufferPointer(rebasing: rest[taken...])
             if chunk.isFull { send() }
         }
-        // Nothing waits in here while the disk has nothing to do.
-        if ahead.load(ordering: .relaxed) == 0 { send() }
+        flush()
         return .taken
     }
 
@@ -64,10 +65,19 @@ final class PieceTaker: ResponseTaker {
         sender.finish()
     }
 
+    /// Lets nothing wait in here while the disk has nothing to do; on the loop's thread.
+    func flush() {
+        guard chunk.count > 0 else { return }
+        hasRest.store(true, ordering: .sequentiallyConsistent)
+        // The disk may have run dry before it could see that there is more.
+        if ahead.load(ordering: .sequentiallyConsistent) == 0 { send() }
+    }
+
     /// For the disk's side: so many bytes are done with.
     func done(_ count: Int) {
-        ahead.subtract(count, ordering: .sequentiallyConsistent)
+        let (_, left) = ahead.subtract(count, ordering: .sequentiallyConsistent)
         if isWaiting.exchange(false, ordering: .sequentiallyConsistent) { exchange.goOn() }
+        if left == 0, hasRest.load(ordering: .sequentiallyConsistent) { exchange.flush() }
     }
 
     private func hasRoom() -> Bool {
@@ -80,6 +90,7 @@ final class PieceTaker: ResponseTaker {
     }
 
     private func send() {
+        hasRest.store(false, ordering: .sequentiallyConsistent)
         guard chunk.count > 0 else { return }
         ahead.add(chunk.count, ordering: .sequentiallyConsistent)
         sender.yield(.bytes(chunk))

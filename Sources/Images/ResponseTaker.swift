@@ -3,6 +3,8 @@ protocol ResponseTaker: Sendable {
     /// Sees the head of the answer that counts, once, before any of its bytes.
     func begin(_ head: ResponseHead) -> DownloadError?
     func take(_ bytes: UnsafeRawBufferPointer) -> Taking
+    /// Asked for by `Exchange.flush`: passes on what is held back.
+    func flush()
     /// Nothing comes any more.
     func end()
 }

@@ -108,7 +108,8 @@ struct FetchRoom: Sendable {
                     return .tick
                 }
             }
-            for _ in 0..<settings.connections { begin() }
+            // Those beyond wait for the disk, or for their turn at the network.
+            for _ in 0..<(settings.connections + 8) { begin() }
             wait()
             while results.count < images.count, let step = await group.next() {
                 switch step {
