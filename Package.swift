@@ -43,7 +43,9 @@ let package = Package(
         .executable(name: "yardmaster", targets: ["yardmaster"]),
         .library(
             name: "VehicleModules",
-            targets: ["Domain", "Digests", "Sealing", "Wire", "Sessions", "Radio", "Modules"]
+            targets: [
+                "Domain", "Digests", "Sealing", "Marked", "Wire", "Sessions", "Radio", "Modules",
+            ]
         ),
     ],
     targets: [
@@ -64,7 +66,12 @@ let package = Package(
         adapter("Signatures", ["COpenSSL"]),
         adapter("Sealing", ["Domain", "COpenSSL"]),
         adapter("Threads", []),
-        adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "Digests", "Sealing"]),
+        .target(
+            name: "Modules",
+            dependencies: ["Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Sealing"],
+            resources: [.embedInCode("Profiles/Shipped")],
+            swiftSettings: common
+        ),
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"]),
         adapter("Images", ["Domain", "Wire", "Digests", "Threads", "CCurl", "CZlib", "CLinux"]),
         adapter("Trust", ["Domain", "Wire", "Digests", "Signatures"]),
@@ -75,15 +82,17 @@ let package = Package(
         room(
             "Rollout",
             [
-                "Domain", "Wire", "Sessions", "Radio", "Modules", "Marked", "Manifest", "Journal",
-                "Reports",
+                "Domain", "Wire", "Sealing", "Sessions", "Radio", "Modules", "Marked", "Manifest",
+                "Journal", "Reports",
             ]
         ),
         .executableTarget(
             name: "yardmaster",
             dependencies: [
-                "Digests", "Domain", "Wire", "Sessions", "Simulation", "Images", "Marked",
-                "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "Trust", "CLinux",
+                "Digests", "Domain", "Wire", "Sessions", "Modules", "Simulation", "Images",
+                "Marked",
+                "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "Trust",
+                "CLinux",
             ],
             swiftSettings: common
         ),
@@ -99,9 +108,17 @@ let package = Package(
         tests(
             "RolloutTests",
             [
-                "Digests", "Domain", "Wire", "Sessions", "Simulation", "Journal", "Manifest",
+                "Digests", "Domain", "Wire", "Sessions", "Modules", "Simulation",
+                "Journal", "Manifest",
                 "Reports",
                 "Rollout",
+            ]
+        ),
+        tests(
+            "CarShareTests",
+            [
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules",
+                "Simulation",
             ]
         ),
         tests("TidyTests", ["Domain", "Commands"]),
@@ -134,6 +151,12 @@ let package = Package(
             resources: [.copy("Fixtures")]
         ),
         tests("TrustTests", ["Domain", "Wire", "Trust"], resources: [.copy("Fixtures")]),
+        tests(
+            "ModulesTests",
+            [
+                "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation",
+            ]
+        ),
         tests("ManifestTests", ["Digests", "Domain", "Wire", "Marked", "Manifest"]),
     ]
 )

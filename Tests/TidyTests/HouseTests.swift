@@ -15,15 +15,15 @@ import Testing
         "Trust": ["Domain", "Wire", "Digests", "Signatures"],
         "Threads": ["CLinux"],
         "Marked": ["Domain", "CYAML"],
-        "Modules": ["Domain", "Wire", "Sessions", "Radio", "Digests", "Sealing"],
+        "Modules": ["Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Sealing"],
         "Simulation": ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"],
         "Images": ["Domain", "Wire", "Digests", "Threads", "CCurl", "CZlib", "CLinux"],
         "Manifest": ["Domain", "Wire", "Marked", "Digests"],
         "Journal": ["Domain", "CSQLite", "CLinux"],
         "Reports": ["Domain", "Wire"],
         "Rollout": [
-            "Domain", "Wire", "Sessions", "Radio", "Modules", "Marked", "Manifest", "Journal",
-            "Reports",
+            "Domain", "Wire", "Sealing", "Sessions", "Radio", "Modules", "Marked", "Manifest",
+            "Journal", "Reports",
         ],
         "Commands": ["Domain", "Wire"],
     ]
