@@ -178,7 +178,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("lrdevice", ["Domain", "Wire", "Sessions"]),
         fuzz("zip", ["Images"]),
         fuzz("tuf", ["Domain", "Trust"]),
-        fuzz("minisign", ["Trust"]),
+        fuzz("minisign", ["Trust", "Wire"]),
         fuzz("bundle", ["Trust"]),
         fuzz("manifest", ["Marked", "Manifest"]),
     ]

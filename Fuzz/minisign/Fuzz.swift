@@ -1,4 +1,5 @@
 import Trust
+import Wire
 
 /// Any bytes are a signature and a key of minisign or refused, and never verify each other.
 @_cdecl("LLVMFuzzerTestOneInput")

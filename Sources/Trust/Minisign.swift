@@ -1,6 +1,7 @@
 import Digests
 import Domain
 import Signatures
+import Wire
 
 /// Why a detached signature does not stand behind an image.
 package enum MinisignError: Error, Equatable, Sendable, CustomStringConvertible {

@@ -43,6 +43,14 @@ struct BundleSupply: TrustSupply {
         AnyDocuments(source: BundleDocuments(bundle: bundle, folder: "metadata/\(repository.name)"))
     }
 
+    func key(_ file: FileReference) throws(TrustError) -> [UInt8] {
+        do throws(BundleFault) {
+            return try bundle.bytes(of: "files/\(file.path)")
+        } catch {
+            throw .source(file.text, .unreachable(error.description))
+        }
+    }
+
     func signature(
         of image: PlannedImage,
         at source: Manifest.ImageSource
@@ -112,6 +120,8 @@ struct RecordingSupply: TrustSupply {
             )
         )
     }
+
+    func key(_ file: FileReference) throws(TrustError) -> [UInt8] { try network.key(file) }
 
     func signature(
         of image: PlannedImage,

@@ -55,6 +55,10 @@ struct NetworkSupply: TrustSupply {
         AnyDocuments(source: WebDocuments(repository.metadata.address, downloads))
     }
 
+    func key(_ file: FileReference) throws(TrustError) -> [UInt8] {
+        try TrustFolder.contents(of: file.path, limit: 4_096)
+    }
+
     func signature(
         of image: PlannedImage,
         at source: Manifest.ImageSource

@@ -190,7 +190,7 @@ extension TrustDesk {
         case .text(let given): text = Array(given.utf8)
         case .file(let file):
             do throws(TrustError) {
-                text = try TrustFolder.contents(of: file.path, limit: 4_096)
+                text = try supply.key(file)
             } catch {
                 throw CommandError(
                     .inputMissing,

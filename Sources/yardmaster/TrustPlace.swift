@@ -49,6 +49,9 @@ protocol TrustSupply {
     func signature(of image: PlannedImage, at source: ImageSource) async throws(SourceError)
         -> [UInt8]
 
+    /// A public key that the manifest names by its file.
+    func key(_ file: FileReference) throws(TrustError) -> [UInt8]
+
     /// Whether documents that expired are taken within their grace.
     var isOffline: Bool { get }
 }
