@@ -60,7 +60,9 @@ package struct DelegatedRole: Sendable, Equatable {
         guard let role = RoleName(delegated: ExactText(text)) else {
             throw .forbiddenRole(ExactText(text))
         }
-        guard let isTerminating = value["terminating"]?.bool else { throw .badMember("terminating") }
+        guard let isTerminating = value["terminating"]?.bool else {
+            throw .badMember("terminating")
+        }
         self.role = role
         self.isTerminating = isTerminating
         keys = try RoleKeys(value)

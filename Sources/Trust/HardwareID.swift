@@ -43,7 +43,9 @@ package struct HardwareID: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether some module is one of these and one of `other`.
     package func overlaps(_ other: HardwareID) -> Bool {
-        func agree(_ one: UInt32?, _ two: UInt32?) -> Bool { one == nil || two == nil || one == two }
+        func agree(_ one: UInt32?, _ two: UInt32?) -> Bool {
+            one == nil || two == nil || one == two
+        }
         return family == other.family && agree(type, other.type) && agree(variant, other.variant)
     }
 

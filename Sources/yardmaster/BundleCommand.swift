@@ -268,7 +268,9 @@ struct BundleVerifyCommand {
 
     private func text(_ plan: FrozenPlan, _ verdicts: [TrustVerdict]) -> String {
         var lines = ["rollout \(plan.name), plan \(plan.digest)"]
-        for verdict in verdicts { lines.append("image \(verdict.image): trusted by \(verdict.words)") }
+        for verdict in verdicts {
+            lines.append("image \(verdict.image): trusted by \(verdict.words)")
+        }
         lines.append(
             key.map { "the bundle itself is signed by the key \($0)" }
                 ?? "nobody vouches for the manifest in it: see --key"

@@ -46,7 +46,8 @@ struct BundleShow {
             ]
         }
         let lines =
-            ["bundle made \(bundle.index.created)"] + Columns.table([["part", "size", "sha256"]] + rows)
+            ["bundle made \(bundle.index.created)"]
+            + Columns.table([["part", "size", "sha256"]] + rows)
         context.console.result(lines.joined(separator: "\n") + "\n")
     }
 }

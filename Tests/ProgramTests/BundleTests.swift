@@ -51,7 +51,9 @@ import Testing
         let depot = try made()
         let result = try verify(depot, offline(depot))
         #expect(result.status == 0, "\(result.errors)")
-        #expect(result.output.contains("the repository vendor, which must list it as bikes/city.zip"))
+        #expect(
+            result.output.contains("the repository vendor, which must list it as bikes/city.zip")
+        )
         #expect(result.output.hasSuffix("verified=1 refused=0 exit=0\n"))
         let shown = try depot.program.run(["bundle", "show", "tallinn.bundle"])
         #expect(shown.status == 0)
@@ -74,7 +76,9 @@ import Testing
         let depot = try made("stale")
         let result = try verify(depot, offline(depot, having: "newer"))
         #expect(result.status == 77)
-        #expect(result.errors.contains("timestamp was rolled back: version 9 was seen, 1 is offered"))
+        #expect(
+            result.errors.contains("timestamp was rolled back: version 9 was seen, 1 is offered")
+        )
     }
 
     @Test func `a look keeps nothing, taking it over makes a run work without network`() throws {

@@ -27,7 +27,9 @@ struct TrustedDepot {
         )
         try program.write("root.json", document.root)
         try program.write("older.bin", document.older)
-        for name in ["image", "key.pub", "other.pub", "prehashed.minisig", "legacy.minisig", "other.minisig"] {
+        for name in [
+            "image", "key.pub", "other.pub", "prehashed.minisig", "legacy.minisig", "other.minisig",
+        ] {
             try program.write(
                 name,
                 try Data(contentsOf: tests.appending(path: "minisign/\(name)"))

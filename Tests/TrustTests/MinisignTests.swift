@@ -20,7 +20,8 @@ import Trust
         ("image", "prehashed.minisig", "hardware:comodule-17-0 counter:5"),
         ("image", "legacy.minisig", "made for tests"), ("empty", "empty.minisig", "timestamp:"),
     ])
-    func `a signature of either form holds`(file: String, signature: String, comment: String) throws {
+    func `a signature of either form holds`(file: String, signature: String, comment: String) throws
+    {
         let key = try MinisignKey(fixture("key.pub"))
         let signature = try MinisignSignature(fixture(signature))
         try signature.verify(fixture(file), by: key)

@@ -157,7 +157,8 @@ import Wire
     }
 
     @Test func `a trusted comment says the same as custom data`() throws {
-        let comment = "hardware:comodule-17-0,comodule-18\tcounter:5 version:4.12.0 "
+        let comment =
+            "hardware:comodule-17-0,comodule-18\tcounter:5 version:4.12.0 "
             + "predecessor:4.8.0 expires:2027-01-01T00:00:00Z file:city.zip"
         let custom = """
             {"hardware":["comodule-17-0","comodule-18"],"counter":5,"version":"4.12.0",\
@@ -166,7 +167,9 @@ import Wire
         #expect(try ReleaseStatement(comment: comment) == statement(custom))
     }
 
-    @Test(arguments: ["counter:x", "counter:", "hardware:", "hardware:a,", "counter:1 counter:2", "version:x"])
+    @Test(arguments: [
+        "counter:x", "counter:", "hardware:", "hardware:a,", "counter:1 counter:2", "version:x",
+    ])
     func `a comment that is not understood is not taken for silence`(comment: String) {
         #expect(throws: StatementFault.self) { try ReleaseStatement(comment: comment) }
     }

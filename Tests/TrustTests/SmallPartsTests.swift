@@ -87,21 +87,27 @@ import Wire
         #expect(Base64.bytes(Array(encoded.utf8)) == Array(text.utf8))
     }
 
-    @Test(arguments: ["Z", "Zg", "Zg=", "Zh==", "Zm9=", "Z===", "Zm9v=", "Zm9v====", "Zm 9", "Zg==Zg=="])
+    @Test(arguments: [
+        "Z", "Zg", "Zg=", "Zh==", "Zm9=", "Z===", "Zm9v=", "Zm9v====", "Zm 9", "Zg==Zg==",
+    ])
     func `base64 has one spelling`(text: String) {
         #expect(Base64.bytes(Array(text.utf8)) == nil)
     }
 
-    @Test(arguments: [
-        ("comodule", nil, nil), ("comodule-17", 17, nil), ("comodule-17-0", 17, 0),
-    ] as [(String, UInt32?, UInt32?)])
+    @Test(
+        arguments: [
+            ("comodule", nil, nil), ("comodule-17", 17, nil), ("comodule-17-0", 17, 0),
+        ] as [(String, UInt32?, UInt32?)]
+    )
     func `a kind of module is read`(text: String, type: UInt32?, variant: UInt32?) {
         let id = HardwareID(text)
         #expect(id == HardwareID(family: .comodule, type: type, variant: variant))
         #expect(id?.description == text)
     }
 
-    @Test(arguments: ["", "bicycle", "comodule-", "comodule17", "comodule-1-2-3", "comodule--1", "comodule-x"])
+    @Test(arguments: [
+        "", "bicycle", "comodule-", "comodule17", "comodule-1-2-3", "comodule--1", "comodule-x",
+    ])
     func `what is no kind of module is none`(text: String) {
         #expect(HardwareID(text) == nil)
     }

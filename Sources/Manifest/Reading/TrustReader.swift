@@ -72,7 +72,9 @@ struct TrustReader {
     // MARK: Of an image
 
     /// Nil after an error.
-    func trust(_ reader: inout TableReader, of source: ImageSource?, allowsHTTP: Bool) -> ImageTrust? {
+    func trust(_ reader: inout TableReader, of source: ImageSource?, allowsHTTP: Bool)
+        -> ImageTrust?
+    {
         let signature = reader.reader("signature")
         let tuf = reader.reader("tuf")
         if signature != nil, tuf != nil {
