@@ -121,14 +121,14 @@ let package = Package(
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
         tests(
             "CommandsTests",
-            ["Domain", "Wire", "Commands", "Reports", "yardmaster"],
+            ["Domain", "Wire", "Commands", "Images", "Reports", "yardmaster"],
             resources: [.copy("Golden")]
         ),
         tests("ThreadsTests", ["Threads"]),
         tests("JournalTests", ["Journal", "Domain", "Threads"]),
         tests(
             "ImagesTests",
-            ["Images", "Digests", "Domain", "Threads"],
+            ["Images", "Digests", "Domain", "Threads", "yardmaster"],
             resources: [.copy("Fixtures")]
         ),
         tests("ManifestTests", ["Digests", "Domain", "Wire", "Marked", "Manifest"]),
@@ -151,6 +151,8 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("wire", ["Digests", "Domain", "Wire", "Simulation"]),
         fuzz("lrdevice", ["Domain", "Wire", "Sessions"]),
         fuzz("zip", ["Images"]),
+        fuzz("gzip", ["Domain", "Images"]),
+        fuzz("http", ["Domain", "Images"]),
         fuzz("manifest", ["Marked", "Manifest"]),
     ]
 }

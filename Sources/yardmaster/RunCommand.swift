@@ -39,13 +39,14 @@ struct RunCommand {
         let lock = try lock(directory, plan)
         // Everything is here and verified before the first radio packet, and before time turns
         // virtual.
-        _ = try await FetchRoom(
+        let room = FetchRoom(
             plan: plan,
             state: directory.path,
             context: context,
             common: options.common,
             tellsLocalFiles: false
-        ).bringAll()
+        )
+        guard try await room.bringAll() != nil else { return room.tellCut() }
         let output = try RunOutput(options, context)
         let thread = try Self.thread("simulation")
         let site = SimulatedSite(executor: thread)

@@ -10,8 +10,15 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status fetch images schema completion help version --help --version' -- "$cur")
         return
+    fi
+    if [[ $command == images ]]; then
+        if ((COMP_CWORD == 2)); then
+            mapfile -t COMPREPLY < <(compgen -W 'list verify prune' -- "$cur")
+            return
+        fi
+        command+=" ${COMP_WORDS[2]}"
     fi
     case $command in
     'validate')
@@ -47,6 +54,32 @@ _yardmaster() {
         --limit) flags= kind=none ;;
         esac
         ;;
+    'fetch')
+        flags='--state --json --quiet --no-color --help'
+        kind=files
+        case $prev in
+        --state) flags= kind=directories ;;
+        esac
+        ;;
+    'images list')
+        flags='--state --json --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        esac
+        ;;
+    'images verify')
+        flags='--state --json --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        esac
+        ;;
+    'images prune')
+        flags='--forget --state --json --quiet --no-color --help'
+        case $prev in
+        --forget) flags= kind=none ;;
+        --state) flags= kind=directories ;;
+        esac
+        ;;
     'schema')
         flags='--help'
         ;;
@@ -56,7 +89,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status schema completion help version'
+        arguments='validate plan run status fetch images schema completion help version'
         ;;
     'version')
         flags='--json --help'

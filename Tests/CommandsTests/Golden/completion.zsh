@@ -9,6 +9,8 @@ _yardmaster() {
             'plan:Show what a run would do'
             'run:Bring the vehicles of a manifest to where it says'
             'status:Show where the rollouts stand'
+            'fetch:Bring the images of a manifest into the store'
+            'images:list, verify, prune'
             'schema:Print the manifest'\''s JSON Schema'
             'completion:Print a shell'\''s completion script'
             'help:Explain a command'
@@ -19,6 +21,15 @@ _yardmaster() {
     fi
     shift words
     (( CURRENT-- ))
+    if [[ $command == images ]]; then
+        if (( CURRENT == 2 )); then
+            _values form list verify prune
+            return
+        fi
+        command+=" $words[2]"
+        shift words
+        (( CURRENT-- ))
+    fi
     case $command in
     'validate')
         _arguments -S \
@@ -63,6 +74,40 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]'
         ;;
+    'fetch')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:MANIFEST:_files'
+        ;;
+    'images list')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'images verify')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'images prune')
+        _arguments -S \
+            '*--forget=''[End what this rollout needs, by the name in its manifest.]'':ROLLOUT: ' \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
     'schema')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]'
@@ -75,7 +120,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status schema completion help version)'
+            '*:COMMAND:(validate plan run status fetch images schema completion help version)'
         ;;
     'version')
         _arguments -S \
