@@ -140,14 +140,14 @@ let package = Package(
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
         tests(
             "CommandsTests",
-            ["Domain", "Wire", "Commands", "Reports", "yardmaster"],
+            ["Domain", "Wire", "Commands", "Images", "Reports", "yardmaster"],
             resources: [.copy("Golden")]
         ),
         tests("ThreadsTests", ["Threads"]),
         tests("JournalTests", ["Journal", "Domain", "Threads"]),
         tests(
             "ImagesTests",
-            ["Images", "Digests", "Domain", "Threads"],
+            ["Images", "Digests", "Domain", "Threads", "yardmaster"],
             resources: [.copy("Fixtures")]
         ),
         tests("TrustTests", ["Domain", "Wire", "Trust"], resources: [.copy("Fixtures")]),
@@ -180,6 +180,8 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("tuf", ["Domain", "Trust"]),
         fuzz("minisign", ["Trust", "Wire"]),
         fuzz("bundle", ["Trust"]),
+        fuzz("gzip", ["Domain", "Images"]),
+        fuzz("http", ["Domain", "Images"]),
         fuzz("manifest", ["Marked", "Manifest"]),
     ]
 }

@@ -27,7 +27,7 @@ extension Command {
         ],
         exitCodes: [
             .invalidManifest, .inputMissing, .unavailable, .cannotCreate, .cannotWrite, .busy,
-            .trustRefused, .configuration,
+            .trustRefused, .configuration, .interrupted, .terminated,
         ]
     )
 

@@ -24,7 +24,7 @@ struct FetchCommand {
             common: options.common,
             tellsLocalFiles: true
         )
-        let images = try await room.bringAll()
+        guard let images = try await room.bringAll() else { return room.tellCut() }
         _ = try await TrustDesk.judge(images, of: plan, state: directory.path)
         if options.common.wantsJSON {
             context.console.result(document(plan, images).text + "\n")

@@ -5,6 +5,7 @@ import Images
 import Manifest
 import Rollout
 import Threads
+import Wire
 
 /// An image that is in the store now.
 struct FetchedImage: Sendable {
@@ -30,7 +31,9 @@ struct FetchRoom: Sendable {
     }
 
     /// All images in the order of the plan; the error tells of every one that cannot be had.
-    func bringAll() async throws(CommandError) -> [FetchedImage] {
+    ///
+    /// Nil when a signal cut it short: what arrived is kept.
+    func bringAll() async throws(CommandError) -> [FetchedImage]? {
         let folder = StoreFolder(stateDirectory: state)
         let lock = try lockedStore(folder)
         let executor: ThreadExecutor
@@ -51,7 +54,26 @@ struct FetchRoom: Sendable {
         await fetcher.stop()
         executor.stop()
         lock.release()
+        let wasCut = results.contains {
+            if case .failure(let failure) = $0 { failure.error == .cancelled } else { false }
+        }
+        guard !wasCut else { return nil }
         return try Self.summary(results, of: plan.images.count)
+    }
+
+    /// Tells that a signal cut it short.
+    func tellCut() -> ExitCode {
+        let code = Signals.received == SIGINT ? ExitCode.interrupted : .terminated
+        context.console.note(
+            "yardmaster: the images are not all here; what arrived is kept for the next time\n"
+        )
+        if common.wantsJSON {
+            let exit = JSONValue.object([
+                "code": .integer(Int64(code.rawValue)), "reason": .string(code.sentence),
+            ])
+            context.console.result(JSONValue.object(["schema": 1, "exit": exit]).text + "\n")
+        }
+        return code
     }
 
     private func lockedStore(_ folder: StoreFolder) throws(CommandError) -> StoreLock {

@@ -40,13 +40,14 @@ struct RunCommand {
         let lock = try lock(directory, plan)
         // Everything is here and verified before the first radio packet, and before time turns
         // virtual.
-        let images = try await FetchRoom(
+        let room = FetchRoom(
             plan: plan,
             state: directory.path,
             context: context,
             common: options.common,
             tellsLocalFiles: false
-        ).bringAll()
+        )
+        guard let images = try await room.bringAll() else { return room.tellCut() }
         let verdicts = try await TrustDesk.judge(images, of: plan, state: directory.path)
         let output = try RunOutput(options, context)
         let thread = try Self.thread("simulation")
