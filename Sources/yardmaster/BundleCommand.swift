@@ -40,13 +40,14 @@ struct BundleCreateCommand {
         do throws(StateDirectoryError) {
             _ = try StateDirectory.create(at: state)
         } catch { throw RunCommand.refusal(error) }
-        let images = try await FetchRoom(
+        let room = FetchRoom(
             plan: plan,
             state: state,
             context: context,
             common: common,
             tellsLocalFiles: true
-        ).bringAll()
+        )
+        guard let images = try await room.bringAll() else { return room.tellCut() }
         _ = try await TrustDesk.judge(images, of: plan, state: state)
         for (name, bytes) in try await recorded(plan, images) { parts.add(name, bytes) }
         for image in images {
