@@ -45,11 +45,11 @@ let package = Package(
     ],
     targets: [
         system("CDBus", "dbus-1", apt: "libdbus-1-dev"),
-        system("CCurl", "libcurl", apt: "libcurl4-openssl-dev"),
         system("COpenSSL", "libcrypto", apt: "libssl-dev"),
         system("CZlib", "zlib", apt: "zlib1g-dev"),
         system("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
         system("CYAML", "yaml-0.1", apt: "libyaml-dev"),
+        .target(name: "CCurl"),
         .target(name: "CLinux"),
 
         room("Domain"),
@@ -58,6 +58,7 @@ let package = Package(
         room("Sessions", ["Domain", "Wire"]),
         room("Radio", ["Domain"]),
         adapter("Digests", ["Domain", "COpenSSL"]),
+        adapter("Signatures", ["COpenSSL"]),
         adapter("Sealing", ["Domain", "COpenSSL"]),
         adapter("Threads", []),
         .target(
@@ -73,7 +74,8 @@ let package = Package(
             "VehicleModules",
             ["Domain", "Marked", "Sessions", "Radio", "Modules", "Simulation", "Threads"]
         ),
-        adapter("Images", ["Domain", "Wire", "Digests", "CZlib", "CLinux"]),
+        adapter("Images", ["Domain", "Wire", "Digests", "Threads", "CCurl", "CZlib", "CLinux"]),
+        adapter("Trust", ["Domain", "Wire", "Digests", "Signatures"]),
         adapter("Marked", ["Domain", "CYAML"]),
         adapter("Manifest", ["Domain", "Wire", "Marked", "Digests"]),
         adapter("Journal", ["Domain", "CSQLite", "CLinux"]),
@@ -90,7 +92,8 @@ let package = Package(
             dependencies: [
                 "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
                 "Marked",
-                "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "CLinux",
+                "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "Trust",
+                "CLinux",
             ],
             swiftSettings: common
         ),
@@ -153,16 +156,17 @@ let package = Package(
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
         tests(
             "CommandsTests",
-            ["Domain", "Wire", "Commands", "Reports", "yardmaster"],
+            ["Domain", "Wire", "Commands", "Images", "Reports", "yardmaster"],
             resources: [.copy("Golden")]
         ),
         tests("ThreadsTests", ["Threads"]),
         tests("JournalTests", ["Journal", "Domain", "Threads"]),
         tests(
             "ImagesTests",
-            ["Images", "Digests", "Domain", "Threads"],
+            ["Images", "Digests", "Domain", "Threads", "yardmaster"],
             resources: [.copy("Fixtures")]
         ),
+        tests("TrustTests", ["Domain", "Wire", "Trust"], resources: [.copy("Fixtures")]),
         tests(
             "ModulesTests",
             [
@@ -194,6 +198,11 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("token", ["Domain", "Modules", "Wire"]),
         fuzz("carshare", ["Domain", "Sessions", "Wire"]),
         fuzz("profile", ["Domain", "Marked", "Radio", "Modules"]),
+        fuzz("tuf", ["Domain", "Trust"]),
+        fuzz("minisign", ["Trust", "Wire"]),
+        fuzz("bundle", ["Trust"]),
+        fuzz("gzip", ["Domain", "Images"]),
+        fuzz("http", ["Domain", "Images"]),
         fuzz("manifest", ["Marked", "Manifest"]),
         fuzz("cbor", ["Wire"]),
         fuzz("smp", ["Domain", "Sessions", "Simulation", "Wire"]),

@@ -2,8 +2,9 @@ extension Command {
     /// Every command, in the order that help lists them.
     package static let all: [Command] = [
         .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
-        .clear, .scan, .watch, .tokenShow, .imageInspect, .schema, .completion, .man, .help,
-        .version,
+        .clear, .scan, .watch, .tokenShow, .imageInspect, .fetch, .imagesList, .imagesVerify,
+        .imagesPrune, .trust, .bundleCreate, .bundleVerify, .bundleShow, .schema, .completion, .man,
+        .help, .version,
     ]
 
     package static func named(_ id: CommandName) -> Command? { all.first { $0.id == id } }

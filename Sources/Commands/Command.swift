@@ -4,6 +4,14 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case clear, scan, watch
     case tokenShow = "token show"
     case imageInspect = "image inspect"
+    case fetch
+    case imagesList = "images list"
+    case imagesVerify = "images verify"
+    case imagesPrune = "images prune"
+    case trust
+    case bundleCreate = "bundle create"
+    case bundleVerify = "bundle verify"
+    case bundleShow = "bundle show"
     case schema, completion, man, help, version
 }
 

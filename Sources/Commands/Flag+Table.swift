@@ -9,6 +9,13 @@ extension Flag {
             + "else ~/.local/state/yardmaster"
     )
 
+    static let forget = Flag(
+        "forget",
+        value: Value("ROLLOUT", .rollout),
+        help: "End what this rollout needs, by the name in its manifest.",
+        isRepeatable: true
+    )
+
     static let json = Flag(
         "json",
         help: "Write the result as one JSON document on standard output."
@@ -121,5 +128,42 @@ extension Flag {
         value: Value("TIME", .duration),
         help: "How long it holds, such as 90m or 2d.",
         fallback: "until it is lifted"
+    )
+
+    static let metadataDirectory = Flag(
+        "metadata-dir",
+        value: Value("DIR", .directory),
+        help: "Directory of the repository's trusted documents."
+    )
+
+    static let metadataURL = Flag(
+        "metadata-url",
+        value: Value("URL", .text),
+        help: "Where the repository's documents are: http, https or file."
+    )
+
+    static let targetName = Flag(
+        "target-name",
+        value: Value("NAME", .text),
+        help: "A target to download, as the repository calls it.",
+        isRepeatable: true
+    )
+
+    static let targetBaseURL = Flag(
+        "target-base-url",
+        value: Value("URL", .text),
+        help: "Where the repository's targets are: http, https or file."
+    )
+
+    static let targetDirectory = Flag(
+        "target-dir",
+        value: Value("DIR", .directory),
+        help: "Directory that verified files are put into."
+    )
+
+    static let key = Flag(
+        "key",
+        value: Value("KEY", .file),
+        help: "Public key of minisign that must have signed the bundle."
     )
 }

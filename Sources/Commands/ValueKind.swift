@@ -17,8 +17,10 @@ package enum ValueKind: Sendable, Equatable {
     case duration
     /// The name of a property of a module.
     case property
+    /// A rollout's name, which no shell can know.
+    case rollout
     case words([String])
-    /// Some words, such as a reason.
+    /// Some words, such as a reason or an address.
     case text
     /// The words of a command's name.
     case command
@@ -43,9 +45,11 @@ package enum ValueKind: Sendable, Equatable {
         case .property:
             text.isEmpty || text.utf8.count > 64 ? "a property's name" : nil
         case .text:
-            text.isEmpty || text.utf8.count > 500 ? "up to 500 bytes of text" : nil
+            text.isEmpty || text.utf8.count > 2_000 ? "up to 2,000 bytes of text" : nil
         case .words(let words):
             words.contains(text) ? nil : words.joined(separator: ", ")
+        case .rollout:
+            text.isEmpty ? "a rollout's name" : nil
         case .command:
             nil
         }

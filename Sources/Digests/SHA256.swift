@@ -18,6 +18,18 @@ package struct SHA256: ~Copyable {
         precondition(result == 1, "libcrypto failed in SHA-256")
     }
 
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        let result = EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
+        precondition(result == 1, "libcrypto failed in SHA-256")
+    }
+
+    /// A second one that has taken the same bytes.
+    package func copy() -> SHA256 {
+        let copy = SHA256()
+        precondition(EVP_MD_CTX_copy_ex(copy.context, context) == 1, "libcrypto failed in SHA-256")
+        return copy
+    }
+
     package consuming func finish() -> SHA256Digest {
         var bytes = [UInt8](repeating: 0, count: 32)
         let result = EVP_DigestFinal_ex(context, &bytes, nil)

@@ -6,6 +6,8 @@ enum Deflate {
     enum Failure: Error {
         /// Not as long as it was said to be, packed or unpacked.
         case wrongSize
+        /// It ended before its bytes did.
+        case inputLeft
         case badData
     }
 
@@ -34,7 +36,8 @@ enum Deflate {
             count = size + 1 - Int(stream.avail_out)
         }
         guard code == Z_STREAM_END || code == Z_BUF_ERROR else { throw .badData }
-        guard code == Z_STREAM_END, left == 0, bytes.count == size else { throw .wrongSize }
+        guard code == Z_STREAM_END, bytes.count == size else { throw .wrongSize }
+        guard left == 0 else { throw .inputLeft }
         return bytes
     }
 

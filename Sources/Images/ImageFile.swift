@@ -22,6 +22,17 @@ struct ImageFile: ~Copyable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
+    /// The bytes from `offset` on, as many as a chunk holds; nil at the end.
+    borrowing func chunk(at offset: Int) throws(ImageError) -> Chunk? {
+        let chunk = Chunk()
+        while true {
+            let count = chunk.fill { pread(descriptor, $0.baseAddress, $0.count, offset) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .reading(path, errno) }
+            return count == 0 ? nil : chunk
+        }
+    }
+
     /// Hands over the file's bytes from its beginning, in pieces of up to 256 KiB.
     borrowing func read(
         _ take: (Span<UInt8>) throws(ImageError) -> Void

@@ -1,6 +1,4 @@
-import Digests
 package import Domain
-import Glibc
 
 /// Where an image's bytes come from.
 ///
@@ -29,15 +27,11 @@ package struct ImageSink: ~Copyable {
     /// The first byte beyond it ends the delivery.
     package let limit: ByteCount
 
-    private let descriptor: CInt
-    private let path: String
+    private let part: Part
     private let expectedSize: ByteCount?
-    private var hash = SHA256()
-    private var count = 0
 
-    init(descriptor: CInt, path: String, expectedSize: ByteCount?, limit: ByteCount) {
-        self.descriptor = descriptor
-        self.path = path
+    init(part: Part, expectedSize: ByteCount?, limit: ByteCount) {
+        self.part = part
         self.expectedSize = expectedSize
         self.limit = limit
     }
@@ -45,28 +39,23 @@ package struct ImageSink: ~Copyable {
     /// Throws at the first byte too many, when the disk fails, and when the task was cancelled.
     package mutating func take(_ bytes: Span<UInt8>) throws(ImageError) {
         guard !Task.isCancelled else { throw .cancelled }
-        count += bytes.count
+        let count = part.count + bytes.count
         if let expectedSize, count > expectedSize.bytes { throw .tooLong(expected: expectedSize) }
         guard count <= limit.bytes else { throw .tooLarge(limit: limit) }
-        hash.update(bytes)
-        var written = 0
-        while written < bytes.count {
-            let result = bytes.extracting(droppingFirst: written).withUnsafeBytes {
-                write(descriptor, $0.baseAddress, $0.count)
-            }
-            if result < 0, errno == EINTR { continue }
-            guard result > 0 else { throw .writing(path, errno) }
-            written += result
+        var result: Result<Void, ImageError> = .success(())
+        bytes.withUnsafeBytes { bytes in
+            do throws(ImageError) { try part.take(bytes) } catch { result = .failure(error) }
         }
+        try result.get()
     }
 
     /// The size, once it is clear that these are the bytes that were asked for.
     consuming func finish(expecting digest: SHA256Digest) throws(ImageError) -> ByteCount {
-        guard let size = ByteCount(bytes: count) else { throw .tooLarge(limit: limit) }
+        let size = ByteCount(count: UInt(part.count))
         if let expectedSize, expectedSize != size {
             throw .wrongSize(expected: expectedSize, actual: size)
         }
-        let actual = hash.finish()
+        let actual = part.actual
         guard actual == digest else { throw .wrongDigest(expected: digest, actual: actual) }
         return size
     }

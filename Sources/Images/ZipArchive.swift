@@ -76,7 +76,7 @@ package struct ZipArchive: Sendable {
             return try Deflate.inflate(bytes.span.extracting(range), size: entry.size)
         } catch {
             switch error {
-            case .wrongSize: throw ZipError(.wrongSize, entry: entry.name)
+            case .wrongSize, .inputLeft: throw ZipError(.wrongSize, entry: entry.name)
             case .badData: throw ZipError(.badData, entry: entry.name)
             }
         }

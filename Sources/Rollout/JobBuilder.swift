@@ -61,12 +61,6 @@ package struct JobBuilder: Sendable {
             )
             if !list.contains(diagnostic) { list.append(diagnostic) }
         }
-        for image in plan.images {
-            switch image.source {
-            case .file: continue
-            case .https, .http: refuse(image.place, "fetching an image over the network")
-            }
-        }
         return list
     }
 
@@ -170,6 +164,7 @@ extension UpdateJob {
             type: image.fits.type.map(Int.init),
             variant: image.fits.variant.map(Int.init),
             allowsDowngrade: allowsDowngrade,
+            predecessor: image.predecessor,
             parts: parts,
             healthy: healthy,
             healthyWithin: healthyWithin,

@@ -15,6 +15,8 @@ package struct UpdateJob: Sendable {
     package let type: Int?
     package let variant: Int?
     package let allowsDowngrade: Bool
+    /// What a module must run before, as the image's signer says.
+    package let predecessor: FirmwareVersion?
     /// In the order in which they are sent.
     package let parts: [FirmwarePart]
     /// What the module must report before the image stays, and how long that may take.
@@ -32,6 +34,7 @@ package struct UpdateJob: Sendable {
         type: Int?,
         variant: Int?,
         allowsDowngrade: Bool,
+        predecessor: FirmwareVersion? = nil,
         parts: [FirmwarePart],
         healthy: [PropertyTest] = [],
         healthyWithin: Duration = .seconds(120),
@@ -45,6 +48,7 @@ package struct UpdateJob: Sendable {
         self.type = type
         self.variant = variant
         self.allowsDowngrade = allowsDowngrade
+        self.predecessor = predecessor
         self.parts = parts
         self.healthy = healthy
         self.healthyWithin = healthyWithin
@@ -68,6 +72,7 @@ package struct UpdateJob: Sendable {
                 family: family,
                 type: type,
                 variant: variant,
+                predecessor: predecessor,
                 digest: parts.last?.digest
             ),
             policy: UpdatePolicy(allowsDowngrade: allowsDowngrade, isWaypoint: isWaypoint),

@@ -1,5 +1,7 @@
 import Commands
 import Domain
+import Glibc
+import Images
 import Journal
 import Manifest
 import Marked
@@ -43,7 +45,10 @@ struct PlanCommand {
         if let note = Self.standing(plan, forecast) { lines.append(note) }
         for image in plan.images {
             lines.append("image \(image.name): version \(image.version), from \(image.source)")
-            lines.append("  trusted by its SHA-256 \(image.digest), pinned in the manifest")
+            for mirror in image.mirrors { lines.append("  or from \(mirror)") }
+            lines.append(isStored(image) ? "  in the store" : "  not in the store, to be fetched")
+            lines.append("  SHA-256 \(image.digest)")
+            lines.append("  trusted by \(image.trust.words)")
             lines.append("  for \(image.fits.words)")
         }
         lines.append("")
@@ -126,6 +131,12 @@ struct PlanCommand {
         return lines
     }
 
+    /// Whether the store has it by its name; a run verifies it once more.
+    private func isStored(_ image: PlannedImage) -> Bool {
+        let path = StoreFolder(stateDirectory: options.state).path(of: image.digest)
+        return access(path, F_OK) == 0
+    }
+
     private static func times(_ count: Int) -> String {
         switch count {
         case 0: "not once"
@@ -172,7 +183,8 @@ struct PlanCommand {
                         "version": .string(image.version.description),
                         "source": .string(image.source.description),
                         "sha256": .string(image.digest.description),
-                        "trust": "digest",
+                        "trust": .string(image.trust.level),
+                        "stored": .bool(isStored(image)),
                     ])
                 }
             ),

@@ -52,11 +52,22 @@ struct RunCommand {
                 because: [reason]
             )
         }
+        // Everything is here and verified before the first radio packet, and before time turns
+        // virtual.
+        let room = FetchRoom(
+            plan: plan,
+            state: directory.path,
+            context: context,
+            common: options.common,
+            tellsLocalFiles: false
+        )
+        guard let images = try await room.bringAll() else { return room.tellCut() }
+        let verdicts = try await TrustDesk.judge(images, of: plan, state: directory.path)
         let output = try RunOutput(options, context)
         let thread = try Self.thread("simulation")
         let site = SimulatedSite(executor: thread)
         let job = SimulatedJob(
-            plan: plan,
+            plan: plan.demanding(predecessors: verdicts.predecessors),
             vehicles: vehicles,
             access: access,
             zone: zone,

@@ -37,9 +37,10 @@ enum Yardmaster {
     private static func isQuick(_ arguments: [String]) -> Bool {
         guard case .run(let invocation)? = try? Parser.parse(arguments) else { return true }
         switch invocation.command {
-        case .version, .help, .man, .completion, .schema: return true
+        case .version, .help, .man, .completion, .schema, .trust, .bundleShow: return true
         case .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
-            .clear, .scan, .watch, .tokenShow, .imageInspect:
+            .clear, .scan, .watch, .tokenShow, .imageInspect, .fetch, .imagesList, .imagesVerify,
+            .imagesPrune, .bundleCreate, .bundleVerify:
             return false
         }
     }
@@ -111,8 +112,25 @@ enum Yardmaster {
         case .watch: try await WatchCommand(invocation, context).run()
         case .pause, .resume, .abort, .retry, .inhibit, .uninhibit, .clear:
             try await ControlCommand(invocation, context).run()
+        case .trust: try await TrustCommand(invocation, context).run()
+        case .bundleCreate: try await BundleCreateCommand(invocation, context).run()
+        case .bundleVerify: try await BundleVerifyCommand(invocation, context).run()
+        case .bundleShow: try BundleShow.run(invocation, context)
         case .status:
             try StatusCommand(options: try StatusOptions(invocation, context)).run(context)
+        case .fetch:
+            try await FetchCommand(
+                options: try FetchOptions(invocation, context),
+                context: context
+            ).run()
+        case .imagesList: try ImagesCommand(.list, invocation, context).run()
+        case .imagesVerify: try ImagesCommand(.verify, invocation, context).run()
+        case .imagesPrune:
+            try ImagesCommand(
+                .prune(forgetting: invocation.values("forget")),
+                invocation,
+                context
+            ).run()
         }
     }
 }

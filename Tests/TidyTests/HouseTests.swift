@@ -11,6 +11,8 @@ import Testing
         "Radio": ["Domain"],
         "Digests": ["Domain", "COpenSSL"],
         "Sealing": ["Domain", "COpenSSL"],
+        "Signatures": ["COpenSSL"],
+        "Trust": ["Domain", "Wire", "Digests", "Signatures"],
         "Threads": ["CLinux"],
         "Marked": ["Domain", "CYAML"],
         "Modules": [
@@ -20,7 +22,7 @@ import Testing
         "VehicleModules": [
             "Domain", "Marked", "Sessions", "Radio", "Modules", "Simulation", "Threads",
         ],
-        "Images": ["Domain", "Wire", "Digests", "CZlib", "CLinux"],
+        "Images": ["Domain", "Wire", "Digests", "Threads", "CCurl", "CZlib", "CLinux"],
         "Manifest": ["Domain", "Wire", "Marked", "Digests"],
         "Journal": ["Domain", "CSQLite", "CLinux"],
         "Reports": ["Domain", "Wire"],
@@ -154,8 +156,8 @@ import Testing
 
     @Test(arguments: [
         "README.md", "CHANGELOG.md", "LICENSE", "BENCHMARKS.md", "docs/manifest.md",
-        "docs/operations.md", "docs/protocols.md", "docs/simulation.md", "docs/architecture.md",
-        "docs/profiles.md", "docs/library.md",
+        "docs/operations.md", "docs/images.md", "docs/protocols.md", "docs/simulation.md",
+        "docs/architecture.md", "docs/trust.md", "docs/profiles.md", "docs/library.md",
         "docs/car-share.md",
     ])
     func `a document is there and its links lead somewhere`(path: String) throws {

@@ -4,6 +4,7 @@ import Marked
 /// A kind of text with rules of its own, told once for the reader and for editors.
 enum Form: CaseIterable, Sendable {
     case name, imageName, vehicleID, serial, profile, secret, path
+    case key, target
     case source, digest, version, clock, zone, adapter, property, label, condition, word
 
     /// What it is called in messages, with its article.
@@ -16,6 +17,8 @@ enum Form: CaseIterable, Sendable {
         case .profile: "a profile"
         case .secret: "a secret reference"
         case .path: "a path"
+        case .key: "a public key"
+        case .target: "a target's name"
         case .source: "a URL"
         case .digest: "a SHA-256 digest"
         case .version: "a version"
@@ -38,6 +41,8 @@ enum Form: CaseIterable, Sendable {
         case .serial: "1 to 64 visible ASCII characters without spaces"
         case .secret: "write `file:PATH`, `credential:NAME` or `env:NAME`, never the secret itself"
         case .path: "write a path relative to the manifest, such as `fleet.csv`"
+        case .key: "write `RW…` as minisign prints it, or the path of its file"
+        case .target: "write it as the repository does, without empty parts, `.` and `..`"
         case .source: "write `https://…`, `file:RELATIVE` or `file:///ABSOLUTE`"
         case .digest: "64 hex digits, as `sha256sum FILE` prints them"
         case .version: "two to four numbers, such as \"4.12.0\""
@@ -63,6 +68,8 @@ enum Form: CaseIterable, Sendable {
         case .serial: "^[!-~]{1,64}$"
         case .secret: "^(file|credential|env):.+$"
         case .path: "^.{1,4096}$"
+        case .key: "^.{1,4096}$"
+        case .target: "^[^/].{0,1023}$"
         case .source: "^(https?://|file:).+$"
         case .digest: "^[0-9A-Fa-f]{64}$"
         case .version: "^[0-9]{1,10}\\.[0-9]{1,10}([.+][0-9]{1,10}){0,2}$"
@@ -87,6 +94,8 @@ enum Form: CaseIterable, Sendable {
         case .serial: Serial(text) != nil
         case .secret: true
         case .path: bytes.count <= 4_096 && !bytes.contains(0)
+        case .key: bytes.count <= 4_096 && !bytes.isEmpty && !bytes.contains(0)
+        case .target: Self.isTarget(bytes)
         case .source: true
         case .digest: SHA256Digest(text) != nil
         case .version: FirmwareVersion(text) != nil
@@ -119,6 +128,18 @@ enum Form: CaseIterable, Sendable {
 
     private static func isWord(_ bytes: [UInt8], upperCase: Bool) -> Bool {
         (1...64).contains(bytes.count) && bytes.allSatisfy { isWordByte($0, upperCase: upperCase) }
+    }
+
+    /// A key of minisign in its one line, as opposed to the path of a file that holds it.
+    static func isKeyText(_ text: String) -> Bool {
+        text.utf8.count == 56 && text.hasPrefix("RW") && !text.utf8.contains(0x2E)
+    }
+
+    private static func isTarget(_ bytes: [UInt8]) -> Bool {
+        (1...1_024).contains(bytes.count) && bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+            && bytes.split(separator: 0x2F, omittingEmptySubsequences: false).allSatisfy {
+                !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8)
+            }
     }
 
     /// An area and city by its letters; whether this machine knows it shows when it is used.

@@ -38,6 +38,8 @@ enum Grammar {
             Field("radio", .table(radio), "Which Bluetooth controllers are used, and how."),
             Field("settle", .table(settle), "When an updated module counts as at rest."),
             Field("connect", .table(connect), "How long and how often a link is tried."),
+            Field("fetch", .table(fetch), "How images come over the network."),
+            Field("trust", .table(trust), "Who is trusted for images beyond their digests."),
         ]
     )
 
@@ -110,6 +112,11 @@ enum Grammar {
         "One binary, where it comes from and which modules may have it.",
         [
             Field("url", .form(.source), .required, "Where it is fetched from."),
+            Field(
+                "mirrors",
+                .list(.form(.source), least: 1),
+                "Where else the same bytes are, tried in this order."
+            ),
             Field("sha256", .form(.digest), .required, "What its bytes must be."),
             Field(
                 "version",
@@ -120,6 +127,13 @@ enum Grammar {
             Field("size", .size(1...(1 << 30)), "How large it must be."),
             Field("fits", .table(fits), .required, "Which modules it is made for."),
             Field("allow-http", .boolean, .fallback("false"), "Allows an `http://` URL."),
+            Field("gzip", .table(gzip), "That it is packed by gzip, and what is in it."),
+            Field(
+                "signature",
+                .table(signature),
+                "That somebody must have signed it; not beside `tuf`."
+            ),
+            Field("tuf", .table(tuf), "That a repository must list it; not beside `signature`."),
         ]
     )
 
@@ -478,6 +492,7 @@ enum Grammar {
     /// In the order of the manual.
     static let tables = [
         manifest, vehicles, vehicle, image, fits, step, update, rollout, pause, goOn, between,
-        window, retry, tolerate, airtime, radio, settle, connect,
+        window, retry, tolerate, airtime, radio, settle, connect, fetch, gzip,
+        trust, repository, signature, tuf,
     ]
 }

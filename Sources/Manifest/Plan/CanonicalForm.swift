@@ -68,10 +68,22 @@ struct CanonicalForm {
             "sha256": .string(image.digest.description),
             "version": .string(image.version.description),
             "size": image.size.map { .int($0.bytes) },
+            "trust": value(image.trust),
+            "unpacked": image.packing.map { .string($0.digest.description) },
             "family": .string(image.fits.family.rawValue),
             "type": image.fits.type.map { .integer(Int64($0)) },
             "variant": image.fits.variant.map { .integer(Int64($0)) },
         ])
+    }
+
+    /// Nothing for images that only their digest pins.
+    private static func value(_ trust: ImageTrust) -> JSONValue? {
+        switch trust {
+        case .digest: nil
+        case .signature(let key, _): .object(["signature": .string(key.description)])
+        case .repository(let name, let target):
+            .object(["repository": .string(name), "target": .string(target)])
+        }
     }
 
     private static func value(_ policy: RolloutPolicy) -> JSONValue {

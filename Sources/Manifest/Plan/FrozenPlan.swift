@@ -9,13 +9,15 @@ package struct FrozenPlan: Sendable, Equatable {
     /// In the order of the fleet list, from which the waves are cut.
     package let vehicles: [PlannedVehicle]
     /// Those that some step needs, by name.
-    package let images: [PlannedImage]
+    package private(set) var images: [PlannedImage]
     /// Done at the end on each vehicle, whatever happened.
     package let always: [Step]
     package let rollout: RolloutPolicy
     package let radio: RadioSettings
     package let settle: SettleSettings
     package let connect: ConnectSettings
+    package let fetch: FetchPolicy
+    package let trust: TrustPolicy
     /// How many vehicles each wave has; none is empty, and together they are all.
     package let waveSizes: [Int]
     /// Stands for everything that decides what is done.
@@ -32,6 +34,8 @@ package struct FrozenPlan: Sendable, Equatable {
         radio: RadioSettings,
         settle: SettleSettings,
         connect: ConnectSettings,
+        fetch: FetchPolicy,
+        trust: TrustPolicy,
         place: Place
     ) {
         self.name = name
@@ -42,6 +46,8 @@ package struct FrozenPlan: Sendable, Equatable {
         self.radio = radio
         self.settle = settle
         self.connect = connect
+        self.fetch = fetch
+        self.trust = trust
         self.place = place
         waveSizes = Self.sizes(of: rollout.waves, total: vehicles.count)
         let form = CanonicalForm(
@@ -67,6 +73,15 @@ package struct FrozenPlan: Sendable, Equatable {
             settle: settle,
             connect: connect
         ).value.text
+    }
+
+    /// The same plan with what the signers of images demand; it keeps its digest.
+    package func demanding(predecessors: [String: FirmwareVersion]) -> FrozenPlan {
+        var plan = self
+        for index in images.indices {
+            plan.images[index].predecessor = predecessors[images[index].name]
+        }
+        return plan
     }
 
     package func image(named name: String) -> PlannedImage? {

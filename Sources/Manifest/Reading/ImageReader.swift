@@ -32,17 +32,34 @@ struct ImageReader {
         let fits = reader.reader("fits").flatMap(readFits)
         let allowsHTTP = reader.boolean("allow-http")
         let source = url.flatMap { readSource($0, allowsHTTP: allowsHTTP) }
+        let mirrors = reader.list("mirrors", of: "URLs")?
+            .compactMap { readSource($0, allowsHTTP: allowsHTTP) }
+        let packing = reader.reader("gzip").flatMap(readPacking)
+        let trust = TrustReader(diagnostics: diagnostics, directory: directory)
+            .trust(&reader, of: source, allowsHTTP: allowsHTTP)
         reader.finish()
-        guard let source, let digest, let version, let fits else { return nil }
+        guard let trust, let source, let digest, let version, let fits else { return nil }
         return PlannedImage(
             name: entry.key,
             source: source,
+            mirrors: mirrors ?? [],
+            packing: packing,
             digest: digest,
             version: version,
             size: size,
             fits: fits,
+            trust: trust,
             place: entry.keyPlace
         )
+    }
+
+    private func readPacking(_ reader: TableReader) -> PlannedImage.Packing? {
+        var reader = reader
+        let digest = reader.text("sha256").flatMap { SHA256Digest($0) }
+        let size = reader.size("size")
+        reader.finish()
+        guard let digest, let size else { return nil }
+        return PlannedImage.Packing(digest: digest, size: size)
     }
 
     private func readFits(_ reader: TableReader) -> PlannedImage.Fits? {
@@ -54,7 +71,7 @@ struct ImageReader {
         return family.map { PlannedImage.Fits(family: $0, type: type, variant: variant) }
     }
 
-    private func readSource(_ node: MarkedNode, allowsHTTP: Bool) -> ImageSource? {
+    func readSource(_ node: MarkedNode, allowsHTTP: Bool) -> ImageSource? {
         guard let text = node.text(diagnostics, Form.source.title) else { return nil }
         let source: ImageSource
         do throws(ImageSource.ParseError) {

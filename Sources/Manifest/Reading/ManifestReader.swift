@@ -96,12 +96,17 @@ package struct ManifestReader {
         let radio = policy.radio(reader.value("radio"), at: tree.place)
         let settle = policy.settle(reader.value("settle"), at: tree.place)
         let connect = policy.connect(reader.value("connect"), at: tree.place)
+        let fetch = FetchReader(diagnostics: diagnostics, directory: directory)
+            .policy(reader.value("fetch"), at: tree.place)
+        let trust = TrustReader(diagnostics: diagnostics, directory: directory)
+            .policy(reader.value("trust"), at: tree.place)
         reader.finish()
         guard let name, let found else { return nil }
         let vehicles = resolve(found, common, at: reader.place(of: "vehicles"))
         let check = PlanCheck(diagnostics: diagnostics, images: images)
         check.images(used: vehicles, common: common)
         check.families(vehicles, common: common)
+        check.repositories(trust)
         guard !diagnostics.hasErrors else { return nil }
         let used = PlanCheck.imageNames(vehicles.flatMap(\.steps))
         return FrozenPlan(
@@ -113,6 +118,8 @@ package struct ManifestReader {
             radio: radio,
             settle: settle,
             connect: connect,
+            fetch: fetch,
+            trust: trust,
             place: tree.place
         )
     }

@@ -23,6 +23,28 @@ struct PlanCheck {
         }
     }
 
+    /// Whether the repositories that images name are there, and are needed.
+    func repositories(_ trust: TrustPolicy) {
+        var needed: Set<String> = []
+        for image in images {
+            guard case .repository(let name, _) = image.trust else { continue }
+            needed.insert(name)
+            guard !trust.repositories.contains(where: { $0.name == name }) else { continue }
+            diagnostics.error(
+                image.place,
+                "there is no repository \(quoted(name)) under `trust`",
+                hint: "add it there, with its `root` and its `metadata`"
+            )
+        }
+        for repository in trust.repositories where !needed.contains(repository.name) {
+            diagnostics.warning(
+                repository.place,
+                "no image refers to the repository \(quoted(repository.name))",
+                hint: "add `tuf: {repository: \(repository.name), target: …}` to an image"
+            )
+        }
+    }
+
     /// An update that fits none of the vehicles it is meant for is a mistake.
     ///
     /// One that fits some of them is not: the others end as `rejected`, and a warning says so now.

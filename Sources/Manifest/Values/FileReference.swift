@@ -12,6 +12,16 @@ package struct FileReference: Sendable, Hashable {
         path = text.hasPrefix("/") ? text : base + text
     }
 
+    private init(text: String, path: String) {
+        self.text = text
+        self.path = path
+    }
+
+    /// The file whose name has this at its end.
+    func appending(_ ending: String) -> FileReference {
+        FileReference(text: text + ending, path: path + ending)
+    }
+
     /// The directory part of a path: empty for a bare name.
     package static func directory(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: 0x2F) else { return "" }

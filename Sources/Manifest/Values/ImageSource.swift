@@ -50,9 +50,11 @@ package enum ImageSource: Sendable, Hashable, CustomStringConvertible {
         guard let first = authority.utf8.first, first != 0x3A else { throw .noHost }
     }
 
+    /// Without what stands behind a `?`, which may be a token.
     package var description: String {
         switch self {
-        case .https(let url), .http(let url): url
+        case .https(let url), .http(let url):
+            url.prefix { $0 != "?" && $0 != "#" } + (url.contains("?") ? "?…" : "")
         case .file(let reference):
             (reference.text.hasPrefix("/") ? "file://" : "file:") + reference.text
         }

@@ -16,29 +16,53 @@ package struct PlannedImage: Sendable, Equatable {
         }
     }
 
+    /// What must come out of an image that is packed by gzip.
+    package struct Packing: Sendable, Hashable {
+        package let digest: SHA256Digest
+        package let size: ByteCount
+
+        package init(digest: SHA256Digest, size: ByteCount) {
+            self.digest = digest
+            self.size = size
+        }
+    }
+
     package let name: String
     package let source: ImageSource
+    /// Where else the same bytes are, in the order in which they are tried.
+    package let mirrors: [ImageSource]
+    /// Nil for an image that is not packed.
+    package let packing: Packing?
     package let digest: SHA256Digest
     package let version: FirmwareVersion
     package let size: ByteCount?
     package let fits: Fits
+    package let trust: ImageTrust
+    /// What a module must run before; only the image's signer can say it.
+    package internal(set) var predecessor: FirmwareVersion?
     package let place: Place
 
     package init(
         name: String,
         source: ImageSource,
+        mirrors: [ImageSource] = [],
+        packing: Packing? = nil,
         digest: SHA256Digest,
         version: FirmwareVersion,
         size: ByteCount?,
         fits: Fits,
+        trust: ImageTrust = .digest,
         place: Place
     ) {
         self.name = name
         self.source = source
+        self.mirrors = mirrors
+        self.packing = packing
         self.digest = digest
         self.version = version
         self.size = size
         self.fits = fits
+        self.trust = trust
         self.place = place
     }
 }

@@ -107,7 +107,7 @@ extension AttemptFailure {
             .register(.link(.refused(let code))):
             let isBonding = ATTError(rawValue: code).isAboutBonding
             self = isBonding ? .final(.bondingError) : .passing(error)
-        case .authentication, .register, .entry, .upload, .value: self = .passing(error)
+        case .authentication, .register, .entry, .upload, .smp, .value: self = .passing(error)
         }
     }
 }

@@ -36,6 +36,8 @@ package struct ImageFirmware: Equatable, Sendable {
     package let type: Int?
     /// Nil fits every variant.
     package let variant: Int?
+    /// What a module must run, or something newer, before it may have this one.
+    package let predecessor: FirmwareVersion?
     /// By what a module that runs it names it; nil where modules do not.
     package let digest: SHA256Digest?
 
@@ -45,6 +47,7 @@ package struct ImageFirmware: Equatable, Sendable {
         family: Family,
         type: Int? = nil,
         variant: Int? = nil,
+        predecessor: FirmwareVersion? = nil,
         digest: SHA256Digest? = nil
     ) {
         self.digest = digest
@@ -53,6 +56,7 @@ package struct ImageFirmware: Equatable, Sendable {
         self.family = family
         self.type = type
         self.variant = variant
+        self.predecessor = predecessor
     }
 }
 
@@ -84,6 +88,8 @@ package enum UpdateDecision: Equatable, Sendable {
         /// A module whose version is not known could be on a newer one.
         case unknownVersion(image: String)
         case downgrade(from: FirmwareVersion, to: FirmwareVersion)
+        /// Its signer wants another release on the module first.
+        case tooOld(image: String, needs: FirmwareVersion, running: FirmwareVersion)
     }
 
     /// Fitting comes first: what must not have the image is not called current with it either.
@@ -103,6 +109,9 @@ package enum UpdateDecision: Equatable, Sendable {
             return .rejected(.variant(image: image.name, wanted: wanted, found: current.variant))
         }
         guard let running = current.version else {
+            guard image.predecessor == nil else {
+                return .rejected(.unknownVersion(image: image.name))
+            }
             return policy.allowsDowngrade ? .update : .rejected(.unknownVersion(image: image.name))
         }
         if running == image.version {
@@ -111,6 +120,9 @@ package enum UpdateDecision: Equatable, Sendable {
                 return .alreadyCurrent
             }
             return .update
+        }
+        if let needs = image.predecessor, running < needs {
+            return .rejected(.tooOld(image: image.name, needs: needs, running: running))
         }
         if policy.isWaypoint, running > image.version { return .passed(running) }
         if running > image.version && !policy.allowsDowngrade {
@@ -135,6 +147,9 @@ extension UpdateDecision.Reason: CustomStringConvertible {
         case .unknownVersion(let image):
             "the module does not tell its version, so \(image) could be older; write "
                 + "`downgrade: allow` at the update if it may be"
+        case .tooOld(let image, let needs, let running):
+            "runs \(running), and \(image) is signed for modules that run \(needs) or newer: "
+                + "update to that first"
         case .downgrade(let running, let wanted):
             "runs \(running), newer than \(wanted); write `downgrade: allow` at the update if it "
                 + "is meant"

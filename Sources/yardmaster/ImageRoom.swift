@@ -8,15 +8,12 @@ import Rollout
 import Sessions
 import Wire
 
-/// Fetches and checks the images of a plan before any radio is used.
+/// Checks the images of a plan, which are in the store, before any radio is used.
 struct ImageRoom {
     let store: ImageStore
 
     /// The firmware in an image, after everything that can be checked without a module.
     func parts(of image: PlannedImage) async throws(CommandError) -> ([FirmwarePart], ByteCount) {
-        guard case .file(let file) = image.source else {
-            throw CommandError(.unavailable, "images are not fetched over the network yet")
-        }
         guard
             let request = ImageRequest(name: image.name, digest: image.digest, size: image.size)
         else {
@@ -27,9 +24,32 @@ struct ImageRoom {
         }
         let bytes: [UInt8]
         do throws(ImageError) {
-            bytes = try await store.acquire(request, from: LocalFile(path: file.path)).bytes()
+            bytes = try await store.acquire(request, from: Source(image: image)).bytes()
         } catch { throw Self.refusal(error, image) }
-        return (try Self.parts(of: image, in: bytes), ByteCount(of: bytes))
+        let contents = try Self.unpacked(image, bytes)
+        return (try Self.parts(of: image, in: contents), ByteCount(of: bytes))
+    }
+
+    /// For an image that somebody took out of the store after it was fetched.
+    private struct Source: Images.ImageSource {
+        let image: PlannedImage
+
+        func deliver(to sink: inout ImageSink) throws(ImageError) {
+            guard case .file(let file) = image.source else {
+                throw .missing(image.digest.description)
+            }
+            try LocalFile(path: file.path).deliver(to: &sink)
+        }
+    }
+
+    private static func unpacked(
+        _ image: PlannedImage,
+        _ bytes: [UInt8]
+    ) throws(CommandError) -> [UInt8] {
+        guard let packing = image.packing else { return bytes }
+        do throws(GzipError) {
+            return try Gzip.unpack(bytes, size: packing.size, digest: packing.digest)
+        } catch { throw distrust(image, error.description) }
     }
 
     private static func parts(

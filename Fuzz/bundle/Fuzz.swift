@@ -1,0 +1,26 @@
+import Trust
+
+/// Any bytes are the beginning of a bundle or refused; what was read is written the same.
+@_cdecl("LLVMFuzzerTestOneInput")
+func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    guard let length = try? BundleIndex.indexLength(Array(bytes.prefix(BundleIndex.headLength))),
+        bytes.count - BundleIndex.headLength >= length
+    else { return 0 }
+    let index = Array(bytes[BundleIndex.headLength..<(BundleIndex.headLength + length)])
+    guard let read = try? BundleIndex(index, total: Int64(bytes.count)) else { return 0 }
+    var end = Int64(BundleIndex.headLength + length)
+    for member in read.members {
+        guard let (offset, found) = try? read.place(of: member.name) else {
+            fatalError("a part that is listed is not found")
+        }
+        precondition(found == member && offset == end, "parts follow each other")
+        end += member.size
+    }
+    precondition(end == Int64(bytes.count), "nothing follows the last part")
+    guard let again = try? BundleIndex.head(of: read.members, created: read.created) else {
+        fatalError("what was read cannot be written")
+    }
+    precondition(again.members == read.members)
+    return 0
+}

@@ -1,0 +1,66 @@
+extension Command {
+    private static let bundle = Argument("BUNDLE", .file, help: "The bundle's file.")
+
+    static let bundleCreate = Command(
+        .bundleCreate,
+        summary: "Put a rollout into one file for a depot without network",
+        description: [
+            "Fetches and judges the images of the manifest as a run would, then writes them with "
+                + "the documents of their repositories, their signatures, the manifest and the "
+                + "fleet list into one file. Of secrets only the references are in it, never the "
+                + "values. Files that the manifest names must be in its folder or below."
+        ],
+        arguments: [
+            Argument("MANIFEST", .file, help: "The fleet manifest, a YAML or JSON file."),
+            Argument("BUNDLE", .file, help: "The file to write."),
+        ],
+        flags: [.state, .json, .quiet, .noColor],
+        examples: [
+            Example("yardmaster bundle create tallinn.yaml tallinn.bundle", "For a stick.")
+        ],
+        exitCodes: [
+            .invalidManifest, .inputMissing, .unavailable, .cannotCreate, .cannotWrite, .busy,
+            .trustRefused, .configuration, .interrupted, .terminated,
+        ]
+    )
+
+    static let bundleVerify = Command(
+        .bundleVerify,
+        summary: "Judge a bundle by what this depot trusts",
+        description: [
+            "Reads every part of the bundle and judges its images as a run does, by the roots and "
+                + "the record of releases in the state directory: a bundle cannot vouch for "
+                + "itself. Nothing is kept, unless --target-dir is given: then the images go into "
+                + "the image store, what was verified into the state directory, and the manifest "
+                + "with its files into that directory, from where 'run' works without a network.",
+            "The manifest is trusted only as far as the file is: with --key the bundle must have "
+                + "a signature of minisign beside it, BUNDLE.minisig, by that key.",
+        ],
+        arguments: [bundle],
+        flags: [.state, .key, .targetDirectory, .json, .quiet, .noColor],
+        examples: [
+            Example("yardmaster bundle verify /media/stick/tallinn.bundle", "Only looks."),
+            Example(
+                "yardmaster bundle verify --key depot.pub --target-dir rollout tallinn.bundle",
+                "Takes over a bundle that our own office signed."
+            ),
+        ],
+        exitCodes: [
+            .invalidManifest, .inputMissing, .cannotCreate, .cannotWrite, .trustRefused,
+            .configuration,
+        ]
+    )
+
+    static let bundleShow = Command(
+        .bundleShow,
+        summary: "List what is in a bundle",
+        description: [
+            "Lists the parts of a bundle with their sizes and digests, and what its manifest says "
+                + "of the images. Nothing of it is judged."
+        ],
+        arguments: [bundle],
+        flags: [.json, .quiet, .noColor],
+        examples: [Example("yardmaster bundle show tallinn.bundle", "What is on the stick.")],
+        exitCodes: [.inputMissing, .trustRefused]
+    )
+}

@@ -1,0 +1,56 @@
+import CCurl
+import Domain
+
+/// A failed transfer as libcurl tells it, and what that means: the only table of its codes.
+struct CurlFault {
+    let code: CURLcode
+    let words: String
+    let request: ExchangeRequest
+    /// The status of the proxy's answer to our wish for a tunnel, 0 without one.
+    let proxyStatus: Int
+    let wasRedirected: Bool
+    let hasAnswered: Bool
+    /// Whether a byte of the body came.
+    let hasBegun: Bool
+
+    var meaning: DownloadError {
+        if proxyStatus >= 300 { return .proxy("it answers \(proxyStatus)") }
+        switch code {
+        case CURLE_UNSUPPORTED_PROTOCOL:
+            if wasRedirected { return .weakerRedirect }
+            return .badAnswer("it is no HTTP")
+        case CURLE_URL_MALFORMAT:
+            return wasRedirected
+                ? .badAnswer("it redirects to no address") : .configuration("the address is wrong")
+        case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: return .proxy(text)
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED:
+            return .unreachable(text)
+        case CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2,
+            CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING:
+            return .cut(text)
+        case CURLE_OPERATION_TIMEDOUT: return .tooSlow(text)
+        case CURLE_TOO_MANY_REDIRECTS: return .tooManyRedirects(request.redirects)
+        case CURLE_FILESIZE_EXCEEDED: return .badAnswer("it is too long")
+        case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT,
+            CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,
+            CURLE_SSL_CIPHER, CURLE_SSL_CRL_BADFILE:
+            return .configuration("a certificate or key of ours cannot be used: \(text)")
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR,
+            CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED:
+            return .tls(text)
+        case CURLE_OUT_OF_MEMORY where hasAnswered && !hasBegun:
+            // Its word for a line that outgrows its buffer.
+            return .badAnswer("a header line that is too long")
+        case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT, CURLE_NOT_BUILT_IN,
+            CURLE_BAD_FUNCTION_ARGUMENT, CURLE_UNKNOWN_OPTION:
+            return .noLibrary(text)
+        default: return .badAnswer(text)
+        }
+    }
+
+    /// The library's words, which may repeat a server's: safe to print, and not without end.
+    private var text: String {
+        let words = words.isEmpty ? String(cString: curl_easy_words(code)) : words
+        return String(words.unicodeScalars.prefix(200).map { Character($0) }).visible
+    }
+}

@@ -1,0 +1,107 @@
+import CCurl
+import Domain
+
+/// What is set on a handle; remembers the first option that the library does not take.
+///
+/// An option that is not taken is never passed over: most of them are there for safety.
+struct CurlOptions {
+    private let easy: UnsafeMutableRawPointer
+    private(set) var refusal: String?
+
+    init(_ easy: UnsafeMutableRawPointer) { self.easy = easy }
+
+    /// What is asked for.
+    mutating func request(_ request: ExchangeRequest) {
+        set(CURLOPT_URL, request.address.text)
+        set(CURLOPT_USERAGENT, "yardmaster")
+        // Names are encoded by whoever made the address; nobody takes them apart again.
+        set(CURLOPT_PATH_AS_IS, 1)
+        // One connection for each file: over TLS that is a third quicker than streams in one.
+        set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        // The digest is over the bytes as they are stored there, and nothing inflates on the way.
+        set(CURLOPT_HTTP_CONTENT_DECODING, 0)
+        set(CURLOPT_BUFFERSIZE, 256 << 10)
+        guard request.from > 0 else { return }
+        // Not the option for resuming, which takes an answer for "nothing is missing" when its
+        // length happens to be the offset; what comes back is checked by the taker.
+        set(CURLOPT_RANGE, "\(request.from)-")
+        if let validator = request.validator { headers(["If-Range: \(validator)"]) }
+    }
+
+    /// Where it may lead, and to whom.
+    mutating func safety(_ request: ExchangeRequest) {
+        let schemes = request.address.scheme == .http ? "http,https" : "https"
+        set(CURLOPT_PROTOCOLS_STR, schemes)
+        set(CURLOPT_REDIR_PROTOCOLS_STR, schemes)
+        set(CURLOPT_FOLLOWLOCATION, request.redirects > 0 ? 1 : 0)
+        set(CURLOPT_MAXREDIRS, request.redirects)
+        set(CURLOPT_UNRESTRICTED_AUTH, 0)
+        set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        set(CURLOPT_SSL_VERIFYPEER, 1)
+        set(CURLOPT_SSL_VERIFYHOST, 2)
+        set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        let settings = request.settings
+        if let authorities = settings.authorities {
+            set(CURLOPT_CAINFO, authorities)
+            // Only those: the system's would otherwise be trusted beside them.
+            set(CURLOPT_CAPATH, nil)
+        }
+        if let certificate = settings.certificate { set(CURLOPT_SSLCERT, certificate) }
+        if let key = settings.key { set(CURLOPT_SSLKEY, key) }
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        if let proxy = settings.proxy { set(CURLOPT_PROXY, proxy.text) }
+        if let hosts = settings.withoutProxy { set(CURLOPT_NOPROXY, hosts) }
+    }
+
+    /// How long it may take.
+    mutating func patience(_ request: ExchangeRequest) {
+        let settings = request.settings
+        // Else a name that is looked up would end the process by a signal.
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(settings.connectTimeout))
+        set(CURLOPT_LOW_SPEED_LIMIT, settings.leastSpeed)
+        set(CURLOPT_LOW_SPEED_TIME, max(1, Int(settings.slowness.components.seconds)))
+        set(CURLOPT_TIMEOUT_MS, Self.milliseconds(request.deadline))
+    }
+
+    private static func milliseconds(_ duration: Duration) -> Int {
+        Int(max(1, min(duration.nanoseconds / 1_000_000, Int64(Int32.max))))
+    }
+
+    private mutating func headers(_ lines: [String]) {
+        var list: UnsafeMutablePointer<curl_slist>?
+        for line in lines { list = curl_list_append(list, line) ?? list }
+        note(CURLOPT_HTTPHEADER, curl_easy_set_list(easy, CURLOPT_HTTPHEADER, list))
+        self.list = list
+    }
+
+    /// To be freed after the handle.
+    private(set) var list: UnsafeMutablePointer<curl_slist>?
+
+    mutating func set(_ option: CURLoption, _ value: Int) {
+        note(option, curl_easy_set_long(easy, option, value))
+    }
+
+    mutating func set(_ option: CURLoption, _ value: String?) {
+        note(option, curl_easy_set_text(easy, option, value))
+    }
+
+    mutating func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer) {
+        note(option, curl_easy_set_pointer(easy, option, value))
+    }
+
+    mutating func set(
+        _ option: CURLoption,
+        _ taker:
+            @convention(c) (
+                UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?
+            ) -> Int
+    ) {
+        note(option, curl_easy_set_taker(easy, option, taker))
+    }
+
+    private mutating func note(_ option: CURLoption, _ code: CURLcode) {
+        guard code != CURLE_OK, refusal == nil else { return }
+        refusal = "\(option.rawValue): \(String(cString: curl_easy_words(code)))"
+    }
+}

@@ -1,0 +1,81 @@
+import CCurl
+import Domain
+import Glibc
+
+/// What runs on the thread of a loop: it is made, used and ended there.
+final class CurlThread {
+    private let loop: CurlLoop
+    private var active: [Int: CurlTransfer] = [:]
+    private var exchanges: [Int: Exchange] = [:]
+
+    init(loop: CurlLoop) { self.loop = loop }
+
+    func run() {
+        takeName()
+        if let problem = curl_load() {
+            return loop.close(.noLibrary(String(cString: problem).visible))
+        }
+        guard let multi = curl_multi_begin() else {
+            return loop.close(.noLibrary("it has no memory"))
+        }
+        curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 16)
+        loop.open(multi)
+        while fulfil(multi) {
+            var running: Int32 = 0
+            curl_multi_go(multi, &running)
+            collect(multi)
+            // The bell ends the wait at once, so its length is of no account.
+            curl_multi_wait_for(multi, 60_000)
+        }
+        loop.open(nil)
+        for transfer in active.values.sorted(by: { $0.id < $1.id }) {
+            transfer.end(.failure(.cancelled), in: multi)
+        }
+        curl_multi_end(multi)
+    }
+
+    /// Does what is wished; false when the wish was to stop.
+    private func fulfil(_ multi: UnsafeMutableRawPointer) -> Bool {
+        var goesOn = true
+        for wish in loop.wishes() {
+            switch wish {
+            case .begin(let exchange, let request, let taker, let continuation):
+                let transfer = CurlTransfer(exchange.id, request, taker, continuation)
+                // The wish to end it may have come before the one to begin.
+                if let error = exchange.cancellation ?? transfer.begin(in: multi) {
+                    transfer.end(.failure(error), in: multi)
+                } else {
+                    active[exchange.id] = transfer
+                    exchanges[exchange.id] = exchange
+                }
+            case .goOn(let id): active[id]?.goOn()
+            case .flush(let id): active[id]?.flush()
+            case .cancel(let id):
+                guard let transfer = active.removeValue(forKey: id) else { continue }
+                let error = exchanges.removeValue(forKey: id)?.cancellation
+                transfer.end(.failure(error ?? .cancelled), in: multi)
+            case .stop: goesOn = false
+            }
+        }
+        return goesOn
+    }
+
+    private func collect(_ multi: UnsafeMutableRawPointer) {
+        var code = CURLE_OK
+        while let easy = curl_multi_ended(multi, &code) {
+            guard let transfer = CurlTransfer.of(easy) else { continue }
+            active[transfer.id] = nil
+            exchanges[transfer.id] = nil
+            transfer.end(transfer.result(of: code), in: multi)
+        }
+    }
+
+    /// Through the file, because the Glibc module leaves out `pthread_setname_np`.
+    private func takeName() {
+        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        // A thread without a name works just as well.
+        _ = Array("curl".utf8).withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+        close(file)
+    }
+}

@@ -1,0 +1,152 @@
+import CCurl
+import Domain
+
+/// One transfer of libcurl's; lives on the loop's thread.
+final class CurlTransfer {
+    let id: Int
+    private let request: ExchangeRequest
+    private let taker: any ResponseTaker
+    private let continuation: CheckedContinuation<CurlLoop.CurlResult, Never>
+    private var easy: UnsafeMutableRawPointer?
+    private var list: UnsafeMutablePointer<curl_slist>?
+    private var head = ResponseHead()
+    private var hasBegun = false
+    private var wasRedirected = false
+    /// Our own reason for ending it, which libcurl only knows as a failed write.
+    private var verdict: DownloadError?
+    private let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+    init(
+        _ id: Int,
+        _ request: ExchangeRequest,
+        _ taker: any ResponseTaker,
+        _ continuation: CheckedContinuation<CurlLoop.CurlResult, Never>
+    ) {
+        self.id = id
+        self.request = request
+        self.taker = taker
+        self.continuation = continuation
+        words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit { words.deallocate() }
+
+    /// The transfer behind a handle.
+    static func of(_ easy: UnsafeMutableRawPointer) -> CurlTransfer? {
+        var pointer: UnsafeMutableRawPointer?
+        guard curl_easy_info_pointer(easy, &pointer) == CURLE_OK, let pointer else { return nil }
+        return Unmanaged<CurlTransfer>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    /// Starts it; the error when that cannot be.
+    func begin(in multi: UnsafeMutableRawPointer) -> DownloadError? {
+        guard let easy = curl_easy_begin() else { return .noLibrary("it has no memory") }
+        self.easy = easy
+        var options = CurlOptions(easy)
+        options.request(request)
+        list = options.list
+        options.safety(request)
+        options.patience(request)
+        let own = Unmanaged.passUnretained(self).toOpaque()
+        options.set(CURLOPT_PRIVATE, own)
+        options.set(CURLOPT_HEADERDATA, own)
+        options.set(CURLOPT_WRITEDATA, own)
+        options.set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(words))
+        options.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, own in
+            guard let bytes, let own else { return 0 }
+            return Unmanaged<CurlTransfer>.fromOpaque(own).takeUnretainedValue()
+                .takeHeader(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        }
+        options.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, own in
+            guard let bytes, let own else { return 0 }
+            return Unmanaged<CurlTransfer>.fromOpaque(own).takeUnretainedValue()
+                .takeBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        }
+        if let refusal = options.refusal {
+            return .noLibrary("it does not know an option that we need (\(refusal))")
+        }
+        guard curl_multi_add(multi, easy) == CURLM_OK else {
+            return .noLibrary("it does not take the transfer")
+        }
+        return nil
+    }
+
+    func goOn() {
+        if let easy { _ = curl_easy_go_on(easy) }
+    }
+
+    func flush() { taker.flush() }
+
+    /// Lets go of everything and tells the result; to be called once.
+    func end(_ result: CurlLoop.CurlResult, in multi: UnsafeMutableRawPointer) {
+        if let easy {
+            curl_multi_remove(multi, easy)
+            curl_easy_end(easy)
+            self.easy = nil
+            curl_list_free(list)
+            list = nil
+        }
+        taker.end()
+        continuation.resume(returning: result)
+    }
+
+    /// What libcurl's word for the end means, which is never believed alone.
+    func result(of code: CURLcode) -> CurlLoop.CurlResult {
+        if let verdict { return .failure(verdict) }
+        guard code == CURLE_OK else {
+            return .failure(
+                CurlFault(
+                    code: code,
+                    words: String(cString: words),
+                    request: request,
+                    proxyStatus: proxyStatus,
+                    wasRedirected: wasRedirected,
+                    hasAnswered: head.status != 0,
+                    hasBegun: hasBegun
+                ).meaning
+            )
+        }
+        if !hasBegun, let error = startBody() { return .failure(error) }
+        return .success(head)
+    }
+
+    private var proxyStatus: Int {
+        var status = 0
+        if let easy { curl_easy_info_long(easy, CURLINFO_HTTP_CONNECTCODE, &status) }
+        return status
+    }
+
+    private func takeHeader(_ line: UnsafeRawBufferPointer) -> Int {
+        // What comes behind the body says nothing about it any more.
+        guard !hasBegun else { return line.count }
+        if (300...399).contains(head.status) { wasRedirected = true }
+        head.take([UInt8](line))
+        if let fault = head.fault {
+            verdict = .badAnswer(fault)
+            return 0
+        }
+        return line.count
+    }
+
+    private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if !hasBegun, let error = startBody() {
+            verdict = error
+            return 0
+        }
+        switch taker.take(bytes) {
+        case .taken: return bytes.count
+        case .later: return Int(CURL_WRITEFUNC_PAUSE)
+        case .refused(let error):
+            verdict = error
+            return 0
+        }
+    }
+
+    /// The answers on the way (100, 103, redirects that are followed) have no body that gets here.
+    private func startBody() -> DownloadError? {
+        hasBegun = true
+        let error = taker.begin(head)
+        guard case .status(let code, nil)? = error else { return error }
+        return .status(code, retryAfter: head.retryAfter?.duration(from: request.askedAt))
+    }
+}

@@ -1,0 +1,243 @@
+import Domain
+import Glibc
+
+extension ImageFetcher {
+    package func image(
+        _ request: ImageRequest,
+        from origins: [Origin],
+        progress: @escaping @Sendable (FetchProgress) -> Void
+    ) async throws(FetchError) -> StoredImage {
+        if let image = try present(request) {
+            progress(.present(image.size))
+            return image
+        }
+        let part = try await lockedPart(request, progress)
+        // Somebody else may have brought it while we waited for the lock.
+        if let image = try present(request) {
+            progress(.present(image.size))
+            return image
+        }
+        let fetch = ImageFetch(request, part, progress)
+        do throws(ImageError) { try part.takeUp(limit: fetch.expectation.limit) } catch {
+            throw error == .cancelled ? .cancelled : .store(error)
+        }
+        var failures: [FetchError.Failure] = []
+        // A part that was whole when its process ended needs nothing but its name.
+        if part.count > 0, fetch.isRight { return try await publish(fetch) }
+        for origin in origins {
+            do throws(OriginError) {
+                try await bring(fetch, from: origin)
+            } catch {
+                switch error {
+                case .download(.cancelled), .image(.cancelled):
+                    part.keep()
+                    throw .cancelled
+                case .image(let fault) where fault.isOfStore:
+                    part.keep()
+                    throw .store(fault)
+                case .download, .image:
+                    failures.append(FetchError.Failure(origin, error))
+                    progress(.abandoned(origin, because: error))
+                    continue
+                }
+            }
+            return try await publish(fetch)
+        }
+        part.keep()
+        throw .origins(failures)
+    }
+
+    private func present(_ request: ImageRequest) throws(FetchError) -> StoredImage? {
+        do throws(ImageError) {
+            return try StoredImage.verified(request, at: store.path(of: request.digest))
+        } catch { throw .store(error) }
+    }
+
+    private func publish(_ fetch: ImageFetch) async throws(FetchError) -> StoredImage {
+        do throws(ImageError) {
+            let path = try await publish(fetch.part)
+            fetch.progress(.stored(fetch.size))
+            return StoredImage(
+                name: fetch.request.name,
+                digest: fetch.request.digest,
+                size: fetch.size,
+                path: path
+            )
+        } catch { throw .store(error) }
+    }
+
+    /// The part, once no other process has it.
+    private func lockedPart(
+        _ request: ImageRequest,
+        _ progress: (FetchProgress) -> Void
+    ) async throws(FetchError) -> Part {
+        var isTold = false
+        while true {
+            do throws(ImageError) {
+                try store.prepare(for: request.digest)
+                if let part = try Part(locking: request.digest, in: store) { return part }
+            } catch { throw .store(error) }
+            if !isTold {
+                let path = store.partPath(of: request.digest)
+                progress(.waitingFor(process: LockOwner.process(of: path)))
+                isTold = true
+            }
+            await time.sleep(for: settings.lockPause, "another process to fetch \(request.name)")
+            guard !Task.isCancelled else { throw .cancelled }
+        }
+    }
+
+    /// Brings all of it from one origin, what is there already included.
+    private func bring(_ fetch: ImageFetch, from origin: Origin) async throws(OriginError) {
+        switch origin {
+        case .file(let path): try await copy(fetch, from: path)
+        case .web(let address):
+            await enter()
+            defer { leave() }
+            try await download(fetch, from: address)
+        }
+    }
+
+    /// Reads a file on this machine; what was there of it before is read anew with it.
+    private func copy(_ fetch: ImageFetch, from path: String) async throws(OriginError) {
+        var found: ImageError?
+        do throws(ImageError) {
+            let file = try ImageFile(reading: path)
+            try fetch.part.restart()
+            fetch.progress(.started(.file(path), from: .zero, total: fetch.request.size))
+            while let chunk = try file.chunk(at: fetch.part.count) {
+                guard !Task.isCancelled else { throw .cancelled }
+                try fetch.take(chunk.bytes)
+                // A slow stick leaves the thread to the others between its pieces.
+                await Task.yield()
+            }
+            try fetch.check()
+        } catch { found = error }
+        guard let found else { return }
+        if !found.isOfStore, found != .cancelled { fetch.forget() }
+        if case .missing(let path) = found { throw .download(.noFile(path)) }
+        throw .image(found)
+    }
+
+    private func download(
+        _ fetch: ImageFetch,
+        from address: WebAddress
+    ) async throws(OriginError) {
+        let origin = Origin.web(address)
+        let limit = settings.deadline(for: fetch.expectation.limit)
+        let end = time.now.advanced(by: limit)
+        var backoff = Backoff(settings)
+        var hasBegunAnew = false
+        while true {
+            let before = fetch.part.count
+            let result = await transfer(fetch, from: address, until: end)
+            switch result {
+            case .success:
+                if fetch.isRight { return }
+                let error = fetch.error
+                fetch.forget()
+                // Its beginning may be another file's: only the whole from one hand tells, once.
+                if before == 0 || hasBegunAnew { throw error }
+                hasBegunAnew = true
+            case .failure(.download(let error)):
+                if fetch.part.count > before { backoff.reset() }
+                if before > 0, error.isAboutTheRest, !hasBegunAnew {
+                    fetch.forget()
+                    hasBegunAnew = true
+                    continue
+                }
+                do throws(DownloadError) {
+                    try await pause(
+                        &backoff,
+                        after: error,
+                        at: origin,
+                        until: end,
+                        progress: fetch.progress
+                    )
+                } catch {
+                    if OriginError.download(error).isDeceit { fetch.forget() }
+                    throw .download(error)
+                }
+            case .failure(.image(let error)): throw .image(error)
+            }
+        }
+    }
+
+    /// One transfer: libcurl receives on its thread, this one hashes and writes.
+    private func transfer(
+        _ fetch: ImageFetch,
+        from address: WebAddress,
+        until end: Moment
+    ) async -> Result<Void, OriginError> {
+        let exchange: Exchange
+        do throws(DownloadError) { exchange = try self.exchange() } catch {
+            return .failure(.download(error))
+        }
+        let note =
+            fetch.part.count > 0
+            ? PartNote.read(from: store.notePath(of: fetch.request.digest)) : nil
+        let taker = PieceTaker(exchange, fetch.expectation(from: fetch.part.count))
+        let request = ExchangeRequest(
+            address: address,
+            from: fetch.part.count,
+            validator: note.flatMap { $0.isFrom(address) ? $0.validator : nil },
+            redirects: settings.redirects,
+            deadline: time.now.duration(to: end),
+            askedAt: time.wallTime,
+            settings: settings
+        )
+        async let answer = exchange.run(request, into: taker)
+        var fault: ImageError?
+        for await piece in taker.pieces {
+            do throws(ImageError) {
+                switch piece {
+                case .begin(let head, let start):
+                    if fault == nil { try begin(fetch, head, at: start, from: address) }
+                case .bytes(let chunk):
+                    if fault == nil { try fetch.take(chunk.bytes) }
+                    taker.done(chunk.count)
+                }
+            } catch {
+                fault = error
+                exchange.cancel(.cancelled)
+            }
+        }
+        let result = await answer
+        if let fault { return .failure(.image(fault)) }
+        switch result {
+        case .success: return .success(())
+        case .failure(let error): return .failure(.download(error))
+        }
+    }
+
+    private func begin(
+        _ fetch: ImageFetch,
+        _ head: ResponseHead,
+        at start: Int,
+        from address: WebAddress
+    ) throws(ImageError) {
+        if start == 0, fetch.part.count > 0 { try fetch.part.restart() }
+        fetch.isWebPage = head.isWebPage
+        let rest = head.length.flatMap { ByteCount(bytes: start.addingReportingOverflow($0).0) }
+        let total = fetch.request.size ?? rest
+        fetch.total = total
+        fetch.progress(.started(.web(address), from: ByteCount(count: UInt(start)), total: total))
+        guard let total, total >= settings.notedSize, let note = PartNote(address, head) else {
+            return
+        }
+        let path = store.notePath(of: fetch.request.digest)
+        do throws(FileFault) { try note.write(to: path, by: store.files) } catch {
+            throw .writing(path, error.code)
+        }
+    }
+}
+
+extension DownloadError {
+    /// Whether it speaks of the part asked for and not of the file.
+    fileprivate var isAboutTheRest: Bool {
+        switch self {
+        case .status(416, _), .badAnswer, .wrongLength, .tooLong: true
+        default: false
+        }
+    }
+}

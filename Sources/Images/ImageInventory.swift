@@ -1,0 +1,95 @@
+import Digests
+package import Domain
+import Glibc
+
+/// What is in a store: to be listed, verified, and cleaned up.
+package struct ImageInventory: Sendable {
+    /// One image in the store, or the beginning of one.
+    package struct Entry: Sendable, Equatable {
+        package let digest: SHA256Digest
+        package let size: ByteCount
+        /// Whether it is not whole yet, and so not trusted.
+        package let isPart: Bool
+        package let path: String
+    }
+
+    private let store: StoreFolder
+
+    package init(_ store: StoreFolder) { self.store = store }
+
+    /// All that is there, by digest.
+    package func entries() throws(ImageError) -> [Entry] {
+        var entries: [Entry] = []
+        let root = store.root + "/sha256"
+        for folder in try FolderListing.names(in: root) {
+            for name in try FolderListing.names(in: "\(root)/\(folder)") {
+                let isPart = name.hasSuffix(".part")
+                let path = "\(root)/\(folder)/\(name)"
+                var status = stat()
+                guard let digest = SHA256Digest(isPart ? name.dropLast(5) : name[...]),
+                    digest.description.hasPrefix(folder), lstat(path, &status) == 0,
+                    status.st_mode & S_IFMT == S_IFREG
+                else { continue }
+                entries.append(
+                    Entry(
+                        digest: digest,
+                        size: ByteCount(count: UInt(max(0, status.st_size))),
+                        isPart: isPart,
+                        path: path
+                    )
+                )
+            }
+        }
+        return entries.sorted { ($0.digest, $0.path) < ($1.digest, $1.path) }
+    }
+
+    /// Whether the bytes are those that the name says; reads all of them.
+    package func isRight(_ entry: Entry) throws(ImageError) -> Bool {
+        let file = try ImageFile(reading: entry.path, following: false)
+        var hash = SHA256()
+        try file.read { piece throws(ImageError) in
+            guard !Task.isCancelled else { throw .cancelled }
+            hash.update(piece)
+        }
+        return hash.finish() == entry.digest
+    }
+
+    /// Removes everything that no rollout refers to, and what a crash left beside it.
+    ///
+    /// To be called only under a `cleaning` lock.
+    package func prune(under _: borrowing StoreLock) throws(ImageError) -> [Entry] {
+        let needed = Set(try ImageReferences(store).all().flatMap(\.digests))
+        var removed: [Entry] = []
+        var folders: Set<String> = []
+        for entry in try entries() where !needed.contains(entry.digest) {
+            do throws(FileFault) { try store.files.remove(entry.path) } catch {
+                throw .writing(entry.path, error.code)
+            }
+            removed.append(entry)
+            folders.insert(store.folder(of: entry.digest))
+        }
+        try removeNotes(&folders)
+        for folder in folders.sorted() {
+            do throws(FileFault) { try store.files.syncFolder(folder) } catch {
+                throw .writing(folder, error.code)
+            }
+        }
+        return removed
+    }
+
+    /// A note without its part says nothing any more.
+    private func removeNotes(_ folders: inout Set<String>) throws(ImageError) {
+        let root = store.root + "/sha256"
+        for folder in try FolderListing.names(in: root) {
+            let names = try FolderListing.names(in: "\(root)/\(folder)")
+            for name in names where name.hasSuffix(".note") {
+                guard !names.contains(name.dropLast(5) + ".part") else { continue }
+                let path = "\(root)/\(folder)/\(name)"
+                do throws(FileFault) { try store.files.remove(path) } catch {
+                    throw .writing(path, error.code)
+                }
+                folders.insert("\(root)/\(folder)")
+            }
+        }
+    }
+}

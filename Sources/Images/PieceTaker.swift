@@ -1,0 +1,99 @@
+import Domain
+import Synchronization
+
+/// What the answer for an image gives, piece by piece.
+enum Piece: Sendable {
+    /// The bytes that follow belong there in the file.
+    case begin(ResponseHead, at: Int)
+    case bytes(Chunk)
+}
+
+/// Takes an image's bytes on the loop's thread and passes them on, a few MiB at most ahead.
+final class PieceTaker: ResponseTaker {
+    /// How far the network may be ahead of the disk.
+    private static let window = 2 << 20
+
+    let pieces: AsyncStream<Piece>
+    private let sender: AsyncStream<Piece>.Continuation
+    private let exchange: Exchange
+    private let expectation: Expectation
+    /// Passed on and not yet done with.
+    private let ahead = Atomic(0)
+    private let isWaiting = Atomic(false)
+    /// Whether bytes wait in the chunk that is being filled.
+    private let hasRest = Atomic(false)
+    // Both belong to the loop's thread.
+    private nonisolated(unsafe) var chunk = Chunk()
+    // As above.
+    private nonisolated(unsafe) var count = 0
+
+    init(_ exchange: Exchange, _ expectation: Expectation) {
+        self.exchange = exchange
+        self.expectation = expectation
+        (pieces, sender) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
+    }
+
+    func begin(_ head: ResponseHead) -> DownloadError? {
+        switch expectation.start(of: head) {
+        case .failure(let error): return error
+        case .success(let start):
+            count = start
+            sender.yield(.begin(head, at: start))
+            return nil
+        }
+    }
+
+    func take(_ bytes: UnsafeRawBufferPointer) -> Taking {
+        guard hasRoom() else { return .later }
+        let (end, overflow) = count.addingReportingOverflow(bytes.count)
+        guard !overflow, end <= expectation.limit.bytes else {
+            return .refused(.tooLong(limit: expectation.limit))
+        }
+        count = end
+        var rest = bytes
+        while !rest.isEmpty {
+            let taken = chunk.fill(from: rest)
+            rest = UnsafeRawBufferPointer(rebasing: rest[taken...])
+            if chunk.isFull { send() }
+        }
+        flush()
+        return .taken
+    }
+
+    func end() {
+        send()
+        sender.finish()
+    }
+
+    /// Lets nothing wait in here while the disk has nothing to do; on the loop's thread.
+    func flush() {
+        guard chunk.count > 0 else { return }
+        hasRest.store(true, ordering: .sequentiallyConsistent)
+        // The disk may have run dry before it could see that there is more.
+        if ahead.load(ordering: .sequentiallyConsistent) == 0 { send() }
+    }
+
+    /// For the disk's side: so many bytes are done with.
+    func done(_ count: Int) {
+        let (_, left) = ahead.subtract(count, ordering: .sequentiallyConsistent)
+        if isWaiting.exchange(false, ordering: .sequentiallyConsistent) { exchange.goOn() }
+        if left == 0, hasRest.load(ordering: .sequentiallyConsistent) { exchange.flush() }
+    }
+
+    private func hasRoom() -> Bool {
+        guard ahead.load(ordering: .sequentiallyConsistent) >= Self.window else { return true }
+        isWaiting.store(true, ordering: .sequentiallyConsistent)
+        // The disk may have caught up before it could see that we wait.
+        guard ahead.load(ordering: .sequentiallyConsistent) < Self.window else { return false }
+        isWaiting.store(false, ordering: .sequentiallyConsistent)
+        return true
+    }
+
+    private func send() {
+        hasRest.store(false, ordering: .sequentiallyConsistent)
+        guard chunk.count > 0 else { return }
+        ahead.add(chunk.count, ordering: .sequentiallyConsistent)
+        sender.yield(.bytes(chunk))
+        chunk = Chunk()
+    }
+}

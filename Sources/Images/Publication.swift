@@ -1,0 +1,77 @@
+import Domain
+import Glibc
+import Threads
+
+/// The last steps of an image into the store, which wait for the disk.
+///
+/// In this order: bytes on disk, name, name on disk.
+struct Publication: Sendable {
+    let store: StoreFolder
+    let digest: SHA256Digest
+    let descriptor: Int32
+    let count: Int
+
+    /// The image's path.
+    func perform() throws(ImageError) -> String {
+        let name = store.path(of: digest)
+        do throws(FileFault) {
+            // A part that was longer once would bring its old end along.
+            try store.files.truncate(descriptor, to: count)
+            try store.files.seal(descriptor)
+            try store.files.sync(descriptor)
+            // Before the name: a whole part needs no note, an image would keep it as litter.
+            try? store.files.remove(store.notePath(of: digest))
+            try store.files.rename(store.partPath(of: digest), to: name)
+            try store.files.syncFolder(store.folder(of: digest))
+        } catch { throw .writing(name, error.code) }
+        return name
+    }
+}
+
+/// A few threads that wait for the disk, so that nobody else does.
+///
+/// A file system writes its journal once for all who wait at the same time: eight at once take
+/// hardly longer than one.
+final class Publishers: Sendable {
+    private static let count = 8
+
+    private actor Publisher {
+        nonisolated let executor: ThreadExecutor
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor {
+            executor.asUnownedSerialExecutor()
+        }
+
+        init(executor: ThreadExecutor) { self.executor = executor }
+
+        func perform(_ publication: Publication) -> Result<String, ImageError> {
+            do throws(ImageError) { return .success(try publication.perform()) } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    private let publishers: [Publisher]
+
+    init() throws(ThreadError) {
+        var publishers: [Publisher] = []
+        for _ in 0..<Self.count {
+            do throws(ThreadError) {
+                publishers.append(Publisher(executor: try ThreadExecutor.start(name: "store")))
+            } catch {
+                for publisher in publishers { publisher.executor.stop() }
+                throw error
+            }
+        }
+        self.publishers = publishers
+    }
+
+    func perform(_ publication: Publication, turn: Int) async -> Result<String, ImageError> {
+        await publishers[turn % Self.count].perform(publication)
+    }
+
+    /// To be called once, when nothing is left to do.
+    func stop() {
+        for publisher in publishers { publisher.executor.stop() }
+    }
+}

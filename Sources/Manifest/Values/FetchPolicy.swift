@@ -1,0 +1,31 @@
+/// How images come over the network.
+package struct FetchPolicy: Sendable, Hashable {
+    package let connections: Int
+    package let attempts: Int
+    /// Certificates to trust in place of the system's.
+    package let authorities: FileReference?
+    package let certificate: FileReference?
+    package let key: FileReference?
+    /// The address of the proxy, nil for the environment's.
+    package let proxy: String?
+    /// Hosts that are reached without one.
+    package let withoutProxy: [String]
+
+    package init(
+        connections: Int = 8,
+        attempts: Int = 5,
+        authorities: FileReference? = nil,
+        certificate: FileReference? = nil,
+        key: FileReference? = nil,
+        proxy: String? = nil,
+        withoutProxy: [String] = []
+    ) {
+        self.connections = connections
+        self.attempts = attempts
+        self.authorities = authorities
+        self.certificate = certificate
+        self.key = key
+        self.proxy = proxy
+        self.withoutProxy = withoutProxy
+    }
+}

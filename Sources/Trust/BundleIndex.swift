@@ -1,0 +1,168 @@
+import Digests
+package import Domain
+import Wire
+
+/// Why a file is no bundle that can be used.
+package enum BundleFault: Error, Equatable, Sendable, CustomStringConvertible {
+    case noBundle
+    case badIndex(String)
+    case badName(String)
+    case wrongLength(expected: Int64, found: Int64)
+    case wrongMember(String)
+    case noMember(String)
+    case tooLarge(String)
+
+    package var description: String {
+        switch self {
+        case .noBundle: "it does not begin like a bundle"
+        case .badIndex(let what): "its list of contents is damaged: \(what.visible)"
+        case .badName(let name): "'\(name.visible)' is no name for a part of a bundle"
+        case .wrongLength(let expected, let found):
+            "it has \(found) bytes, its list of contents tells \(expected)"
+        case .wrongMember(let name): "its part '\(name.visible)' is not what it was"
+        case .noMember(let name): "its part '\(name.visible)' is missing"
+        case .tooLarge(let name): "its part '\(name.visible)' is larger than any"
+        }
+    }
+}
+
+/// What is in a bundle, and where: the beginning of its file.
+///
+/// A line that says what it is, the length of the index in eight bytes, the index as JSON, then
+/// the parts one after the other and nothing else.
+package struct BundleIndex: Sendable, Equatable {
+    /// One file in the bundle.
+    package struct Member: Sendable, Equatable {
+        package let name: String
+        package let size: Int64
+        package let digest: SHA256Digest
+
+        package init(name: String, size: Int64, digest: SHA256Digest) {
+            self.name = name
+            self.size = size
+            self.digest = digest
+        }
+    }
+
+    package static let mark = Array("yardmaster-bundle-1\n".utf8)
+    /// The mark and the length of the index.
+    package static let headLength = 28
+    package static let longestIndex = 4 << 20
+    package static let mostMembers = 4_096
+    /// As large as the largest image.
+    package static let largestMember: Int64 = 64 << 20
+
+    /// When it was made, by the clock of who made it.
+    package let created: WallTime
+    /// In rising order of their names.
+    package let members: [Member]
+    private let start: Int64
+
+    /// How long the index is, from the first `headLength` bytes.
+    package static func indexLength(_ head: [UInt8]) throws(BundleFault) -> Int {
+        guard head.count >= headLength, head.starts(with: mark) else { throw .noBundle }
+        let length = head[mark.count..<headLength].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard let count = Int(exactly: length), count <= longestIndex else {
+            throw .badIndex("it is too long")
+        }
+        return count
+    }
+
+    /// Reads the index; `total` is the length of the whole file.
+    package init(_ index: [UInt8], total: Int64) throws(BundleFault) {
+        let document: JSONValue
+        do throws(JSONError) {
+            document = try JSONValue(json: index)
+        } catch { throw .badIndex(error.description) }
+        guard document["form"]?.integer == 1 else { throw .badIndex("another form") }
+        guard let created = document["created"]?.integer,
+            (0...253_402_300_799_999).contains(created)
+        else { throw .badIndex("created") }
+        guard let list = document["members"]?.array, list.count <= Self.mostMembers else {
+            throw .badIndex("members")
+        }
+        var members: [Member] = []
+        var end = Int64(Self.headLength) + Int64(index.count)
+        start = end
+        for element in list {
+            guard let name = element["name"]?.string, let size = element["size"]?.integer,
+                let digest = element["sha256"]?.string.flatMap({ SHA256Digest($0) })
+            else { throw .badIndex("members") }
+            guard Self.isName(name) else { throw .badName(name) }
+            if let last = members.last, ExactText(last.name) >= ExactText(name) {
+                throw .badIndex("the parts are not in order")
+            }
+            guard (0...Self.largestMember).contains(size) else { throw .tooLarge(name) }
+            end += size
+            members.append(Member(name: name, size: size, digest: digest))
+        }
+        guard end == total else { throw .wrongLength(expected: end, found: total) }
+        self.created = WallTime(milliseconds: created)
+        self.members = members
+    }
+
+    /// The beginning of a bundle of these parts, and the order in which they follow.
+    package static func head(
+        of members: [Member],
+        created: WallTime
+    ) throws(BundleFault) -> (bytes: [UInt8], members: [Member]) {
+        let sorted = members.sorted { ExactText($0.name) < ExactText($1.name) }
+        let index = JSONValue.object([
+            "form": 1,
+            "created": .integer(created.milliseconds),
+            "members": .array(
+                sorted.map { member in
+                    .object([
+                        "name": .string(member.name),
+                        "size": .integer(member.size),
+                        "sha256": .string(member.digest.description),
+                    ])
+                }
+            ),
+        ]).bytes
+        var bytes = mark
+        for shift in stride(from: 56, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: index.count >> shift))
+        }
+        bytes += index
+        // What is written must be readable: the reader's own rules are the only ones.
+        let sizes = sorted.reduce(Int64(bytes.count)) { $0 + $1.size }
+        _ = try BundleIndex(index, total: sizes)
+        return (bytes, sorted)
+    }
+
+    /// Plain names in folders: none can lead out of where it is put.
+    private static func isName(_ name: String) -> Bool {
+        let bytes = Array(name.utf8)
+        guard (1...512).contains(bytes.count) else { return false }
+        let areLetters = bytes.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x25, 0x2D, 0x2E, 0x2F, 0x5F, 0x7E: true
+            default: false
+            }
+        }
+        return areLetters
+            && bytes.split(separator: 0x2F, omittingEmptySubsequences: false).allSatisfy {
+                !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8)
+            }
+    }
+
+    /// Where a part begins in the file, and what it must be.
+    package func place(of name: String) throws(BundleFault) -> (offset: Int64, member: Member) {
+        var offset = start
+        for member in members {
+            if member.name.utf8.elementsEqual(name.utf8) { return (offset, member) }
+            offset += member.size
+        }
+        throw .noMember(name)
+    }
+}
+
+extension BundleIndex.Member {
+    /// Whether these are the part's bytes.
+    package func check(_ bytes: [UInt8]) throws(BundleFault) {
+        guard Int64(bytes.count) == size, SHA256.digest(of: bytes) == digest else {
+            throw .wrongMember(name)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Digests
+import Domain
+import Signatures
+import Wire
+
+/// Why a detached signature does not stand behind an image.
+package enum MinisignError: Error, Equatable, Sendable, CustomStringConvertible {
+    case badKey
+    case badSignature(line: Int)
+    /// Made by another key than the one that was named.
+    case otherKey(wanted: String, found: String)
+    case wrong
+    /// The signature holds, the comment beside it was changed.
+    case wrongComment
+
+    package var description: String {
+        switch self {
+        case .badKey: "it is no public key of minisign"
+        case .badSignature(let line): "it is no signature of minisign: line \(line) is wrong"
+        case .otherKey(let wanted, let found):
+            "it was made by the key \(found), not by the key \(wanted) that is trusted for it"
+        case .wrong: "the signature is not over these bytes"
+        case .wrongComment: "the signature's trusted comment was changed"
+        }
+    }
+}
+
+/// A public key of minisign: an Ed25519 key with the id that signatures name.
+package struct MinisignKey: Sendable, Hashable, CustomStringConvertible {
+    fileprivate let id: [UInt8]
+    fileprivate let key: VerifyingKey
+
+    /// Reads the key's file, or its second line alone.
+    package init(_ text: [UInt8]) throws(MinisignError) {
+        let lines = MinisignSignature.lines(text)
+        let line: [UInt8]
+        switch lines.count {
+        case 1: line = lines[0]
+        case 2 where lines[0].starts(with: "untrusted comment:".utf8): line = lines[1]
+        default: throw .badKey
+        }
+        guard let bytes = Base64.bytes(line), bytes.count == 42, bytes.starts(with: "Ed".utf8),
+            let key = VerifyingKey(ed25519: Array(bytes[10...]))
+        else { throw .badKey }
+        id = Array(bytes[2..<10])
+        self.key = key
+    }
+
+    /// The id as minisign prints it.
+    package var description: String { Hex.text(id.reversed()).uppercased() }
+}
+
+/// A detached signature of minisign, of either form, with its trusted comment.
+package struct MinisignSignature: Sendable, Equatable {
+    package static let longest: Int64 = 16_384
+
+    private let isPrehashed: Bool
+    private let id: [UInt8]
+    private let signature: [UInt8]
+    private let overall: [UInt8]
+    /// Signed too: what the signer says of the image.
+    package let comment: String
+
+    package init(_ text: [UInt8]) throws(MinisignError) {
+        let lines = Self.lines(text)
+        guard lines.count == 4, Int64(text.count) <= Self.longest else {
+            throw .badSignature(line: min(lines.count + 1, 5))
+        }
+        guard lines[0].starts(with: "untrusted comment: ".utf8) else {
+            throw .badSignature(line: 1)
+        }
+        guard let bytes = Base64.bytes(lines[1]), bytes.count == 74 else {
+            throw .badSignature(line: 2)
+        }
+        switch (bytes[0], bytes[1]) {
+        case (0x45, 0x64): isPrehashed = false
+        case (0x45, 0x44): isPrehashed = true
+        default: throw .badSignature(line: 2)
+        }
+        let mark = Array("trusted comment: ".utf8)
+        guard lines[2].starts(with: mark),
+            let comment = String(validating: lines[2].dropFirst(mark.count), as: UTF8.self)
+        else { throw .badSignature(line: 3) }
+        guard let overall = Base64.bytes(lines[3]), overall.count == 64 else {
+            throw .badSignature(line: 4)
+        }
+        id = Array(bytes[2..<10])
+        signature = Array(bytes[10...])
+        self.comment = comment
+        self.overall = overall
+    }
+
+    /// Whether the key's owner signed these bytes, and the comment with them.
+    package func verify(_ bytes: [UInt8], by key: MinisignKey) throws(MinisignError) {
+        guard id == key.id else {
+            throw .otherKey(
+                wanted: key.description,
+                found: Hex.text(id.reversed()).uppercased()
+            )
+        }
+        let message = isPrehashed ? LongDigest.blake2b512.digest(of: bytes) : bytes
+        guard key.key.verifies(signature, of: message) else { throw .wrong }
+        guard key.key.verifies(overall, of: signature + comment.utf8) else {
+            throw .wrongComment
+        }
+    }
+
+    /// The lines of a text, with or without a last line break, of either kind.
+    fileprivate static func lines(_ text: [UInt8]) -> [[UInt8]] {
+        var lines = text.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
+            Array(line.last == 0x0D ? line.dropLast() : line)
+        }
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        return lines
+    }
+}

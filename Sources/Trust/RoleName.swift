@@ -1,0 +1,51 @@
+/// Whose document a metadata file is.
+package enum RoleName: Hashable, Sendable, CustomStringConvertible {
+    case root, timestamp, snapshot, targets
+    /// A role that another targets role handed part of its names to.
+    case delegated(ExactText)
+
+    /// Nil for the names of the top-level roles, which nobody can delegate to, and for no name.
+    package init?(delegated name: ExactText) {
+        guard !name.bytes.isEmpty, name.bytes.count <= 1_024 else { return nil }
+        guard !["root", "timestamp", "snapshot", "targets", "mirrors"].contains(name.text) else {
+            return nil
+        }
+        self = .delegated(name)
+    }
+
+    package var name: ExactText {
+        switch self {
+        case .root: ExactText("root")
+        case .timestamp: ExactText("timestamp")
+        case .snapshot: ExactText("snapshot")
+        case .targets: ExactText("targets")
+        case .delegated(let name): name
+        }
+    }
+
+    /// What `_type` must say.
+    var type: String {
+        switch self {
+        case .root: "root"
+        case .timestamp: "timestamp"
+        case .snapshot: "snapshot"
+        case .targets, .delegated: "targets"
+        }
+    }
+
+    /// How the snapshot lists it.
+    var listedName: ExactText { ExactText(name.text + ".json") }
+
+    /// The document's address below the repository's.
+    package func path(version: Int64?) -> String {
+        let name = PercentEncoding.encoded(name.bytes) + ".json"
+        return version.map { "\($0).\(name)" } ?? name
+    }
+
+    package var description: String {
+        switch self {
+        case .root, .timestamp, .snapshot, .targets: name.description
+        case .delegated(let name): "delegated role '\(name)'"
+        }
+    }
+}

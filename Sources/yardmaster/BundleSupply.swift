@@ -1,0 +1,155 @@
+import Commands
+import Domain
+import Images
+import Manifest
+import Synchronization
+import Trust
+
+/// Judges by what a bundle holds and this depot trusts.
+struct BundleSupply: TrustSupply {
+    let bundle: BundleFile
+    let state: String
+    /// Whether what is verified is kept; a mere look keeps nothing.
+    let keeps: Bool
+
+    var isOffline: Bool { true }
+
+    /// Only what this depot was told to trust before: a bundle cannot vouch for itself.
+    func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
+        let name = repository.map { "repository-\($0.name)" } ?? "signatures"
+        let path = state + "/trust/" + name
+        do throws(StorageError) {
+            if keeps, repository == nil { _ = try TrustFolder(state + "/trust", isHeld: false) }
+            if keeps {
+                let files = try TrustFolder(path)
+                return TrustPlace(files: files)
+            }
+            guard TrustFolder.exists(path) else { return TrustPlace(files: MemoryFiles()) }
+            let files = try TrustFolder(path, isHeld: false)
+            return TrustPlace(
+                files: try MemoryFiles(copying: files, limit: TrustLimits().listed)
+            )
+        } catch {
+            throw CommandError(
+                .trust,
+                "this depot trusts no \(repository.map { "repository \($0.name)" } ?? "signatures")",
+                because: [error.description],
+                hint: "begin with 'yardmaster trust --metadata-dir \(path) init ROOT'"
+            )
+        }
+    }
+
+    func documents(of repository: PlannedRepository) -> AnyDocuments {
+        AnyDocuments(source: BundleDocuments(bundle: bundle, folder: "metadata/\(repository.name)"))
+    }
+
+    func key(_ file: FileReference) throws(TrustError) -> [UInt8] {
+        do throws(BundleFault) {
+            return try bundle.bytes(of: "files/\(file.path)")
+        } catch {
+            throw .source(file.text, .unreachable(error.description))
+        }
+    }
+
+    func signature(
+        of image: PlannedImage,
+        at source: Manifest.ImageSource
+    ) async throws(SourceError) -> [UInt8] {
+        try await BundleDocuments(bundle: bundle, folder: "signatures")
+            .fetch(image.name, limit: MinisignSignature.longest)
+    }
+}
+
+/// The documents of a repository in a bundle.
+///
+/// The file is read by one task at a time, and nothing in it changes.
+struct BundleDocuments: MetadataSource, @unchecked Sendable {
+    let bundle: BundleFile
+    let folder: String
+
+    func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
+        do throws(BundleFault) {
+            guard let bytes = try bundle.part("\(folder)/\(path)") else { throw .noMember(path) }
+            guard Int64(bytes.count) <= limit else { throw .tooLarge(path) }
+            return bytes
+        } catch {
+            switch error {
+            case .noMember: throw .notThere
+            case .tooLarge: throw .tooLong(limit: limit)
+            default: throw .unreachable(error.description)
+            }
+        }
+    }
+}
+
+/// Judges as the network does and remembers what it took for that.
+struct RecordingSupply: TrustSupply {
+    let network: NetworkSupply
+    let record = Record()
+
+    final class Record: Sendable {
+        private let parts = Mutex<[String: [UInt8]]>([:])
+
+        func keep(_ name: String, _ bytes: [UInt8]) { parts.withLock { $0[name] = bytes } }
+
+        var all: [(name: String, bytes: [UInt8])] {
+            parts.withLock { parts in
+                parts.sorted { $0.key < $1.key }.map { (name: $0.key, bytes: $0.value) }
+            }
+        }
+    }
+
+    var isOffline: Bool { false }
+
+    /// Root alone, so that everything else is asked for.
+    func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
+        guard let repository else { return TrustPlace(files: MemoryFiles()) }
+        let files = try network.place(of: repository)
+        do throws(StorageError) {
+            let root = try files.read("root.json", limit: TrustLimits().root)
+            return TrustPlace(files: MemoryFiles(root.map { ["root.json": $0] } ?? [:]))
+        } catch { throw CommandError(.cannotCreate, error.description) }
+    }
+
+    func documents(of repository: PlannedRepository) -> AnyDocuments {
+        AnyDocuments(
+            source: Recorder(
+                documents: network.documents(of: repository),
+                folder: "metadata/\(repository.name)",
+                record: record
+            )
+        )
+    }
+
+    func key(_ file: FileReference) throws(TrustError) -> [UInt8] { try network.key(file) }
+
+    func signature(
+        of image: PlannedImage,
+        at source: Manifest.ImageSource
+    ) async throws(SourceError) -> [UInt8] {
+        let bytes = try await network.signature(of: image, at: source)
+        record.keep("signatures/\(image.name)", bytes)
+        return bytes
+    }
+
+    /// The roots before the one trusted here: another depot may know only an older one.
+    func recordRoots(of repository: PlannedRepository, upTo version: Int64) async {
+        let documents = documents(of: repository)
+        guard version >= 1 else { return }
+        for number in 1...version {
+            _ = try? await documents.fetch("\(number).root.json", limit: TrustLimits().root)
+        }
+    }
+
+    private struct Recorder: MetadataSource {
+        let documents: AnyDocuments
+        let folder: String
+        let record: Record
+
+        func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
+            let bytes = try await documents.fetch(path, limit: limit)
+            record.keep("\(folder)/\(path)", bytes)
+            return bytes
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Commands
+import Domain
+import Images
+import Manifest
+import Synchronization
+
+/// A mark that is set once, from any thread.
+final class NewMark: Sendable {
+    private let mark = Atomic(false)
+
+    func set() { mark.store(true, ordering: .relaxed) }
+
+    var isSet: Bool { mark.load(ordering: .relaxed) }
+}
+
+/// An image of a plan that cannot be had, and what that means for the command.
+struct FetchFailure: Error {
+    let image: PlannedImage
+    let error: FetchError
+
+    init(_ image: PlannedImage, _ error: FetchError) {
+        self.image = image
+        self.error = error
+    }
+
+    /// One error for all of them, nil when there is none; the worst decides on the exit code.
+    static func refusal(_ failures: [FetchFailure], of total: Int) -> CommandError? {
+        guard let first = failures.first else { return nil }
+        let code = ExitCode.worst(of: failures.map(\.kind.exitCode))
+        let worst = failures.first { $0.kind.exitCode == code } ?? first
+        let sentence =
+            failures.count == 1
+            ? "the image \(first.image.name) cannot be had"
+            : "\(failures.count) of \(total) images cannot be had"
+        return CommandError(
+            worst.kind,
+            sentence,
+            because: failures.flatMap { $0.causes(alone: failures.count == 1) },
+            hint: worst.hint
+        )
+    }
+
+    /// An error of the store that no single image is the reason of.
+    static func refusal(ofStore error: ImageError) -> CommandError {
+        CommandError(
+            kind(ofStore: error),
+            "the image store cannot be used",
+            because: [error.description],
+            hint: "make room or mend the disk, or name another directory with --state DIR"
+        )
+    }
+
+    private func causes(alone: Bool) -> [String] {
+        let name = alone ? "" : "\(image.name): "
+        switch error {
+        case .store(let error): return [name + error.description]
+        case .cancelled: return [name + "it was cut short; what arrived is kept for the next time"]
+        case .origins(let failures):
+            guard !failures.isEmpty else { return [name + "nothing says where it is"] }
+            return failures.map { "\(name)\($0.origin): \($0.error)" }
+        }
+    }
+
+    var kind: CommandError.Kind {
+        switch error {
+        case .store(let error): return Self.kind(ofStore: error)
+        case .cancelled: return .unavailable
+        case .origins(let failures):
+            let codes = failures.map { Self.kind(of: $0.error) }
+            let worst = ExitCode.worst(of: codes.map(\.exitCode))
+            return codes.first { $0.exitCode == worst } ?? .inputMissing
+        }
+    }
+
+    private static func kind(ofStore error: ImageError) -> CommandError.Kind {
+        switch error {
+        case .tooLarge, .tooLong, .wrongSize, .wrongDigest, .damaged: .trust
+        case .full, .cannotWrite: .cannotWrite
+        case .readOnly, .notPermitted, .missing, .isDirectory, .notAFile, .cannotRead:
+            .cannotCreate
+        case .cancelled: .unavailable
+        }
+    }
+
+    private static func kind(of error: OriginError) -> CommandError.Kind {
+        if error.isDeceit { return .trust }
+        switch error {
+        case .image(let error):
+            switch error {
+            case .full, .cannotWrite, .readOnly: return .cannotWrite
+            default: return .inputMissing
+            }
+        case .download(let error):
+            if error.isAbsence { return .inputMissing }
+            switch error {
+            case .configuration: return .configuration
+            case .file: return .inputMissing
+            default: return .unavailable
+            }
+        }
+    }
+
+    private var hint: String {
+        let place = "it is named at \(image.place)"
+        return switch kind {
+        case .trust:
+            "\(place); get the image or its digest anew from its maker: nothing that differs is used"
+        case .inputMissing: "\(place); mend the URL or put the file there"
+        case .unavailable:
+            "\(place); what arrived is kept: run again when the network is there, or add a mirror"
+        case .configuration: "mend what `fetch` says in the manifest; \(place)"
+        case .cannotWrite, .cannotCreate:
+            "make room or mend the disk, then run again; \(place)"
+        case .usage, .manifest, .busy, .internal: place
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Commands
+import Domain
+import Images
+import Journal
+import Reports
+import Wire
+
+/// `images`: what is in the store, whether it is still right, and what nobody needs any more.
+struct ImagesCommand {
+    enum Action: Sendable {
+        case list, verify
+        case prune(forgetting: [String])
+    }
+
+    let action: Action
+    let state: String
+    let common: CommonOptions
+    let context: Context
+
+    init(
+        _ action: Action,
+        _ invocation: Invocation,
+        _ context: Context
+    ) throws(CommandError) {
+        self.action = action
+        state = try CommonOptions.stateDirectory(invocation, context)
+        common = CommonOptions(invocation)
+        self.context = context
+    }
+
+    private struct Line {
+        let entry: ImageInventory.Entry
+        let state: String
+        let users: [String]
+    }
+
+    func run() throws(CommandError) -> ExitCode {
+        do throws(StateDirectoryError) { _ = try StateDirectory.existing(at: state) } catch {
+            throw CommandError(
+                .inputMissing,
+                error.description,
+                hint: "nothing was fetched there yet; name another directory with --state DIR"
+            )
+        }
+        let folder = StoreFolder(stateDirectory: state)
+        do throws(ImageError) {
+            switch action {
+            case .list: return try list(folder)
+            case .verify: return try verify(folder)
+            case .prune(let rollouts): return try prune(folder, forgetting: rollouts)
+            }
+        } catch { throw FetchFailure.refusal(ofStore: error) }
+    }
+
+    private func list(_ folder: StoreFolder) throws(ImageError) -> ExitCode {
+        show(try lines(folder) { $0.isPart ? "unfinished" : "whole" }, .done)
+        return .done
+    }
+
+    /// Reads every image again; one that is not what its name says is told, and the exit is 77.
+    private func verify(_ folder: StoreFolder) throws(ImageError) -> ExitCode {
+        let inventory = ImageInventory(folder)
+        let lines = try lines(folder) { (entry) throws(ImageError) in
+            if entry.isPart { return "unfinished" }
+            return try inventory.isRight(entry) ? "right" : "damaged"
+        }
+        let isRight = lines.allSatisfy { $0.state != "damaged" }
+        let code = isRight ? ExitCode.done : .trustRefused
+        show(lines, code)
+        if !isRight, !common.wantsJSON {
+            context.console.note(
+                "yardmaster: a damaged image is never used: the next fetch or run replaces it\n"
+            )
+        }
+        return code
+    }
+
+    private func prune(
+        _ folder: StoreFolder,
+        forgetting rollouts: [String]
+    ) throws(ImageError) -> ExitCode {
+        guard let lock = try StoreLock(folder, for: .cleaning) else {
+            context.console.note(
+                "yardmaster: error: the images are in use\n"
+                    + "  hint: wait until the run or fetch that uses them has ended\n"
+            )
+            return .busy
+        }
+        let references = ImageReferences(folder)
+        for rollout in rollouts where try !references.forget(rollout) {
+            context.console.note(
+                "yardmaster: warning: nothing is known of a rollout \(rollout.visible)\n"
+            )
+        }
+        let removed = try ImageInventory(folder).prune(under: lock)
+        lock.release()
+        show(removed.map { Line(entry: $0, state: "removed", users: []) }, .done)
+        return .done
+    }
+
+    private func lines(
+        _ folder: StoreFolder,
+        _ state: (ImageInventory.Entry) throws(ImageError) -> String
+    ) throws(ImageError) -> [Line] {
+        let references = try ImageReferences(folder).all()
+        var lines: [Line] = []
+        for entry in try ImageInventory(folder).entries() {
+            let users = references.filter { $0.digests.contains(entry.digest) }.map(\.rollout)
+            lines.append(Line(entry: entry, state: try state(entry), users: users))
+        }
+        return lines
+    }
+
+    private func show(_ lines: [Line], _ code: ExitCode) {
+        if common.wantsJSON {
+            context.console.result(document(lines, code).text + "\n")
+        } else if !common.isQuiet {
+            let rows = lines.map { line in
+                [
+                    line.entry.digest.description, line.entry.size.description, line.state,
+                    line.users.isEmpty ? "-" : line.users.map(\.visible).joined(separator: ", "),
+                ]
+            }
+            let bytes = lines.reduce(0) { $0 + $1.entry.size.bytes }
+            let total = ByteCount(count: UInt(max(0, bytes)))
+            let count = "\(lines.count) image\(lines.count == 1 ? "" : "s"), \(total)"
+            let text =
+                lines.isEmpty
+                ? [count]
+                : Columns.table([["sha256", "size", "state", "rollouts"]] + rows) + [count]
+            context.console.result(text.joined(separator: "\n") + "\n")
+        }
+    }
+
+    private func document(_ lines: [Line], _ code: ExitCode) -> JSONValue {
+        .object([
+            "schema": 1,
+            "images": .array(
+                lines.map { line in
+                    .object([
+                        "sha256": .string(line.entry.digest.description),
+                        "size": .integer(Int64(line.entry.size.bytes)),
+                        "state": .string(line.state),
+                        "rollouts": .array(line.users.map { .string($0) }),
+                    ])
+                }
+            ),
+            "exit": .object([
+                "code": .integer(Int64(code.rawValue)),
+                "reason": .string(code.sentence),
+            ]),
+        ])
+    }
+}

@@ -1,0 +1,194 @@
+import Commands
+import Domain
+import Glibc
+import Images
+import Trust
+import Wire
+
+/// `trust`: the trusted documents of a repository.
+///
+/// The forms that the ecosystem's conformance suite drives end in 0 or exactly 1.
+struct TrustCommand {
+    private let invocation: Invocation
+    private let context: Context
+
+    init(_ invocation: Invocation, _ context: Context) {
+        self.invocation = invocation
+        self.context = context
+    }
+
+    func run() async throws(CommandError) -> ExitCode {
+        let action = invocation.arguments[0]
+        if action == "show" { return try TrustShow(invocation, context).run() }
+        do throws(CommandError) {
+            guard action == "init" || invocation.arguments.count == 1 else {
+                throw CommandError(.usage, "only 'trust init' takes a file")
+            }
+            guard action != "init" else {
+                try begin()
+                return .done
+            }
+            let fetching = try DocumentFetching(state: try value("metadata-dir"))
+            let result = await work(action, fetching.downloads)
+            await fetching.stop()
+            try result.get()
+        } catch {
+            context.console.note(error.text)
+            return .internalError
+        }
+        return .done
+    }
+
+    private func work(
+        _ action: String,
+        _ downloads: any Downloads
+    ) async -> Result<Void, CommandError> {
+        do throws(CommandError) {
+            if action == "refresh" {
+                try await refresh(downloads)
+            } else {
+                try await download(downloads)
+            }
+            return .success(())
+        } catch { return .failure(error) }
+    }
+
+    private func value(_ flag: String) throws(CommandError) -> String {
+        guard let value = invocation.value(flag) else {
+            throw CommandError(
+                .usage,
+                "'trust \(invocation.arguments[0])' needs '--\(flag)'",
+                hint: "try 'yardmaster trust --help'"
+            )
+        }
+        return value
+    }
+
+    private func say(_ text: String) {
+        if !invocation.has("quiet") { context.console.result(text + "\n") }
+    }
+
+    // MARK: init
+
+    private func begin() throws(CommandError) {
+        guard invocation.arguments.count == 2 else {
+            throw CommandError(.usage, "'trust init' needs the file of a root")
+        }
+        let path = invocation.arguments[1]
+        let directory = try value("metadata-dir")
+        do throws(TrustError) {
+            let bytes = try TrustFolder.contents(of: path, limit: TrustLimits().root)
+            let root = try Updater<TrustFolder, WebDocuments>.begin(
+                with: bytes,
+                in: try TrustFolder.held(directory)
+            )
+            say("root version \(root.header.version) is trusted in \(directory)")
+        } catch {
+            throw CommandError(
+                .trust,
+                "'\(path.visible)' does not become the trusted root",
+                because: [error.description]
+            )
+        }
+    }
+
+    // MARK: refresh and download
+
+    private func updater(
+        _ downloads: any Downloads
+    ) throws(CommandError) -> Updater<TrustFolder, WebDocuments> {
+        let directory = try value("metadata-dir")
+        let source = WebDocuments(try value("metadata-url"), downloads)
+        do throws(TrustError) {
+            return try Updater(
+                files: try TrustFolder.held(directory),
+                source: source,
+                now: RealTime().wallTime
+            )
+        } catch { throw refusal(error) }
+    }
+
+    private func refresh(_ downloads: any Downloads) async throws(CommandError) {
+        var updater = try updater(downloads)
+        do throws(TrustError) {
+            try await updater.refresh()
+        } catch { throw refusal(error) }
+        say("the repository's documents are verified and up to date")
+    }
+
+    private func download(_ downloads: any Downloads) async throws(CommandError) {
+        let names = invocation.values("target-name")
+        guard !names.isEmpty else {
+            throw CommandError(.usage, "'trust download' needs '--target-name'")
+        }
+        let directory = try value("target-dir")
+        let source = WebDocuments(try value("target-base-url"), downloads)
+        var updater = try updater(downloads)
+        do throws(TrustError) {
+            try await updater.refresh()
+            let store = TrustStore(try TrustFolder.shared(directory))
+            for name in names {
+                guard let path = TargetPath(name) else { throw .badTargetPath(name) }
+                let file = try await updater.find(path)
+                try file.checkIsCheckable(path)
+                let present = try store.read(path.fileName, limit: file.length)
+                if let present, (try? file.check(present, path)) != nil {
+                    say("\(path): \(directory)/\(path.fileName), there already")
+                    continue
+                }
+                let bytes = try await updater.fetch(file, path, from: source)
+                try store.replace(path.fileName, with: bytes)
+                say("\(path): \(directory)/\(path.fileName), \(bytes.count) bytes")
+            }
+        } catch { throw refusal(error) }
+    }
+
+    private func refusal(_ error: TrustError) -> CommandError {
+        let hint: String? =
+            switch error {
+            case .noRoot: "bring a root by a way you trust, then 'yardmaster trust init'"
+            case .clockWentBack: "set the clock"
+            default: nil
+            }
+        return CommandError(
+            .trust,
+            "the repository is not trusted",
+            because: [error.description],
+            hint: hint
+        )
+    }
+}
+
+extension TrustFolder {
+    /// The folder for this process alone.
+    static func held(_ path: String) throws(TrustError) -> TrustFolder {
+        do throws(StorageError) {
+            return try TrustFolder(path)
+        } catch { throw .storage(error) }
+    }
+
+    static func shared(_ path: String) throws(TrustError) -> TrustFolder {
+        do throws(StorageError) {
+            return try TrustFolder(path, isHeld: false)
+        } catch { throw .storage(error) }
+    }
+
+    /// A small file anywhere, links followed.
+    static func contents(of path: String, limit: Int64) throws(TrustError) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw .storage(StorageError(.read, path, code: errno)) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = Glibc.read(descriptor, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .storage(StorageError(.read, path, code: errno)) }
+            if count == 0 { return bytes }
+            bytes += piece[..<count]
+            guard Int64(bytes.count) <= limit else {
+                throw .storage(StorageError(.read, path, code: EFBIG))
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import Commands
+import Domain
+import Images
+import Manifest
+import Trust
+
+extension TrustDesk where Supply == NetworkSupply {
+    /// Judges images that are in the store, by documents of the network.
+    static func judge(
+        _ images: [FetchedImage],
+        of plan: FrozenPlan,
+        state: String
+    ) async throws(CommandError) -> [TrustVerdict] {
+        let fetching = try DocumentFetching(state: state)
+        let desk = TrustDesk(
+            plan: plan,
+            supply: NetworkSupply(state: state, downloads: fetching.downloads),
+            now: RealTime().wallTime
+        )
+        let result: Result<[TrustVerdict], CommandError>
+        do throws(CommandError) {
+            let verdicts = try await desk.judge { (image) throws(CommandError) in
+                guard let fetched = images.first(where: { $0.planned.name == image.name }) else {
+                    throw CommandError(.internal, "the image \(image.name) was not fetched")
+                }
+                do throws(ImageError) {
+                    return try fetched.stored.bytes()
+                } catch { throw CommandError(.trust, error.description) }
+            }
+            result = .success(verdicts)
+        } catch { result = .failure(error) }
+        await fetching.stop()
+        return try result.get()
+    }
+}

@@ -1,0 +1,314 @@
+import Commands
+import Domain
+import Manifest
+import Trust
+
+/// Judges the images of a plan: who stands behind each, and whether it may be used for that.
+///
+/// Nothing is noted as trusted before all of them are.
+struct TrustDesk<Supply: TrustSupply> {
+    let plan: FrozenPlan
+    let supply: Supply
+    /// Read once.
+    let now: WallTime
+
+    /// The bytes of each image are those that its digest pins; `bytes` gives them.
+    func judge(
+        _ bytes: (PlannedImage) throws(CommandError) -> [UInt8]
+    ) async throws(CommandError) -> [TrustVerdict] {
+        let lists = ReleaseLists(
+            allowed: Set(plan.trust.allowed),
+            denied: Set(plan.trust.denied)
+        )
+        var verdicts: [TrustVerdict] = []
+        var accounts: [Account] = []
+        for image in plan.images {
+            do throws(PolicyRefusal) {
+                try lists.check(image.digest)
+            } catch { throw Self.refusal(image, error) }
+            switch image.trust {
+            case .digest:
+                verdicts.append(
+                    TrustVerdict(
+                        image: image.name,
+                        trust: image.trust,
+                        statement: .silent,
+                        isFromBefore: false
+                    )
+                )
+            case .signature(let key, let source):
+                let account = try account(nil, &accounts)
+                let statement = try await signed(image, key, source, try bytes(image))
+                try check(image, statement, ReleaseLists(), &accounts[account], grace: .zero)
+                verdicts.append(verdict(image, statement, accounts[account]))
+            case .repository(let name, let target):
+                guard let repository = plan.trust.repositories.first(where: { $0.name == name })
+                else { throw CommandError(.internal, "the repository \(name) is not planned") }
+                let account = try await opened(repository, &accounts)
+                let (statement, own) = try await listed(image, target, &accounts[account])
+                let grace = accounts[account].updater?.allowedGrace ?? .zero
+                try check(image, statement, own, &accounts[account], grace: grace)
+                verdicts.append(verdict(image, statement, accounts[account]))
+            }
+        }
+        for account in accounts { try account.close() }
+        return verdicts
+    }
+
+    /// What is known of a repository, or of all single keys together.
+    struct Account {
+        let name: String?
+        let store: TrustStore<TrustPlace>
+        var ledger: ReleaseLedger
+        let before: ReleaseLedger
+        var updater: Updater<TrustPlace, AnyDocuments>?
+        var isFromBefore = false
+
+        static var ledgerName: String { "releases" }
+
+        func close() throws(CommandError) {
+            guard ledger != before else { return }
+            do throws(TrustError) {
+                try store.replace(Self.ledgerName, with: ledger.bytes)
+            } catch {
+                throw CommandError(
+                    .cannotWrite,
+                    "the record of trusted releases cannot be kept",
+                    because: [error.description]
+                )
+            }
+        }
+    }
+
+    private func verdict(
+        _ image: PlannedImage,
+        _ statement: ReleaseStatement,
+        _ account: Account
+    ) -> TrustVerdict {
+        TrustVerdict(
+            image: image.name,
+            trust: image.trust,
+            statement: statement,
+            isFromBefore: account.isFromBefore
+        )
+    }
+
+    private func account(
+        _ repository: PlannedRepository?,
+        _ accounts: inout [Account]
+    ) throws(CommandError) -> Int {
+        if let known = accounts.firstIndex(where: { $0.name == repository?.name }) { return known }
+        let store = TrustStore(try supply.place(of: repository))
+        var ledger = ReleaseLedger()
+        let kept: [UInt8]?
+        do throws(TrustError) {
+            kept = try store.read(Account.ledgerName, limit: 1 << 20)
+        } catch { throw Self.refusal(repository, error) }
+        if let kept {
+            guard let known = ReleaseLedger(kept) else {
+                throw CommandError(
+                    .trust,
+                    "no image can be trusted",
+                    because: [PolicyRefusal.noLedger(Account.ledgerName).description],
+                    hint: "bring the state directory back from a copy"
+                )
+            }
+            ledger = known
+        }
+        accounts.append(
+            Account(name: repository?.name, store: store, ledger: ledger, before: ledger)
+        )
+        return accounts.count - 1
+    }
+
+    private func check(
+        _ image: PlannedImage,
+        _ statement: ReleaseStatement,
+        _ lists: ReleaseLists,
+        _ account: inout Account,
+        grace: Duration
+    ) throws(CommandError) {
+        let claim = ReleaseClaim(
+            image: image.name,
+            hardware: HardwareID(
+                family: image.fits.family,
+                type: image.fits.type,
+                variant: image.fits.variant
+            ),
+            version: image.version,
+            digest: image.digest
+        )
+        do throws(PolicyRefusal) {
+            // Against what was trusted before this plan: its own images do not bar each other.
+            try statement.check(claim, lists: lists, ledger: account.before, now: now, grace: grace)
+        } catch { throw Self.refusal(image, error) }
+        account.ledger.note(claim, statement)
+    }
+}
+
+// MARK: Signatures by single keys
+
+extension TrustDesk {
+    private func signed(
+        _ image: PlannedImage,
+        _ reference: KeyReference,
+        _ source: ImageSource,
+        _ bytes: [UInt8]
+    ) async throws(CommandError) -> ReleaseStatement {
+        let key = try key(reference, image)
+        let text: [UInt8]
+        do throws(SourceError) {
+            text = try await supply.signature(of: image, at: source)
+        } catch {
+            let kind: CommandError.Kind =
+                if case .unreachable = error { .unavailable } else { .trust }
+            throw CommandError(
+                kind,
+                "the image \(image.name) is not trusted",
+                because: ["its signature \(source) cannot be had: \(error)"],
+                hint: "it is asked for at \(image.place)"
+            )
+        }
+        let comment: String
+        do throws(MinisignError) {
+            let signature = try MinisignSignature(text)
+            try signature.verify(bytes, by: key)
+            comment = signature.comment
+        } catch { throw Self.refusal(image, because: error.description) }
+        do throws(StatementFault) {
+            return try ReleaseStatement(comment: comment)
+        } catch { throw Self.refusal(image, .notUnderstood(error)) }
+    }
+
+    /// A key that is named and cannot be read never means that no key is needed.
+    private func key(
+        _ reference: KeyReference,
+        _ image: PlannedImage
+    ) throws(CommandError) -> MinisignKey {
+        let text: [UInt8]
+        switch reference {
+        case .text(let given): text = Array(given.utf8)
+        case .file(let file):
+            do throws(TrustError) {
+                text = try supply.key(file)
+            } catch {
+                throw CommandError(
+                    .inputMissing,
+                    "the key of the image \(image.name) cannot be read",
+                    because: [error.description],
+                    hint: "it is named at \(image.place)"
+                )
+            }
+        }
+        do throws(MinisignError) {
+            return try MinisignKey(text)
+        } catch {
+            throw CommandError(
+                .configuration,
+                "the key of the image \(image.name) cannot be used",
+                because: ["\(reference.description.visible): \(error)"],
+                hint: "it is named at \(image.place)"
+            )
+        }
+    }
+}
+
+// MARK: Repositories
+
+extension TrustDesk {
+    /// The account of a repository whose documents are up to date, or as the grace allows.
+    private func opened(
+        _ repository: PlannedRepository,
+        _ accounts: inout [Account]
+    ) async throws(CommandError) -> Int {
+        let index = try account(repository, &accounts)
+        guard accounts[index].updater == nil else { return index }
+        do throws(TrustError) {
+            var updater = try Updater(
+                files: accounts[index].store.files,
+                source: supply.documents(of: repository),
+                now: now
+            )
+            if supply.isOffline { updater.grace = repository.grace ?? .zero }
+            do throws(TrustError) {
+                try await updater.refresh()
+            } catch .source(let name, .unreachable(let reason)) {
+                guard let grace = repository.grace, !supply.isOffline else {
+                    throw .source(name, .unreachable(reason))
+                }
+                updater.grace = grace
+                try updater.resume()
+                accounts[index].isFromBefore = true
+            }
+            accounts[index].updater = updater
+        } catch { throw Self.refusal(repository, error) }
+        return index
+    }
+
+    private func listed(
+        _ image: PlannedImage,
+        _ target: String,
+        _ account: inout Account
+    ) async throws(CommandError) -> (ReleaseStatement, ReleaseLists) {
+        guard var updater = account.updater, let path = TargetPath(target) else {
+            throw Self.refusal(image, because: TrustError.badTargetPath(target).description)
+        }
+        let file: TargetFile
+        do throws(TrustError) {
+            file =
+                account.isFromBefore
+                ? try await updater.findStored(path) : try await updater.find(path)
+            try file.checkIsCheckable(path)
+        } catch { throw Self.refusal(image, because: error.description) }
+        account.updater = updater
+        do throws(PolicyRefusal) {
+            guard let hash = file.hashes.known[.sha256], let listed = SHA256Digest(bytes: hash)
+            else { throw .noDigest }
+            guard listed == image.digest else {
+                throw .otherFile(listed: listed, pinned: image.digest)
+            }
+            do throws(StatementFault) {
+                let lists = try updater.targets.map { (targets) throws(StatementFault) in
+                    try ReleaseLists(targets)
+                }
+                return (try ReleaseStatement(custom: file.custom), lists ?? ReleaseLists())
+            } catch { throw .notUnderstood(error) }
+        } catch { throw Self.refusal(image, error) }
+    }
+}
+
+// MARK: Refusals
+
+extension TrustDesk {
+    private static func refusal(_ image: PlannedImage, _ error: PolicyRefusal) -> CommandError {
+        refusal(image, because: error.description)
+    }
+
+    private static func refusal(_ image: PlannedImage, because cause: String) -> CommandError {
+        CommandError(
+            .trust,
+            "the image \(image.name) is not trusted",
+            because: [cause],
+            hint: "\(image.place) names it; nothing was done"
+        )
+    }
+
+    private static func refusal(
+        _ repository: PlannedRepository?,
+        _ error: TrustError
+    ) -> CommandError {
+        let kind: CommandError.Kind =
+            switch error {
+            case .storage: .cannotWrite
+            case .source(_, .unreachable): .unavailable
+            default: .trust
+            }
+        return CommandError(
+            kind,
+            repository.map { "the repository \($0.name) is not trusted" }
+                ?? "no signature can be trusted",
+            because: [error.description],
+            hint: repository.map { "\($0.place) names it; nothing was done" }
+        )
+    }
+}

@@ -1,0 +1,57 @@
+import Commands
+import Manifest
+import Trust
+
+/// A place of trusted documents, on a disk or in memory.
+struct TrustPlace: TrustFiles {
+    let files: any TrustFiles
+
+    func read(_ name: String, limit: Int64) throws(StorageError) -> [UInt8]? {
+        try files.read(name, limit: limit)
+    }
+
+    func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
+        try files.write(name, bytes)
+    }
+
+    func sync(_ name: String) throws(StorageError) { try files.sync(name) }
+
+    func rename(_ name: String, to other: String) throws(StorageError) {
+        try files.rename(name, to: other)
+    }
+
+    func remove(_ name: String) throws(StorageError) { try files.remove(name) }
+
+    func syncFolder() throws(StorageError) { try files.syncFolder() }
+
+    func names() throws(StorageError) -> [String] { try files.names() }
+}
+
+/// Documents of a repository, wherever they come from.
+struct AnyDocuments: MetadataSource {
+    let source: any MetadataSource
+
+    func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
+        try await source.fetch(path, limit: limit)
+    }
+}
+
+/// What an image is judged by: kept documents, new ones, and the image itself.
+protocol TrustSupply {
+    /// Documents that were verified before, and where new ones are kept.
+    ///
+    /// `repository` is nil for what belongs to signatures by single keys.
+    func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace
+
+    func documents(of repository: PlannedRepository) -> AnyDocuments
+
+    /// The detached signature of an image.
+    func signature(of image: PlannedImage, at source: ImageSource) async throws(SourceError)
+        -> [UInt8]
+
+    /// A public key that the manifest names by its file.
+    func key(_ file: FileReference) throws(TrustError) -> [UInt8]
+
+    /// Whether documents that expired are taken within their grace.
+    var isOffline: Bool { get }
+}

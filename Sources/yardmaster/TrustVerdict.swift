@@ -1,0 +1,43 @@
+import Domain
+import Manifest
+import Trust
+
+/// That an image may be used, by whom, and on which condition.
+struct TrustVerdict: Sendable {
+    let image: String
+    let trust: ImageTrust
+    let statement: ReleaseStatement
+    /// Whether the documents were those of an earlier time, for want of a network.
+    let isFromBefore: Bool
+
+    /// As in "listed by the repository vendor as city.zip".
+    var words: String { trust.words }
+}
+
+extension [TrustVerdict] {
+    /// What modules must run before they may have an image, by the image's name.
+    var predecessors: [String: FirmwareVersion] {
+        reduce(into: [:]) { $0[$1.image] = $1.statement.predecessor }
+    }
+}
+
+extension ImageTrust {
+    /// What makes an image trusted, for people.
+    var words: String {
+        switch self {
+        case .digest: "its SHA-256 alone, pinned in the manifest"
+        case .signature(let key, _): "its SHA-256 and a signature by the key \(key)"
+        case .repository(let name, let target):
+            "its SHA-256 and the repository \(name), which must list it as \(target)"
+        }
+    }
+
+    /// The same in one word, for programs.
+    var level: String {
+        switch self {
+        case .digest: "digest"
+        case .signature: "signature"
+        case .repository: "tuf"
+        }
+    }
+}

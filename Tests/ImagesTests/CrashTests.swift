@@ -1,0 +1,227 @@
+import Digests
+import Domain
+import Glibc
+import Images
+import Synchronization
+import Testing
+
+/// The end of the process at every call that changes the disk.
+@Suite struct CrashTests {
+    private static let file = random(700_000, seed: 41)
+    private static let digest = SHA256.digest(of: file)
+
+    /// Does what the system does until the call numbered `end`, at which the process ends.
+    ///
+    /// `tears` lets half of a write happen first. Ended for good: with `kills` by the signal that
+    /// nobody can catch, else by refusing everything from then on, as seen from the disk.
+    private final class MortalFiles: FileLayer {
+        private let system = SystemFiles()
+        private let end: Int?
+        private let tears: Bool
+        private let kills: Bool
+        private let calls = Mutex<[String]>([])
+
+        init(end: Int? = nil, tears: Bool = false, kills: Bool = false) {
+            self.end = end
+            self.tears = tears
+            self.kills = kills
+        }
+
+        var log: [String] { calls.withLock { $0 } }
+
+        private func step(_ name: String, _ last: () -> Void = {}) throws(FileFault) {
+            let index = calls.withLock { calls in
+                calls.append(name)
+                return calls.count - 1
+            }
+            guard let end, index >= end else { return }
+            if index == end { last() }
+            if kills { kill(getpid(), SIGKILL) }
+            throw FileFault(code: EIO)
+        }
+
+        func open(_ path: String, flags: Int32, mode: UInt32) throws(FileFault) -> Int32 {
+            try step("open")
+            return try system.open(path, flags: flags, mode: mode)
+        }
+
+        func write(
+            _ bytes: UnsafeRawBufferPointer,
+            to descriptor: Int32,
+            at offset: Int
+        ) throws(FileFault) -> Int {
+            try step("write") {
+                guard tears else { return }
+                let half = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count / 2)])
+                _ = try? system.write(half, to: descriptor, at: offset)
+            }
+            return try system.write(bytes, to: descriptor, at: offset)
+        }
+
+        func truncate(_ descriptor: Int32, to length: Int) throws(FileFault) {
+            try step("truncate")
+            try system.truncate(descriptor, to: length)
+        }
+
+        func seal(_ descriptor: Int32) throws(FileFault) {
+            try step("seal")
+            try system.seal(descriptor)
+        }
+
+        func sync(_ descriptor: Int32) throws(FileFault) {
+            try step("sync")
+            try system.sync(descriptor)
+        }
+
+        func rename(_ path: String, to name: String) throws(FileFault) {
+            try step("rename")
+            try system.rename(path, to: name)
+        }
+
+        func remove(_ path: String) throws(FileFault) {
+            try step("remove")
+            try system.remove(path)
+        }
+
+        func makeFolder(_ path: String) throws(FileFault) {
+            try step("folder")
+            try system.makeFolder(path)
+        }
+    }
+
+    /// Serves the file, cut at the first request so that a resume is among the steps.
+    private static func server() throws -> HostileServer {
+        try HostileServer { request, connection in
+            if request.number == 0 {
+                connection.answer(
+                    "200 OK",
+                    ["ETag: \"a\"", "Content-Length: \(file.count)"],
+                    Array(file.prefix(300_000))
+                )
+            } else {
+                connection.serve(file, tag: "\"a\"", to: request)
+            }
+        }
+    }
+
+    private static func attempt(
+        _ files: MortalFiles,
+        in directory: String,
+        from server: HostileServer
+    ) async throws -> Result<[UInt8], FetchError> {
+        let store = StoreFolder(stateDirectory: directory, files: files)
+        do throws(ImageError) {
+            try ImageReferences(store).set("tallinn", [digest])
+        } catch { return .failure(.store(error)) }
+        return try await fetch(
+            try request(digest, size: file.count),
+            from: [try web(server.url())],
+            into: directory,
+            files: files
+        )
+    }
+
+    /// What must hold after any end: nothing unverified has a name, and the next run is right.
+    private static func checkAndFinish(
+        _ directory: String,
+        _ server: HostileServer
+    ) async throws {
+        let store = StoreFolder(stateDirectory: directory)
+        let path = store.path(of: digest)
+        if access(path, F_OK) == 0 { #expect(try contents(path) == file) }
+        let result = try await attempt(MortalFiles(), in: directory, from: server)
+        #expect(try result.get() == file)
+        let entries = try ImageInventory(store).entries()
+        #expect(entries.map(\.isPart) == [false])
+        #expect(try ImageReferences(store).all().map(\.digests) == [[digest]])
+        let others = files(below: directory + "/images/sha256")
+        #expect(others.count == 1, "\(others)")
+    }
+
+    @Test(arguments: [false, true])
+    func `the end at any write, sync or rename is made good by the next run`(
+        tears: Bool
+    ) async throws {
+        let whole = MortalFiles()
+        let scratch = try Scratch()
+        _ = try await Self.attempt(whole, in: scratch.path, from: try Self.server()).get()
+        let log = whole.log
+        for name in ["open", "write", "truncate", "seal", "sync", "rename", "folder"] {
+            #expect(log.contains(name), "\(log)")
+        }
+        // How the bytes come in pieces differs from time to time.
+        for end in 0..<(log.count + 4) {
+            let scratch = try Scratch()
+            let server = try Self.server()
+            let files = MortalFiles(end: end, tears: tears)
+            let result = try await Self.attempt(files, in: scratch.path, from: server)
+            if case .success = result {
+                // Only litter may be left without a word.
+                #expect(files.log.dropFirst(end).allSatisfy { $0 == "remove" }, "\(files.log)")
+            }
+            try await Self.checkAndFinish(scratch.path, server)
+        }
+    }
+
+    @Test func `kill -9 at any write, sync or rename is made good by the next run`() async throws {
+        let whole = MortalFiles()
+        let first = try Scratch()
+        _ = try await Self.attempt(whole, in: first.path, from: try Self.server()).get()
+        for end in 0..<whole.log.count {
+            let scratch = try Scratch()
+            let server = try Self.server()
+            let (path, port) = (scratch.path, server.port)
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [path = path as String, port = port as UInt16, end = end as Int] in
+                let files = MortalFiles(end: end, kills: true)
+                let store = StoreFolder(stateDirectory: path, files: files)
+                try ImageReferences(store).set("tallinn", [Self.digest])
+                let result = try await fetch(
+                    try request(Self.digest, size: Self.file.count),
+                    from: [try web("http://127.0.0.1:\(port)/image.bin")],
+                    into: path,
+                    files: files
+                )
+                _ = try result.get()
+                // With fewer pieces than the first time there are fewer calls.
+                kill(getpid(), SIGKILL)
+            }
+            try await Self.checkAndFinish(scratch.path, server)
+        }
+    }
+
+    @Test func `kill -9 at any removal of a clean-up leaves what is needed`() async throws {
+        let others = (0..<3 as Range<UInt64>).map { random(1_000, seed: 50 + $0) }
+        func fill(_ directory: String) async throws {
+            try await withStore(directory) { store in
+                for bytes in others + [Self.file] {
+                    let source = directory + "/source"
+                    try write(bytes, to: source)
+                    let digest = SHA256.digest(of: bytes)
+                    _ = try await store.acquire(try request(digest), from: LocalFile(path: source))
+                }
+            }
+            let store = StoreFolder(stateDirectory: directory)
+            try ImageReferences(store).set("tallinn", [Self.digest])
+        }
+        for end in 0..<12 {
+            let scratch = try Scratch()
+            try await fill(scratch.path)
+            let files = MortalFiles(end: end)
+            let mortal = StoreFolder(stateDirectory: scratch.path, files: files)
+            do throws(ImageError) {
+                if let lock = try StoreLock(mortal, for: .cleaning) {
+                    _ = try ImageInventory(mortal).prune(under: lock)
+                }
+            } catch {}
+            let store = StoreFolder(stateDirectory: scratch.path)
+            guard let lock = try StoreLock(store, for: .cleaning) else {
+                Issue.record("the lock outlived its holder")
+                return
+            }
+            _ = try ImageInventory(store).prune(under: lock)
+            #expect(try ImageInventory(store).entries().map(\.digest) == [Self.digest])
+            #expect(try contents(store.path(of: Self.digest)) == Self.file)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Domain
+import Testing
+import Trust
+
+/// The list of contents that a bundle begins with.
+@Suite struct BundleIndexTests {
+    private static let digest = SHA256Digest(String(repeating: "0", count: 64))
+    private static let created = WallTime(milliseconds: 1_795_219_200_000)
+
+    private func member(_ name: String, _ size: Int64) throws -> BundleIndex.Member {
+        BundleIndex.Member(name: name, size: size, digest: try #require(Self.digest))
+    }
+
+    @Test func `what is written is read`() throws {
+        let (bytes, members) = try BundleIndex.head(
+            of: [member("b", 5), member("a/c", 7)],
+            created: Self.created
+        )
+        #expect(members.map(\.name) == ["a/c", "b"])
+        let length = try BundleIndex.indexLength(bytes)
+        let index = try BundleIndex(
+            Array(bytes.dropFirst(BundleIndex.headLength).prefix(length)),
+            total: Int64(bytes.count) + 12
+        )
+        #expect(index.members == members)
+        #expect(index.created == Self.created)
+        #expect(try index.place(of: "b").offset == Int64(bytes.count) + 7)
+        #expect(throws: BundleFault.noMember("c")) { try index.place(of: "c") }
+    }
+
+    @Test(arguments: [
+        "", "/a", "a/", "a//b", "../a", "a/..", "a/./b", "a b", "a\\b", "a\nb", "é", "a:b",
+        String(repeating: "a", count: 513),
+    ])
+    func `a name that could lead elsewhere is none`(name: String) throws {
+        let list = [try member(name, 1)]
+        #expect(throws: BundleFault.self) {
+            try BundleIndex.head(of: list, created: Self.created)
+        }
+    }
+
+    @Test(arguments: [
+        "", "{}", #"{"form":2,"created":0,"members":[]}"#, #"{"form":1,"created":-1,"members":[]}"#,
+        #"{"form":1,"created":0,"members":{}}"#, #"{"form":1,"created":0,"members":[{}]}"#,
+        #"{"form":1,"created":0,"members":[{"name":"a","size":-1,"sha256":"00"}]}"#,
+    ])
+    func `a damaged index is refused`(text: String) {
+        #expect(throws: BundleFault.self) {
+            try BundleIndex(Array(text.utf8), total: 28 + Int64(text.utf8.count))
+        }
+    }
+
+    @Test func `one name twice, or a size of another file, is refused`() throws {
+        let twice = [try member("a", 1), try member("a", 1)]
+        #expect(throws: BundleFault.self) { try BundleIndex.head(of: twice, created: Self.created) }
+        let large = [try member("a", BundleIndex.largestMember + 1)]
+        #expect(throws: BundleFault.self) { try BundleIndex.head(of: large, created: Self.created) }
+        let (bytes, _) = try BundleIndex.head(of: [member("a", 1)], created: Self.created)
+        let index = Array(bytes.dropFirst(BundleIndex.headLength))
+        for wrong in [0, 2, -1] {
+            #expect(throws: BundleFault.self) {
+                try BundleIndex(index, total: Int64(bytes.count + wrong))
+            }
+        }
+    }
+
+    @Test(arguments: [0, 10, 27])
+    func `a beginning that ends early is none`(count: Int) throws {
+        let (bytes, _) = try BundleIndex.head(of: [], created: Self.created)
+        #expect(throws: BundleFault.noBundle) {
+            try BundleIndex.indexLength(Array(bytes.prefix(count)))
+        }
+    }
+
+    @Test func `an index longer than any is not read`() {
+        let bytes = BundleIndex.mark + [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
+        #expect(throws: BundleFault.self) { try BundleIndex.indexLength(bytes) }
+    }
+}

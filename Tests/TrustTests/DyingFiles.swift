@@ -1,0 +1,123 @@
+import Glibc
+import Synchronization
+import Trust
+
+/// A folder whose process is killed before the nth thing that it changes.
+final class DyingFiles<Files: TrustFiles>: TrustFiles {
+    private let files: Files
+    private let left: Mutex<Int>
+
+    init(_ files: Files, after count: Int) {
+        self.files = files
+        left = Mutex(count)
+    }
+
+    /// Whether a change was asked for that was not made any more.
+    var hasDied: Bool { left.withLock { $0 < 0 } }
+
+    /// Once dead, nothing happens any more.
+    private func live() throws(StorageError) {
+        let isAlive = left.withLock { left in
+            guard left > 0 else {
+                left = -1
+                return false
+            }
+            left -= 1
+            return true
+        }
+        guard isAlive else { throw StorageError(.write, "killed", code: EINTR) }
+    }
+
+    func read(_ name: String, limit: Int64) throws(StorageError) -> [UInt8]? {
+        try files.read(name, limit: limit)
+    }
+
+    func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
+        do throws(StorageError) {
+            try live()
+        } catch {
+            // Killed in the middle of writing.
+            try files.write(name, Array(bytes.prefix(bytes.count / 2)))
+            throw error
+        }
+        try files.write(name, bytes)
+    }
+
+    func sync(_ name: String) throws(StorageError) {
+        try live()
+        try files.sync(name)
+    }
+
+    func rename(_ name: String, to other: String) throws(StorageError) {
+        try live()
+        try files.rename(name, to: other)
+    }
+
+    func remove(_ name: String) throws(StorageError) {
+        try live()
+        try files.remove(name)
+    }
+
+    func syncFolder() throws(StorageError) {
+        try live()
+        try files.syncFolder()
+    }
+
+    func names() throws(StorageError) -> [String] { try files.names() }
+}
+
+/// A disk that loses, with the power, all that was not put on it.
+final class FadingFiles: TrustFiles {
+    private struct State {
+        /// Contents by number of the file: as written, and as they are on the disk.
+        var written: [Int: [UInt8]] = [:]
+        var kept: [Int: [UInt8]] = [:]
+        var names: [String: Int] = [:]
+        var keptNames: [String: Int] = [:]
+        var next = 0
+    }
+
+    private let state = Mutex(State())
+
+    func read(_ name: String, limit: Int64) throws(StorageError) -> [UInt8]? {
+        state.withLock { state in state.names[name].flatMap { state.written[$0] } }
+            .flatMap { Int64($0.count) <= limit ? $0 : nil }
+    }
+
+    func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
+        state.withLock { state in
+            state.written[state.next] = bytes
+            state.names[name] = state.next
+            state.next += 1
+        }
+    }
+
+    func sync(_ name: String) throws(StorageError) {
+        state.withLock { state in
+            guard let file = state.names[name] else { return }
+            state.kept[file] = state.written[file]
+        }
+    }
+
+    func rename(_ name: String, to other: String) throws(StorageError) {
+        state.withLock { state in
+            state.names[other] = state.names.removeValue(forKey: name)
+        }
+    }
+
+    func remove(_ name: String) throws(StorageError) { state.withLock { $0.names[name] = nil } }
+
+    func syncFolder() throws(StorageError) { state.withLock { $0.keptNames = $0.names } }
+
+    func names() throws(StorageError) -> [String] { state.withLock { $0.names.keys.sorted() } }
+
+    /// The power goes and comes back; with `keepingNames` the folder got to the disk by itself.
+    func loseThePower(keepingNames: Bool) {
+        state.withLock { state in
+            if !keepingNames { state.names = state.keptNames }
+            for file in state.names.values {
+                state.written[file] = state.kept[file] ?? [0x7B, 0x22]
+            }
+        }
+    }
+}
