@@ -10,8 +10,15 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status image schema completion help version --help --version' -- "$cur")
         return
+    fi
+    if [[ $command == image ]]; then
+        if ((COMP_CWORD == 2)); then
+            mapfile -t COMPREPLY < <(compgen -W 'inspect' -- "$cur")
+            return
+        fi
+        command+=" ${COMP_WORDS[2]}"
     fi
     case $command in
     'validate')
@@ -47,6 +54,10 @@ _yardmaster() {
         --limit) flags= kind=none ;;
         esac
         ;;
+    'image inspect')
+        flags='--json --quiet --no-color --help'
+        kind=files
+        ;;
     'schema')
         flags='--help'
         ;;
@@ -56,7 +67,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status schema completion help version'
+        arguments='validate plan run status image schema completion help version'
         ;;
     'version')
         flags='--json --help'

@@ -9,6 +9,7 @@ _yardmaster() {
             'plan:Show what a run would do'
             'run:Bring the vehicles of a manifest to where it says'
             'status:Show where the rollouts stand'
+            'image:inspect'
             'schema:Print the manifest'\''s JSON Schema'
             'completion:Print a shell'\''s completion script'
             'help:Explain a command'
@@ -19,6 +20,15 @@ _yardmaster() {
     fi
     shift words
     (( CURRENT-- ))
+    if [[ $command == image ]]; then
+        if (( CURRENT == 2 )); then
+            _values form inspect
+            return
+        fi
+        command+=" $words[2]"
+        shift words
+        (( CURRENT-- ))
+    fi
     case $command in
     'validate')
         _arguments -S \
@@ -63,6 +73,14 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]'
         ;;
+    'image inspect')
+        _arguments -S \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:FILE:_files'
+        ;;
     'schema')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]'
@@ -75,7 +93,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status schema completion help version)'
+            '*:COMMAND:(validate plan run status image schema completion help version)'
         ;;
     'version')
         _arguments -S \
