@@ -25,7 +25,10 @@ struct Ear: Sendable {
     /// The vehicle whose module advertises this, in whichever role it is.
     private func vehicle(in advertisement: Advertisement) -> Int? {
         if let sighting = ModuleSighting(advertisement) { return serials[sighting.serial] }
-        return profiles.recognise(advertisement).flatMap { serials[$0.serial] }
+        if let known = profiles.recognise(advertisement), let vehicle = serials[known.serial] {
+            return vehicle
+        }
+        return SMPSighting.serials(in: advertisement).lazy.compactMap { serials[$0] }.first
     }
 
     private func isNews(_ vehicle: Int) -> Bool {

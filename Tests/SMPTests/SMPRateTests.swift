@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import Images
 import Modules
 import Radio
@@ -81,6 +82,25 @@ import Wire
         #expect(share >= 0.9, "\(Int(rate)) of \(Int(link.bound)) bytes a second")
         #expect(share <= 1.02, "the bound is one: \(Int(rate)) of \(Int(link.bound))")
     }
+
+    /// The table of the benchmarks: with `YARDMASTER_RATES` naming the file to write.
+    @Test(.enabled(if: rates != nil, "needs YARDMASTER_RATES"))
+    func `the rates are written down`() throws {
+        var rows = [
+            "| interval | MTU | message | bytes a second | of the bound |", "|---|---|---|---|---|",
+        ]
+        for link in Self.cases {
+            let rate = try measure(link)
+            let share = Int((rate / link.bound * 100).rounded())
+            rows.append(
+                "| \(link.milliseconds) ms | \(link.mtu) | \(link.bufferSize) | \(Int(rate)) | \(share) % |"
+            )
+        }
+        try Data((rows.joined(separator: "\n") + "\n").utf8)
+            .write(to: URL(filePath: try #require(Self.rates)))
+    }
+
+    private static let rates = ProcessInfo.processInfo.environment["YARDMASTER_RATES"]
 
     /// Image bytes a second from the first piece to the last answer.
     private func measure(_ link: Case) throws -> Double {

@@ -7,10 +7,15 @@ import Wire
 /// SMP has no identity of its own: a module's serial is the name that it advertises, or its
 /// address where that never changes.
 package enum SMPSighting {
+    /// The serials that the advertiser may be listed by; none when it does not speak SMP.
+    package static func serials(in advertisement: Advertisement) -> [Serial] {
+        guard advertisement.services.contains(SMPNumbers.service) else { return [] }
+        return [advertisement.name.flatMap { Serial($0) }, Serial(advertisement.peer.handle)]
+            .compactMap { $0 }
+    }
+
     package static func isOf(_ serial: Serial, _ advertisement: Advertisement) -> Bool {
-        guard advertisement.services.contains(SMPNumbers.service) else { return false }
-        return advertisement.name.flatMap { Serial($0) } == serial
-            || Serial(advertisement.peer.handle) == serial
+        serials(in: advertisement).contains(serial)
     }
 
     /// What a scan for one module should let through.
