@@ -43,7 +43,7 @@ import Testing
         #expect(take(.received(twice, of: total), 5).isEmpty)
         #expect(
             take(.received(twice, of: total), 10)
-                == "city: 50%  2 MiB of 4 MiB  102.4 KiB/s  21s left\n"
+                == "city: 50%  2 MiB of 4 MiB  102.4 KiB/s  20s left\n"
         )
         #expect(take(.received(twice, of: total), 11).isEmpty)
         #expect(
