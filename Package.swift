@@ -43,7 +43,9 @@ let package = Package(
         .executable(name: "yardmaster", targets: ["yardmaster"]),
         .library(
             name: "VehicleModules",
-            targets: ["Domain", "Digests", "Sealing", "Wire", "Sessions", "Radio", "Modules"]
+            targets: [
+                "Domain", "Digests", "Sealing", "Marked", "Wire", "Sessions", "Radio", "Modules",
+            ]
         ),
     ],
     targets: [
@@ -63,7 +65,12 @@ let package = Package(
         adapter("Digests", ["Domain", "COpenSSL"]),
         adapter("Sealing", ["Domain", "COpenSSL"]),
         adapter("Threads", []),
-        adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "Digests", "Sealing"]),
+        .target(
+            name: "Modules",
+            dependencies: ["Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Sealing"],
+            resources: [.embedInCode("Profiles/Shipped")],
+            swiftSettings: common
+        ),
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"]),
         adapter("Images", ["Domain", "Wire", "Digests", "Threads", "CCurl", "CZlib", "CLinux"]),
         adapter("Marked", ["Domain", "CYAML"]),
@@ -73,14 +80,15 @@ let package = Package(
         room(
             "Rollout",
             [
-                "Domain", "Wire", "Sessions", "Radio", "Modules", "Marked", "Manifest", "Journal",
-                "Reports",
+                "Domain", "Wire", "Sealing", "Sessions", "Radio", "Modules", "Marked", "Manifest",
+                "Journal", "Reports",
             ]
         ),
         .executableTarget(
             name: "yardmaster",
             dependencies: [
-                "Digests", "Domain", "Wire", "Sessions", "Simulation", "Images", "Marked",
+                "Digests", "Domain", "Wire", "Sessions", "Modules", "Simulation", "Images",
+                "Marked",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "CLinux",
             ],
             swiftSettings: common
@@ -97,9 +105,17 @@ let package = Package(
         tests(
             "RolloutTests",
             [
-                "Digests", "Domain", "Wire", "Sessions", "Simulation", "Journal", "Manifest",
+                "Digests", "Domain", "Wire", "Sessions", "Modules", "Simulation",
+                "Journal", "Manifest",
                 "Reports",
                 "Rollout",
+            ]
+        ),
+        tests(
+            "CarShareTests",
+            [
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules",
+                "Simulation",
             ]
         ),
         tests("TidyTests", ["Domain", "Commands"]),
@@ -130,6 +146,12 @@ let package = Package(
             "ImagesTests",
             ["Images", "Digests", "Domain", "Threads", "yardmaster"],
             resources: [.copy("Fixtures")]
+        ),
+        tests(
+            "ModulesTests",
+            [
+                "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation",
+            ]
         ),
         tests("ManifestTests", ["Digests", "Domain", "Wire", "Marked", "Manifest"]),
     ]

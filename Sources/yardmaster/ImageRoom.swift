@@ -5,6 +5,7 @@ import Images
 import Journal
 import Manifest
 import Rollout
+import Sessions
 import Wire
 
 /// Checks the images of a plan, which are in the store, before any radio is used.

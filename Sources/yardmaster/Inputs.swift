@@ -23,7 +23,10 @@ enum Inputs {
         _ path: String
     ) throws(CommandError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
         do throws(ManifestError) {
-            return try ManifestReader.read(path: path)
+            let (plan, diagnostics) = try ManifestReader.read(path: path)
+            // What a step names must be there on the vehicles that it is meant for.
+            let mistakes = plan.map { JobBuilder($0).mistakes } ?? []
+            return (mistakes.isEmpty ? plan : nil, diagnostics + mistakes)
         } catch {
             switch error {
             case .unreadable(_, _, let place):
@@ -57,18 +60,6 @@ enum Inputs {
         tell(diagnostics.list, context)
         guard let depot else { throw invalid(path, diagnostics.list) }
         return depot
-    }
-
-    /// Refuses a plan that this version could only carry out in part.
-    static func refuseObstacles(
-        _ plan: FrozenPlan,
-        _ path: String,
-        _ context: Context
-    ) throws(CommandError) {
-        let obstacles = JobBuilder(plan).obstacles
-        guard !obstacles.isEmpty else { return }
-        tell(obstacles, context)
-        throw invalid(path, obstacles)
     }
 
     static func tell(_ diagnostics: [Diagnostic], _ context: Context) {

@@ -14,7 +14,6 @@ struct PlanCommand {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         let plan = try Inputs.plan(options.manifest, context, options.common)
         let vehicles = try Inputs.selected(plan, options.common)
-        try Inputs.refuseObstacles(plan, options.manifest, context)
         if options.common.wantsJSON {
             context.console.result(document(plan, vehicles).text + "\n")
         } else if !options.common.isQuiet {

@@ -13,15 +13,15 @@ import Testing
         "Sealing": ["Domain", "COpenSSL"],
         "Threads": ["CLinux"],
         "Marked": ["Domain", "CYAML"],
-        "Modules": ["Domain", "Wire", "Sessions", "Radio", "Digests", "Sealing"],
+        "Modules": ["Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Sealing"],
         "Simulation": ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"],
         "Images": ["Domain", "Wire", "Digests", "Threads", "CCurl", "CZlib", "CLinux"],
         "Manifest": ["Domain", "Wire", "Marked", "Digests"],
         "Journal": ["Domain", "CSQLite", "CLinux"],
         "Reports": ["Domain", "Wire"],
         "Rollout": [
-            "Domain", "Wire", "Sessions", "Radio", "Modules", "Marked", "Manifest", "Journal",
-            "Reports",
+            "Domain", "Wire", "Sealing", "Sessions", "Radio", "Modules", "Marked", "Manifest",
+            "Journal", "Reports",
         ],
         "Commands": ["Domain", "Wire"],
     ]
@@ -134,7 +134,8 @@ import Testing
 
     @Test(arguments: [
         "README.md", "CHANGELOG.md", "LICENSE", "BENCHMARKS.md", "docs/manifest.md",
-        "docs/operations.md", "docs/images.md", "docs/protocols.md", "docs/simulation.md", "docs/architecture.md",
+        "docs/operations.md", "docs/images.md", "docs/protocols.md", "docs/simulation.md",
+        "docs/architecture.md",
     ])
     func `a document is there and its links lead somewhere`(path: String) throws {
         let text = try Repository.text(path)

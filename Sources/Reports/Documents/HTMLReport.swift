@@ -154,6 +154,12 @@ package enum HTMLReport {
                 name += "<br><small>\(Markup.text(serial.text))</small>"
             }
             var message = Markup.text(verdict?.message ?? unfinished)
+            for step in vehicle.steps {
+                let facts = step.facts.map { "\($0.name) \($0.value)" }.joined(separator: ", ")
+                message +=
+                    "<br><small>\(Markup.text(step.action)): \(step.fate.rawValue)"
+                    + (facts.isEmpty ? "" : ", \(Markup.text(facts))") + "</small>"
+            }
             for retry in vehicle.retries {
                 message +=
                     "<br><small>tried again after \(retry.failure.rawValue): "
@@ -178,6 +184,10 @@ package enum HTMLReport {
         if !story.images.isEmpty {
             let items = story.images.map { "<li>\(Markup.text($0.name)), \($0.size)</li>" }
             text += "<section><h2>Images</h2><ul>\(items.joined())</ul></section>\n"
+        }
+        if !story.notices.isEmpty {
+            let items = story.notices.map { "<li>\(Markup.text($0))</li>" }
+            text += "<section><h2>Course</h2><ul>\(items.joined())</ul></section>\n"
         }
         if !story.warnings.isEmpty {
             let items = story.warnings.map { "<li>\(Markup.text($0))</li>" }

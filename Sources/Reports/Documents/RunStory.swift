@@ -9,6 +9,8 @@ package struct RunStory: Sendable {
     package private(set) var end: (run: RunEnd, time: WallTime)?
     package private(set) var images: [(name: String, size: ByteCount)] = []
     package private(set) var warnings: [String] = []
+    /// What the run decided as a whole: waves, gates, windows.
+    package private(set) var notices: [String] = []
     private var told: [VehicleID: VehicleStory] = [:]
     private var open: [VehicleID: Segment] = [:]
     private var closed: [Segment] = []
@@ -48,10 +50,13 @@ package struct RunStory: Sendable {
             told[id, default: VehicleStory(id)].retries.append((failure, message))
         case .interrupted(let id, let cause, _):
             told[id, default: VehicleStory(id)].interruptions.append(cause)
+        case .stepEnded(let id, let step):
+            told[id, default: VehicleStory(id)].steps.append(step)
         case .vehicleEnded(let id, let verdict):
             told[id, default: VehicleStory(id)].verdict = verdict
             close(id, event.time)
         case .warning(let text): warnings.append(text)
+        case .notice(let notice): notices.append(notice.message)
         case .runEnded(let run):
             end = (run, event.time)
             for id in open.keys.sorted() { close(id, event.time) }
@@ -106,7 +111,7 @@ package struct RunStory: Sendable {
             switch state {
             case .queued, .ended: return nil
             case .seeking: self = .search
-            case .connecting, .authenticating, .inspecting, .starting: self = .connect
+            case .connecting, .authenticating, .inspecting, .acting, .starting: self = .connect
             case .transferring: self = .transfer
             case .settling, .confirming: self = .settle
             case .interrupted: self = .interrupted
@@ -124,6 +129,7 @@ package struct VehicleStory: Sendable {
     package fileprivate(set) var problems: [Problem] = []
     package fileprivate(set) var retries: [(failure: FailureClass, message: String)] = []
     package fileprivate(set) var interruptions: [String] = []
+    package fileprivate(set) var steps: [StepResult] = []
     /// Time in which image bytes were on their way.
     package fileprivate(set) var transfer: Duration = .zero
 

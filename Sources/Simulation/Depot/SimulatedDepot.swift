@@ -68,6 +68,7 @@ package struct SimulatedDepot: Sendable {
             )
         }
         for lock in file.locks { world.addLRDevice(lock) }
+        for plan in file.goDevices { world.add(plan) }
     }
 
     private static func memory(
