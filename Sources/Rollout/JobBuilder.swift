@@ -47,23 +47,6 @@ package struct JobBuilder: Sendable {
         return list
     }
 
-    /// What the plan asks for and this version cannot do, each with its place.
-    ///
-    /// Nothing of a plan is left out silently: it is carried out whole or not at all.
-    package var obstacles: [Diagnostic] {
-        var list: [Diagnostic] = []
-        func refuse(_ place: Place, _ what: String) {
-            let diagnostic = Diagnostic(
-                .error,
-                place,
-                "this version cannot carry out \(what) yet",
-                hint: "leave it out, or use a version that can"
-            )
-            if !list.contains(diagnostic) { list.append(diagnostic) }
-        }
-        return list
-    }
-
     /// How patient the plan wants a run to be.
     package var rules: RolloutRules? {
         let settle = SettleRules(

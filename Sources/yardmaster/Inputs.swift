@@ -78,18 +78,6 @@ enum Inputs {
         return depot
     }
 
-    /// Refuses a plan that this version could only carry out in part.
-    static func refuseObstacles(
-        _ plan: FrozenPlan,
-        _ path: String,
-        _ context: Context
-    ) throws(CommandError) {
-        let obstacles = JobBuilder(plan).obstacles
-        guard !obstacles.isEmpty else { return }
-        tell(obstacles, context)
-        throw invalid(path, obstacles)
-    }
-
     static func tell(_ diagnostics: [Diagnostic], _ context: Context) {
         for diagnostic in diagnostics { context.console.note(diagnostic.description + "\n") }
     }

@@ -17,7 +17,6 @@ struct PlanCommand {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         let plan = try Inputs.plan(options.manifest, context, options.common)
         let vehicles = try Inputs.selected(plan, options.common)
-        try Inputs.refuseObstacles(plan, options.manifest, context)
         let zone = try ZoneSource.zone(of: plan, context)
         let now = RealTime().wallTime
         var adapters = plan.radio.adapters

@@ -17,7 +17,6 @@ struct RunCommand {
     func run() async throws(CommandError) -> ExitCode {
         var sources = PlanSources()
         let written = try Inputs.plan(options.manifest, context, options.common, &sources)
-        try Inputs.refuseObstacles(written, options.manifest, context)
         var vehicles = try Inputs.selected(written, options.common)
         guard let simulation = options.simulation else {
             throw CommandError(

@@ -192,6 +192,8 @@ import Testing
             try #require(second.isRunning, "\(told)")
             sched_yield()
         }
+        let prune = try run("images", "prune")
+        #expect(prune.status == 75, "\(prune.errors)")
         isOpen.withLock { $0 = true }
         let (one, two) = (try end(first, as: "first"), try end(second, as: "second"))
         #expect(one.status == 0 && two.status == 0, "\(one.errors) \(two.errors)")
@@ -199,6 +201,51 @@ import Testing
         #expect(two.output.hasSuffix("fetched=0 present=6 failed=0 exit=0\n"))
         #expect(server.seen.count == images.count)
         #expect(try run("images", "verify").status == 0)
+    }
+
+    @Test func `a run fetches before its first packet, and later needs no network`() throws {
+        let demo = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "manifests/demo")
+        let copy = URL(filePath: scratch.path + "/demo")
+        try FileManager.default.copyItem(at: demo, to: copy)
+        chmod(scratch.path + "/demo/keys/demo.key", 0o600)
+        let bytes = try contents(scratch.path + "/demo/city-4.12.0.zip")
+        let isThere = Mutex(true)
+        let server = try HostileServer { request, connection in
+            if isThere.withLock({ $0 }) {
+                connection.serve(bytes, to: request)
+            } else {
+                connection.answer("404 Not Found")
+            }
+        }
+        let path = scratch.path + "/demo/rollout.yaml"
+        let text = String(decoding: try contents(path), as: UTF8.self)
+        let url = "url: \"\(server.url())\"\n    allow-http: true"
+        let changed = text.replacing("url: file:city-4.12.0.zip", with: url)
+        try write(Array(changed.utf8), to: path)
+
+        isThere.withLock { $0 = false }
+        let depot = "demo/depot.yaml"
+        let refused = try run(
+            "run",
+            "demo/rollout.yaml",
+            "--simulate",
+            depot,
+            "--events",
+            "none.jsonl"
+        )
+        #expect(refused.status == 66, "\(refused.errors)")
+        let events = scratch.path + "/none.jsonl"
+        #expect(access(events, F_OK) != 0, "something began before the images were there")
+        isThere.withLock { $0 = true }
+        #expect(try run("fetch", "demo/rollout.yaml").status == 0)
+        isThere.withLock { $0 = false }
+        let asked = server.seen.count
+        let result = try run("run", "demo/rollout.yaml", "--simulate", depot, "--seed", "7")
+        #expect([0, 10, 11].contains(result.status), "\(result.errors)")
+        #expect(result.output.contains("rollout=demo-4.12 ok="))
+        #expect(server.seen.count == asked)
     }
 
     @Test func `a fetch that is killed is gone on with by the next one`() throws {
