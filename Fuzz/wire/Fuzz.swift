@@ -10,9 +10,11 @@ func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if let request = try? DFURequest(bytes) { precondition(request.bytes == bytes) }
     if let response = try? DFUResponse(bytes) { _ = response.bytes }
     if let response = ButtonlessResponse(bytes) { precondition(response.bytes == bytes) }
+    _ = try? ButtonlessOrder(bytes)
     if let record = ComoduleRecord(bytes) {
         precondition(record.bytes == bytes)
         _ = (VersionsRecord(record), PreflightRecord(record), PowerRecord(record))
+        _ = (ComponentsRecord(record), BootloaderRecord(record))
     }
     if let packet = try? InitPacket(bytes) {
         let again = try? InitPacket(packet.serialized)

@@ -334,7 +334,7 @@ final class UpdateRun {
         execution.record.settleDeadline = nil
         execution.record.targetSeen = false
         execution.record.part = 0
-        execution.record.inBootloader = false
+        execution.record.inBootloader = session.memory.inBootloader
         try await depot.journal.record(execution.record, durably: true)
     }
 

@@ -44,10 +44,14 @@ import Wire
         }
         #expect(try end.get() == .finished(linkHolds: false))
         #expect(link.isRunning)
-        // Without optimisation the figure says nothing.
-        guard !_isDebugAssertConfiguration() else { return }
         let perMebibyte = seconds / Double(size) * Double(1 << 20)
-        #expect(perMebibyte <= 0.05, "\(perMebibyte) s of processor for each MiB")
+        // Without optimisation the figure says little: it is held to one that shows a slip only.
+        #if DEBUG
+        let limit = 5.0
+        #else
+        let limit = 0.05
+        #endif
+        #expect(perMebibyte <= limit, "\(perMebibyte) s of processor for each MiB")
     }
 
     /// Of this thread, on which a simulation runs as a whole.

@@ -22,6 +22,7 @@ extension UpdateSession {
             stallsAt = nil
             guard role == .application else { return lingers(at: now) }
             bootloaderSince = nil
+            memory.inBootloader = false
             stallsAt = now.advanced(by: limits.connect)
             return .connect
         case .idle, .connecting, .inspecting, .preparing, .probing, .transferring, .leaving,
@@ -34,6 +35,7 @@ extension UpdateSession {
     private mutating func lingers(at now: Moment) -> Action {
         let since = bootloaderSince ?? now
         bootloaderSince = since
+        memory.inBootloader = true
         guard since.duration(to: now) >= limits.continuation else {
             return .pause(until: now.advanced(by: .seconds(2)))
         }
