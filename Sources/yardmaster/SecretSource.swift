@@ -38,7 +38,7 @@ struct SecretSource {
     }
 
     /// The key of a vehicle's module.
-    private func key(for vehicle: PlannedVehicle) throws(CommandError) -> ComoduleKey {
+    func key(for vehicle: PlannedVehicle) throws(CommandError) -> ComoduleKey {
         guard let reference = vehicle.secret else { throw missing(vehicle) }
         let text = try read(reference, for: vehicle)
         do throws(ComoduleKeyError) {

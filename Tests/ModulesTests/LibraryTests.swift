@@ -43,10 +43,8 @@ import VehicleModules
                 #expect(properties.first?.value == .number(64))
                 #expect(properties.last?.isReadable == false)
                 let values = await module.values(of: "lights")
-                #expect(
-                    try await module.write(.state("enabled"), to: "lights").description
-                        == "enabled"
-                )
+                let taken = try await module.write(.state("enabled"), to: "lights")
+                #expect(taken.description == "enabled")
                 for await value in values where value == .state("enabled") { break }
             }
             #expect(radio.logs.contains { $0.contains("connected to 00a0000000000001") })
