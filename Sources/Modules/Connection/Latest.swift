@@ -21,11 +21,13 @@ package final class Latest<Value: Sendable>: Sendable {
     package var watcherCount: Int { state.withLock { $0.watchers.count } }
 
     package func set(_ value: Value) {
-        let watchers = state.withLock { state in
+        // Told under the lock: of two who set at once, the one whose value stays is told last.
+        state.withLock { state in
             state.value = value
-            return state.watchers
+            for (_, watcher) in state.watchers.sorted(by: { $0.key < $1.key }) {
+                watcher.yield(value)
+            }
         }
-        for (_, watcher) in watchers.sorted(by: { $0.key < $1.key }) { watcher.yield(value) }
     }
 
     /// The value of now, then each newest one; ends when its task is cancelled.
