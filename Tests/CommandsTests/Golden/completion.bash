@@ -10,12 +10,33 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status token schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle schema completion help version --help --version' -- "$cur")
         return
     fi
     if [[ $command == token ]]; then
         if ((COMP_CWORD == 2)); then
             mapfile -t COMPREPLY < <(compgen -W 'show' -- "$cur")
+            return
+        fi
+        command+=" ${COMP_WORDS[2]}"
+    fi
+    if [[ $command == image ]]; then
+        if ((COMP_CWORD == 2)); then
+            mapfile -t COMPREPLY < <(compgen -W 'inspect' -- "$cur")
+            return
+        fi
+        command+=" ${COMP_WORDS[2]}"
+    fi
+    if [[ $command == images ]]; then
+        if ((COMP_CWORD == 2)); then
+            mapfile -t COMPREPLY < <(compgen -W 'list verify prune' -- "$cur")
+            return
+        fi
+        command+=" ${COMP_WORDS[2]}"
+    fi
+    if [[ $command == bundle ]]; then
+        if ((COMP_CWORD == 2)); then
+            mapfile -t COMPREPLY < <(compgen -W 'create verify show' -- "$cur")
             return
         fi
         command+=" ${COMP_WORDS[2]}"
@@ -54,8 +75,149 @@ _yardmaster() {
         --limit) flags= kind=none ;;
         esac
         ;;
+    'pause')
+        flags='--state --rollout --reason --json --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        --rollout) flags= kind=none ;;
+        --reason) flags= kind=none ;;
+        esac
+        ;;
+    'resume')
+        flags='--state --rollout --reason --json --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        --rollout) flags= kind=none ;;
+        --reason) flags= kind=none ;;
+        esac
+        ;;
+    'abort')
+        flags='--state --rollout --reason --json --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        --rollout) flags= kind=none ;;
+        --reason) flags= kind=none ;;
+        esac
+        ;;
+    'retry')
+        flags='--state --rollout --reason --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --state) flags= kind=directories ;;
+        --rollout) flags= kind=none ;;
+        --reason) flags= kind=none ;;
+        esac
+        ;;
+    'inhibit')
+        flags='--state --reason --for --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --state) flags= kind=directories ;;
+        --reason) flags= kind=none ;;
+        --for) flags= kind=none ;;
+        esac
+        ;;
+    'uninhibit')
+        flags='--state --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --state) flags= kind=directories ;;
+        esac
+        ;;
+    'clear')
+        flags='--state --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --state) flags= kind=directories ;;
+        esac
+        ;;
+    'scan')
+        flags='--for --profiles --simulate --pace --seed --json --quiet --no-color --help'
+        case $prev in
+        --for) flags= kind=none ;;
+        --profiles) flags= kind=directories ;;
+        --simulate) flags= kind=files ;;
+        --pace) flags= kind=none ;;
+        --seed) flags= kind=none ;;
+        esac
+        ;;
+    'watch')
+        flags='--fleet --property --for --profiles --simulate --pace --seed --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --fleet) flags= kind=files ;;
+        --property) flags= kind=none ;;
+        --for) flags= kind=none ;;
+        --profiles) flags= kind=directories ;;
+        --simulate) flags= kind=files ;;
+        --pace) flags= kind=none ;;
+        --seed) flags= kind=none ;;
+        esac
+        ;;
     'token show')
         flags='--json --help'
+        kind=files
+        ;;
+    'image inspect')
+        flags='--json --quiet --no-color --help'
+        kind=files
+        ;;
+    'fetch')
+        flags='--state --json --quiet --no-color --help'
+        kind=files
+        case $prev in
+        --state) flags= kind=directories ;;
+        esac
+        ;;
+    'images list')
+        flags='--state --json --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        esac
+        ;;
+    'images verify')
+        flags='--state --json --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        esac
+        ;;
+    'images prune')
+        flags='--forget --state --json --quiet --no-color --help'
+        case $prev in
+        --forget) flags= kind=none ;;
+        --state) flags= kind=directories ;;
+        esac
+        ;;
+    'trust')
+        flags='--metadata-dir --metadata-url --target-name --target-base-url --target-dir --state --json --quiet --no-color --help'
+        arguments='init refresh download show'
+        case $prev in
+        --metadata-dir) flags= kind=directories ;;
+        --metadata-url) flags= kind=none ;;
+        --target-name) flags= kind=none ;;
+        --target-base-url) flags= kind=none ;;
+        --target-dir) flags= kind=directories ;;
+        --state) flags= kind=directories ;;
+        esac
+        ;;
+    'bundle create')
+        flags='--state --json --quiet --no-color --help'
+        kind=files
+        case $prev in
+        --state) flags= kind=directories ;;
+        esac
+        ;;
+    'bundle verify')
+        flags='--state --key --target-dir --json --quiet --no-color --help'
+        kind=files
+        case $prev in
+        --state) flags= kind=directories ;;
+        --key) flags= kind=files ;;
+        --target-dir) flags= kind=directories ;;
+        esac
+        ;;
+    'bundle show')
+        flags='--json --quiet --no-color --help'
         kind=files
         ;;
     'schema')
@@ -67,7 +229,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status token schema completion help version'
+        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle schema completion help version'
         ;;
     'version')
         flags='--json --help'

@@ -9,7 +9,21 @@ _yardmaster() {
             'plan:Show what a run would do'
             'run:Bring the vehicles of a manifest to where it says'
             'status:Show where the rollouts stand'
+            'pause:Let a rollout begin nothing new'
+            'resume:Let a paused rollout go on'
+            'abort:End a rollout for good'
+            'retry:Take failed and unreachable vehicles again'
+            'inhibit:Leave vehicles, or the whole depot, alone'
+            'uninhibit:Lift an inhibition'
+            'clear:Take vehicles out of quarantine'
+            'scan:Show which modules are in reach'
+            'watch:Show a vehicle'\''s properties as they change'
             'token:show'
+            'image:inspect'
+            'fetch:Bring the images of a manifest into the store'
+            'images:list, verify, prune'
+            'trust:Keep and show what signed repositories are trusted for'
+            'bundle:create, verify, show'
             'schema:Print the manifest'\''s JSON Schema'
             'completion:Print a shell'\''s completion script'
             'help:Explain a command'
@@ -23,6 +37,33 @@ _yardmaster() {
     if [[ $command == token ]]; then
         if (( CURRENT == 2 )); then
             _values form show
+            return
+        fi
+        command+=" $words[2]"
+        shift words
+        (( CURRENT-- ))
+    fi
+    if [[ $command == image ]]; then
+        if (( CURRENT == 2 )); then
+            _values form inspect
+            return
+        fi
+        command+=" $words[2]"
+        shift words
+        (( CURRENT-- ))
+    fi
+    if [[ $command == images ]]; then
+        if (( CURRENT == 2 )); then
+            _values form list verify prune
+            return
+        fi
+        command+=" $words[2]"
+        shift words
+        (( CURRENT-- ))
+    fi
+    if [[ $command == bundle ]]; then
+        if (( CURRENT == 2 )); then
+            _values form create verify show
             return
         fi
         command+=" $words[2]"
@@ -73,11 +114,194 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]'
         ;;
+    'pause')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--rollout=''[The rollout that is meant.]'':NAME: ' \
+            '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'resume')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--rollout=''[The rollout that is meant.]'':NAME: ' \
+            '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'abort')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--rollout=''[The rollout that is meant.]'':NAME: ' \
+            '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'retry')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--rollout=''[The rollout that is meant.]'':NAME: ' \
+            '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '*:VEHICLE: '
+        ;;
+    'inhibit')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
+            '--for=''[How long it holds, such as 90m or 2d.]'':TIME: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '*:VEHICLE: '
+        ;;
+    'uninhibit')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '*:VEHICLE: '
+        ;;
+    'clear')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '*:VEHICLE: '
+        ;;
+    'scan')
+        _arguments -S \
+            '--for=''[How long to listen, such as 5s or 2m.]'':TIME: ' \
+            '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
+            '--seed=''[Draw all chance of the simulation from this number; the same number replays the same run.]'':N: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'watch')
+        _arguments -S \
+            '--fleet=''[The manifest that lists the vehicle, with its secret.]'':MANIFEST:_files' \
+            '*--property=''[Show only this property.]'':NAME: ' \
+            '--for=''[How long to watch, such as 30s or 2h.]'':TIME: ' \
+            '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
+            '--seed=''[Draw all chance of the simulation from this number; the same number replays the same run.]'':N: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:VEHICLE: '
+        ;;
     'token show')
         _arguments -S \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '1:FILE:_files'
+        ;;
+    'image inspect')
+        _arguments -S \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:FILE:_files'
+        ;;
+    'fetch')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:MANIFEST:_files'
+        ;;
+    'images list')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'images verify')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'images prune')
+        _arguments -S \
+            '*--forget=''[End what this rollout needs, by the name in its manifest.]'':ROLLOUT: ' \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'trust')
+        _arguments -S \
+            '--metadata-dir=''[Directory of the repository'\''s trusted documents.]'':DIR:_files -/' \
+            '--metadata-url=''[Where the repository'\''s documents are\: http, https or file.]'':URL: ' \
+            '*--target-name=''[A target to download, as the repository calls it.]'':NAME: ' \
+            '--target-base-url=''[Where the repository'\''s targets are\: http, https or file.]'':URL: ' \
+            '--target-dir=''[Directory that verified files are put into.]'':DIR:_files -/' \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:ACTION:(init refresh download show)' \
+            '2:ROOT:_files'
+        ;;
+    'bundle create')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:MANIFEST:_files' \
+            '2:BUNDLE:_files'
+        ;;
+    'bundle verify')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--key=''[Public key of minisign that must have signed the bundle.]'':KEY:_files' \
+            '--target-dir=''[Directory that verified files are put into.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:BUNDLE:_files'
+        ;;
+    'bundle show')
+        _arguments -S \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:BUNDLE:_files'
         ;;
     'schema')
         _arguments -S \
@@ -91,7 +315,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status token schema completion help version)'
+            '*:COMMAND:(validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle schema completion help version)'
         ;;
     'version')
         _arguments -S \
