@@ -77,6 +77,24 @@ enum Schema {
             PRIMARY KEY (run, number)
         ) STRICT, WITHOUT ROWID;
         """,
+        // What an update needs beyond a restart of ours, and the right to touch a module.
+        """
+        ALTER TABLE executions ADD COLUMN stage TEXT NOT NULL DEFAULT 'none';
+        ALTER TABLE executions ADD COLUMN part INTEGER NOT NULL DEFAULT 0 CHECK (part >= 0);
+        ALTER TABLE executions ADD COLUMN target_seen INTEGER NOT NULL DEFAULT 0
+            CHECK (target_seen IN (0, 1));
+        UPDATE executions SET stage = 'settling'
+            WHERE settle_deadline IS NOT NULL AND outcome IS NULL;
+        UPDATE executions SET stage = 'transferring'
+            WHERE stage = 'none' AND in_bootloader = 1;
+        CREATE TABLE leases (
+            serial TEXT PRIMARY KEY,
+            epoch INTEGER NOT NULL CHECK (epoch > 0),
+            run INTEGER REFERENCES runs (number),
+            vehicle TEXT,
+            CHECK ((run IS NULL) = (vehicle IS NULL))
+        ) STRICT, WITHOUT ROWID;
+        """,
         """
         CREATE TABLE rollouts (
             name TEXT PRIMARY KEY,

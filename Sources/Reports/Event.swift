@@ -26,6 +26,8 @@ package struct Event: Sendable, Equatable {
         case problem(VehicleID, Problem)
         /// An attempt failed and another one follows after `pause`.
         case retrying(VehicleID, FailureClass, message: String, pause: Duration)
+        /// A step with effect, or one that reads, is over.
+        case stepEnded(VehicleID, StepResult)
         case vehicleEnded(VehicleID, Verdict)
         case warning(String)
         /// Something about the rollout as a whole: its waves, its gates, its window.
@@ -140,6 +142,32 @@ package struct Problem: Sendable, Equatable {
         self.check = check
         self.measured = measured
         self.required = required
+    }
+}
+
+/// What became of one step on one vehicle.
+package struct StepResult: Sendable, Equatable {
+    package enum Fate: String, Sendable, Equatable {
+        case done
+        /// Refused or gone wrong, and surely without effect.
+        case failed
+        /// Told to the vehicle, and nobody knows whether it was done.
+        case inDoubt = "in-doubt"
+    }
+
+    /// Counts from 1 over the steps and, after them, those of `always`.
+    package let number: Int
+    /// As a manifest writes it, such as `set: {lights: disabled}`.
+    package let action: String
+    package let fate: Fate
+    /// What was read, or what was said about it.
+    package let facts: [Fact]
+
+    package init(_ number: Int, _ action: String, _ fate: Fate, facts: [Fact] = []) {
+        self.number = number
+        self.action = action
+        self.fate = fate
+        self.facts = facts
     }
 }
 

@@ -50,6 +50,8 @@ package struct TerminalPrinter: Printer {
             rows[id] = nil
             scroll(event.body, .yellow)
         case .problem, .warning: scroll(event.body, .yellow)
+        case .stepEnded(_, let step):
+            scroll(event.body, step.fate == .done ? nil : .yellow)
         case .imageReady, .notice: scroll(event.body)
         case .runEnded(let end): return close(end)
         }

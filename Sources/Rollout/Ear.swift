@@ -13,13 +13,19 @@ struct Ear: Sendable {
     let adapter: Int
     let serials: [Serial: Int]
     let turns: Turns
+    var profiles = ProfileLibrary.shipped
 
     /// Lets through whom this adapter has not heard yet.
     var filter: ScanFilter {
-        ModuleSighting.filter { sighting in
-            guard let vehicle = serials[sighting.serial] else { return false }
-            return isNews(vehicle)
+        ScanFilter { advertisement in
+            vehicle(in: advertisement).map(isNews) ?? false
         }
+    }
+
+    /// The vehicle whose module advertises this, in whichever role it is.
+    private func vehicle(in advertisement: Advertisement) -> Int? {
+        if let sighting = ModuleSighting(advertisement) { return serials[sighting.serial] }
+        return profiles.recognise(advertisement).flatMap { serials[$0.serial] }
     }
 
     private func isNews(_ vehicle: Int) -> Bool {
@@ -56,10 +62,8 @@ struct Ear: Sendable {
                 guard error == .timedOut else { throw error }
                 continue
             }
-            guard let sighting = ModuleSighting(heard), let vehicle = serials[sighting.serial],
-                isNews(vehicle)
-            else { continue }
-            turns.with { $0.scheduler.heard(vehicle, on: adapter, signal: sighting.signal) }
+            guard let vehicle = vehicle(in: heard), isNews(vehicle) else { continue }
+            turns.with { $0.scheduler.heard(vehicle, on: adapter, signal: heard.signal) }
             last = time.now
         }
     }

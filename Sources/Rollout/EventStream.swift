@@ -65,7 +65,7 @@ extension Event.Body {
         switch self {
         case .progress: false
         case .runStarted, .imageReady, .attemptStarted, .stateChanged, .inspected, .interrupted,
-            .problem, .retrying, .vehicleEnded, .warning, .notice, .runEnded:
+            .problem, .retrying, .stepEnded, .vehicleEnded, .warning, .notice, .runEnded:
             true
         }
     }

@@ -16,6 +16,8 @@ package struct RolloutRules: Sendable {
     package var seekTimeout: Duration = .seconds(30)
     package var seekAttempts = 4
     package var connectTimeout: Duration = .seconds(20)
+    /// How long a GO device may take to come, shake hands and carry a command out.
+    package var commandTimeout: Duration = .seconds(120)
     /// How long a module may take from one role to the other.
     package var roleChangeTimeout: Duration = .seconds(60)
     /// Broken transfers in a row without a byte more in the module.
@@ -25,6 +27,16 @@ package struct RolloutRules: Sendable {
     package var settle: SettleRules
 
     package init(settle: SettleRules) { self.settle = settle }
+
+    /// The same for the states of an update.
+    var limits: UpdateLimits {
+        var limits = UpdateLimits(settle: settle)
+        limits.seek = seekTimeout
+        limits.connect = connectTimeout
+        limits.roleChange = roleChangeTimeout
+        limits.fruitless = fruitlessTransfers
+        return limits
+    }
 
     /// Attempts that a failure of this class may still be followed by.
     func retries(after failure: FailureClass) -> Int {

@@ -39,7 +39,10 @@ enum Inputs {
         files: ManifestReader.Files = TextFile.read
     ) throws(CommandError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
         do throws(ManifestError) {
-            return try ManifestReader.read(path: path, files: files)
+            let (plan, diagnostics) = try ManifestReader.read(path: path, files: files)
+            // What a step names must be there on the vehicles that it is meant for.
+            let mistakes = plan.map { JobBuilder($0).mistakes } ?? []
+            return (mistakes.isEmpty ? plan : nil, diagnostics + mistakes)
         } catch {
             switch error {
             case .unreadable(_, _, let place):

@@ -35,7 +35,7 @@ struct RunCommand {
                 hint: "name one of these under `radio` in \(options.manifest)"
             )
         }
-        var keys = try keys(of: vehicles)
+        var access = try access(to: vehicles)
         var zone = try ZoneSource.zone(of: written, context)
         let directory = try stateDirectory()
         let lock = try await lock(directory, written)
@@ -43,7 +43,7 @@ struct RunCommand {
         let plan = frozen(written)
         if plan.digest != written.digest {
             vehicles = try Inputs.selected(plan, options.common)
-            keys = try self.keys(of: vehicles)
+            access = try self.access(to: vehicles)
             zone = try ZoneSource.zone(of: plan, context)
         } else if let reason = PlanArchive(state: directory.path).keep(sources, for: plan.name) {
             throw CommandError(
@@ -58,7 +58,7 @@ struct RunCommand {
         let job = SimulatedJob(
             plan: plan,
             vehicles: vehicles,
-            keys: keys,
+            access: access,
             zone: zone,
             file: file,
             options: simulation,
@@ -100,13 +100,13 @@ struct RunCommand {
         return kept ?? plan
     }
 
-    private func keys(
-        of vehicles: [PlannedVehicle]
-    ) throws(CommandError) -> [VehicleID: ComoduleKey] {
+    private func access(
+        to vehicles: [PlannedVehicle]
+    ) throws(CommandError) -> [VehicleID: VehicleAccess] {
         let source = SecretSource(context: context)
-        var keys: [VehicleID: ComoduleKey] = [:]
-        for vehicle in vehicles { keys[vehicle.id] = try source.key(for: vehicle) }
-        return keys
+        var access: [VehicleID: VehicleAccess] = [:]
+        for vehicle in vehicles { access[vehicle.id] = try source.access(to: vehicle) }
+        return access
     }
 
     private func stateDirectory() throws(CommandError) -> StateDirectory {

@@ -15,7 +15,7 @@ import Wire
 struct SimulatedJob: Sendable {
     let plan: FrozenPlan
     let vehicles: [PlannedVehicle]
-    let keys: [VehicleID: ComoduleKey]
+    let access: [VehicleID: VehicleAccess]
     /// Of the window.
     let zone: Zone
     let file: DepotFile
@@ -163,7 +163,7 @@ private struct SimulatedRun {
             events.emit(.imageReady(name: image.name, digest: image.digest, size: size))
         }
         let chosen = Set(job.vehicles.map(\.id))
-        let jobs = builder.jobs(images: images, keys: job.keys)
+        let jobs = builder.jobs(images: images, access: job.access)
             .filter { chosen.contains($0.vehicle) }
         let centrals = adapters.map { depot.radio($0) }
         var schedule = ScheduleBuilder(job.plan)
@@ -176,12 +176,13 @@ private struct SimulatedRun {
             in: Depot(
                 rollout: job.plan.name,
                 run: run,
-                central: centrals[0],
+                air: SoleAirtime(centrals[0]),
                 time: time,
                 journal: journal,
                 events: events,
                 stop: job.stop,
-                rules: rules
+                rules: rules,
+                peripherals: { [depot] in depot.radio($0) }
             ),
             adapters: centrals,
             schedule: schedule

@@ -91,6 +91,12 @@ enum Grammar {
                 "Where the module's secret is kept; the secret itself never stands in a manifest."
             ),
             Field(
+                "token",
+                .form(.secret),
+                "Where the car-share token of the vehicle's GO device is kept, for one that has "
+                    + "both that and another module; of a `geotab-go` vehicle it is the secret."
+            ),
+            Field(
                 "steps",
                 .list(.table(step), least: 1),
                 "The vehicle's own steps, instead of the manifest's."
