@@ -137,7 +137,7 @@ let package = Package(
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
         tests(
             "CommandsTests",
-            ["Domain", "Wire", "Commands", "Reports", "yardmaster"],
+            ["Domain", "Wire", "Commands", "Manifest", "Reports", "Rollout", "yardmaster"],
             resources: [.copy("Golden")]
         ),
         tests("ThreadsTests", ["Threads"]),
@@ -170,6 +170,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
     }
     package.targets += [
         fuzz("json", ["Wire"]),
+        fuzz("zone", ["Wire"]),
         fuzz("wire", ["Digests", "Domain", "Wire", "Simulation"]),
         fuzz("lrdevice", ["Domain", "Wire", "Sessions"]),
         fuzz("zip", ["Images"]),

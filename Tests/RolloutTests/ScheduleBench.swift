@@ -68,7 +68,7 @@ extension DepotBench {
         let depot = Depot(
             rollout: "test",
             run: run,
-            central: centrals[0],
+            air: SoleAirtime(centrals[0]),
             time: simulation.time,
             journal: journal,
             events: EventStream(run: run, time: simulation.time) { [self] event in note(event) },
