@@ -156,7 +156,9 @@ let package = Package(
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
         tests(
             "CommandsTests",
-            ["Domain", "Wire", "Commands", "Images", "Reports", "yardmaster"],
+            [
+                "Domain", "Wire", "Commands", "Images", "Manifest", "Reports", "Rollout", "yardmaster",
+            ],
             resources: [.copy("Golden")]
         ),
         tests("ThreadsTests", ["Threads"]),
@@ -191,6 +193,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
     }
     package.targets += [
         fuzz("json", ["Wire"]),
+        fuzz("zone", ["Wire"]),
         fuzz("wire", ["Digests", "Domain", "Wire", "Simulation"]),
         fuzz("lrdevice", ["Domain", "Wire", "Sessions"]),
         fuzz("zip", ["Images"]),

@@ -37,7 +37,8 @@ extension Command {
         description: [
             "Turns the manifest into the frozen plan that a run would follow: the vehicles in "
                 + "their waves, the steps and images of each, and the rules at which the rollout "
-                + "pauses. The plan's digest tells two plans apart. No vehicle is touched."
+                + "pauses; and from the journal what would happen to each vehicle, and how long it "
+                + "takes. The plan's digest tells two plans apart. No vehicle is touched."
         ],
         arguments: [manifest],
         flags: [.state, .limit, .simulate, .json, .quiet, .noColor],
@@ -57,9 +58,9 @@ extension Command {
         .run,
         summary: "Bring the vehicles of a manifest to where it says",
         description: [
-            "Fetches and verifies the images, then connects to one module after the other, updates "
-                + "it, waits through its restarts, reads back its version and carries out the "
-                + "other steps. An update counts as done only when the module itself reports the "
+            "Fetches and verifies the images, then connects to the modules wave by wave on all "
+                + "adapters, updates each, waits through its restarts, reads back its version and "
+                + "carries out the other steps. An update counts as done only when the module itself reports the "
                 + "new version.",
             "Everything intended and done is in the journal first: a run that was interrupted in "
                 + "any way is continued by giving the same command again. INT or TERM ends the run "
@@ -99,10 +100,12 @@ extension Command {
         .status,
         summary: "Show where the rollouts stand",
         description: [
-            "Reads the journal and shows each rollout with its vehicles: how they ended, or what "
-                + "they wait for. Takes no lock: it may be asked while a run is under way."
+            "Reads the journal and shows the rollout with its vehicles: how they ended, or what they "
+                + "wait for; whether it is paused and why; what was asked for, what is left alone, "
+                + "and which deadline fires next. Takes no lock: it may be asked while a run is "
+                + "under way."
         ],
-        flags: [.state, .limit, .json, .quiet, .noColor],
+        flags: [.state, .rollout, .limit, .json, .quiet, .noColor],
         examples: [
             Example("yardmaster status", "A line for each vehicle of the latest rollout."),
             Example("yardmaster status --json", "The same for a program."),

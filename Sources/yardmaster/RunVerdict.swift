@@ -10,7 +10,11 @@ struct RunVerdict {
     private let vehicles: Int
 
     init(_ plan: FrozenPlan, vehicles: Int) {
-        tolerance = plan.rollout.tolerance
+        self.init(plan.rollout.tolerance, vehicles: vehicles)
+    }
+
+    init(_ tolerance: Tolerance, vehicles: Int) {
+        self.tolerance = tolerance
         self.vehicles = vehicles
     }
 

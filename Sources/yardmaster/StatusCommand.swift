@@ -11,6 +11,10 @@ struct StatusCommand {
     private struct Snapshot {
         let run: RunRecord?
         let executions: [ExecutionRecord]
+        var rollout: RolloutRecord?
+        var requests: [OpenRequest] = []
+        var inhibits: [Inhibit] = []
+        var failures: [FailureCount] = []
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
@@ -18,9 +22,9 @@ struct StatusCommand {
         let holder = StateDirectoryHolder.current(options.state)
         let chosen = snapshot.executions.filter { options.common.takes($0.vehicle) }
         if options.common.wantsJSON {
-            context.console.result(document(snapshot.run, chosen, holder).text + "\n")
+            context.console.result(document(snapshot, chosen, holder).text + "\n")
         } else {
-            context.console.result(text(snapshot.run, chosen, holder))
+            context.console.result(text(snapshot, chosen, holder))
         }
         return .done
     }
@@ -28,12 +32,16 @@ struct StatusCommand {
     private func read() throws(CommandError) -> Snapshot {
         do throws(JournalError) {
             return try JournalReader(directory: options.state).read { view throws(JournalError) in
-                let run = try view.lastRun(rollout: nil)
+                guard let run = try view.lastRun(rollout: options.rollout) else {
+                    return Snapshot(run: nil, executions: [])
+                }
                 return Snapshot(
                     run: run,
-                    executions: try run.map { (run) throws(JournalError) in
-                        try view.executions(rollout: run.rollout)
-                    } ?? []
+                    executions: try view.executions(rollout: run.rollout),
+                    rollout: try view.rollout(run.rollout),
+                    requests: try view.openRequests(for: run.rollout),
+                    inhibits: try view.inhibits(at: RealTime().wallTime),
+                    failures: try view.failures(atLeast: 1)
                 )
             }
         } catch {
@@ -49,11 +57,11 @@ struct StatusCommand {
     // MARK: For people
 
     private func text(
-        _ run: RunRecord?,
+        _ snapshot: Snapshot,
         _ executions: [ExecutionRecord],
         _ holder: LockHolder?
     ) -> String {
-        guard let run else { return "nothing has run here yet\n" }
+        guard let run = snapshot.run else { return "nothing has run here yet\n" }
         var lines = ["rollout \(run.rollout), run \(run.number), begun \(run.started)"]
         if let end = run.end {
             let code = end.exitCode.map { "exit \($0): " } ?? ""
@@ -63,6 +71,8 @@ struct StatusCommand {
         } else {
             lines.append("was cut off; run it again and it goes on where the modules stand")
         }
+        lines += Self.standing(snapshot)
+        if run.end == nil, let next = Self.nextDeadline(executions) { lines.append(next) }
         lines.append("")
         lines += Columns.table(
             [["vehicle", "state", "version", "since", "what"]]
@@ -85,6 +95,57 @@ struct StatusCommand {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// What holds of the rollout as a whole.
+    private static func standing(_ snapshot: Snapshot) -> [String] {
+        var lines: [String] = []
+        if let rollout = snapshot.rollout {
+            switch rollout.state {
+            case .running: lines.append("under way in wave \(rollout.wave + 1)")
+            case .paused:
+                lines.append(
+                    "paused: \(rollout.reason.visible); 'yardmaster resume' lets it go on"
+                )
+            case .aborted: lines.append("aborted: \(rollout.reason.visible)")
+            case .finished: lines.append("finished")
+            }
+            if rollout.state != .finished, let ended = rollout.waveEnded {
+                lines.append("wave \(rollout.wave + 1) ended \(ended)")
+            }
+        }
+        for open in snapshot.requests {
+            lines.append(
+                "asked for and not taken up yet: \(open.request.kind.rawValue), "
+                    + "\(open.request.made)"
+            )
+        }
+        for inhibit in snapshot.inhibits {
+            let whom = inhibit.vehicle?.text.visible ?? "the depot"
+            let until = inhibit.expires.map { " until \($0)" } ?? ""
+            lines.append("left alone\(until): \(whom), \(inhibit.reason.visible)")
+        }
+        for failure in snapshot.failures where failure.count > 1 {
+            lines.append(
+                "\(failure.vehicle.text.visible) has failed \(failure.count) times on one image: "
+                    + failure.message.visible
+            )
+        }
+        return lines
+    }
+
+    /// Which deadline fires first if nothing happens.
+    private static func nextDeadline(_ executions: [ExecutionRecord]) -> String? {
+        let deadlines = executions.compactMap { record in
+            record.nextDeadline.map { (vehicle: record.vehicle, deadline: $0) }
+        }
+        let first = deadlines.min {
+            ($0.deadline.time, $0.vehicle) < ($1.deadline.time, $1.vehicle)
+        }
+        return first.map {
+            "next deadline: \($0.deadline.label) of \($0.vehicle.text.visible) at "
+                + "\($0.deadline.time)"
+        }
+    }
+
     private static func sentence(about record: ExecutionRecord) -> String {
         if let end = record.end { return end.message }
         var parts: [String] = []
@@ -101,11 +162,12 @@ struct StatusCommand {
     // MARK: For programs
 
     private func document(
-        _ run: RunRecord?,
+        _ snapshot: Snapshot,
         _ executions: [ExecutionRecord],
         _ holder: LockHolder?
     ) -> JSONValue {
-        .object([
+        let run = snapshot.run
+        return .object([
             "schema": 1,
             "rollout": run.map { .string($0.rollout) },
             "run": run.map { .integer(Int64($0.number)) },
@@ -119,6 +181,37 @@ struct StatusCommand {
                 ])
             },
             "running": .bool(holder != nil),
+            "state": snapshot.rollout.map { .string($0.state.rawValue) },
+            "reason": snapshot.rollout.map { .string($0.reason) },
+            "wave": snapshot.rollout.map { .int($0.wave + 1) },
+            "requests": .array(
+                snapshot.requests.map { open in
+                    .object([
+                        "kind": .string(open.request.kind.rawValue),
+                        "reason": .string(open.request.reason),
+                        "made": .string(open.request.made.description),
+                    ])
+                }
+            ),
+            "inhibits": .array(
+                snapshot.inhibits.map { inhibit in
+                    .object([
+                        "vehicle": inhibit.vehicle.map { .string($0.text) },
+                        "reason": .string(inhibit.reason),
+                        "expires": inhibit.expires.map { .string($0.description) },
+                    ])
+                }
+            ),
+            "failures": .array(
+                snapshot.failures.map { failure in
+                    .object([
+                        "vehicle": .string(failure.vehicle.text),
+                        "image": .string(failure.release.description),
+                        "count": .int(failure.count),
+                        "message": .string(failure.message),
+                    ])
+                }
+            ),
             "vehicles": .array(executions.map(Self.member)),
         ])
     }

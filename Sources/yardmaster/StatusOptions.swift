@@ -3,10 +3,13 @@ import Commands
 /// What `status` was asked for.
 struct StatusOptions: Sendable {
     let state: String
+    /// Nil for the one that ran last.
+    let rollout: String?
     let common: CommonOptions
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         state = try CommonOptions.stateDirectory(invocation, context)
+        rollout = invocation.value("rollout")
         common = CommonOptions(invocation)
     }
 }

@@ -23,6 +23,8 @@ final class DepotBench: Sendable {
 
     var events: [Event] { collected.withLock { $0 } }
 
+    func note(_ event: Event) { collected.withLock { $0.append(event) } }
+
     static let key = [UInt8](repeating: 0x11, count: 20)
 
     /// A module as most tests want it: number, and what is special about it.

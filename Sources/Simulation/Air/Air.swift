@@ -41,6 +41,9 @@ package actor Air {
         world.adapters[name] = AirAdapter(name: name, linkLimit: linkLimit)
     }
 
+    /// The adapters that are plugged in.
+    package var adapterNames: [String] { world.sortedAdapters.map(\.name) }
+
     /// For how long an adapter had links, or was making them, summed over its links.
     package func linkTime(of adapter: String) -> Duration {
         world.adapters[adapter]?.linked ?? .zero

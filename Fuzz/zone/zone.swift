@@ -1,0 +1,15 @@
+import Wire
+
+/// Any bytes are a zone or refused; a zone has an offset for every moment.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    guard let zone = try? Zone(bytes) else { return 0 }
+    for time in [Int64.min, -2_208_988_800, 0, 1_774_755_000, 4_102_444_800, 1 << 41, Int64.max] {
+        guard abs(zone.offset(at: time)) <= 93_599 + 604_800 else {
+            fatalError("an offset of more than a day")
+        }
+        _ = zone.moment(ofLocal: time)
+    }
+    return 0
+}

@@ -1,0 +1,65 @@
+import Commands
+import Domain
+import Manifest
+import Rollout
+import Testing
+
+@testable import yardmaster
+
+@Suite struct RunVerdictTests {
+    private func result(
+        _ counts: [Outcome: Int],
+        unfinished: Int = 0,
+        _ ending: RunEnding = .complete
+    ) -> RunResult {
+        var result = RunResult()
+        result.counts = counts
+        result.unfinished = unfinished
+        result.ending = ending
+        return result
+    }
+
+    private func code(_ result: RunResult) -> ExitCode {
+        RunVerdict(
+            Tolerance(unreachable: .count(1), deferred: .count(0)),
+            vehicles: 10
+        ).code(of: result)
+    }
+
+    @Test func `each row of the table has its result`() {
+        #expect(code(result([:])) == .done)
+        #expect(code(result([.succeeded: 8, .alreadyCurrent: 1, .skipped: 1])) == .done)
+        #expect(code(result([.succeeded: 9, .unreachable: 1])) == .done, "the manifest allows one")
+        #expect(code(result([.succeeded: 8, .unreachable: 2])) == .someMissed)
+        #expect(code(result([.succeeded: 9, .deferred: 1])) == .someMissed)
+        for outcome in [Outcome.failed, .rolledBack, .rejected, .timedOut, .inDoubt] {
+            #expect(code(result([.succeeded: 9, outcome: 1])) == .someFailed)
+        }
+        #expect(code(result([:], unfinished: 10, .paused("gate"))) == .paused)
+        #expect(code(result([.aborted: 10], .aborted("enough"))) == .aborted)
+        #expect(code(result([:], unfinished: 1, .workLeft("window"))) == .workLeft)
+        #expect(code(result([:], unfinished: 1, .replaced)) == .workLeft)
+        #expect(code(result([:], unfinished: 1, .stopped)) == .terminated)
+    }
+
+    @Test func `the worst wins`() {
+        let bad: [Outcome: Int] = [.failed: 1, .unreachable: 5]
+        #expect(code(result(bad, unfinished: 1, .paused("gate"))) == .paused)
+        #expect(code(result(bad, unfinished: 1, .aborted("enough"))) == .aborted)
+        #expect(code(result(bad, unfinished: 1, .workLeft("window"))) == .someFailed)
+        #expect(code(result([.unreachable: 5], unfinished: 1, .workLeft("window"))) == .workLeft)
+        #expect(code(result(bad)) == .someFailed)
+    }
+
+    @Test func `a window that closed when all was done leaves nothing`() {
+        #expect(code(result([.succeeded: 10], .workLeft("window"))) == .done)
+    }
+
+    @Test func `the reason says what is known beyond the code`() {
+        let paused = result([:], unfinished: 2, .paused("the gate: 2 of 3"))
+        #expect(
+            RunVerdict.reason(.paused, paused) == "a gate paused the rollout: the gate: 2 of 3"
+        )
+        #expect(RunVerdict.reason(.someFailed, paused) == ExitCode.someFailed.sentence)
+    }
+}

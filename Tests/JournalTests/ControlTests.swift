@@ -1,0 +1,146 @@
+import Domain
+import Journal
+import Testing
+import Threads
+
+@Suite struct ControlTests {
+    @Test func `a rollout's record comes back as it was saved`() async throws {
+        let scratch = try Scratch()
+        try await withJournal(scratch.path) { journal in
+            var record = RolloutRecord(name: "tallinn", plan: try #require(plan), at: at(1))
+            try await journal.save(record)
+            #expect(try await journal.rollout("tallinn") == record)
+            record.state = .paused
+            record.reason = "the gate"
+            record.wave = 2
+            record.waveEnded = at(50)
+            record.gateSince = at(40)
+            record.updated = at(60)
+            try await journal.save(record)
+            #expect(try await journal.rollout("tallinn") == record)
+            #expect(try await journal.rollout("riga") == nil)
+        }
+    }
+
+    @Test func `requests are found once, in order, by the rollout they mean`() async throws {
+        let scratch = try Scratch()
+        let vehicle = try #require(VehicleID("bus 1"))
+        try await withJournal(scratch.path) { journal in
+            let requests = [
+                ControlRequest(.pause, rollout: "tallinn", reason: "brakes", at: at(1)),
+                ControlRequest(.retry, rollout: nil, vehicles: [vehicle], at: at(2)),
+                ControlRequest(.abort, rollout: "riga", at: at(3)),
+            ]
+            for request in requests { try await journal.leave(request) }
+            let open = try await journal.openRequests(for: "tallinn")
+            #expect(open.map(\.request) == Array(requests[..<2]))
+            for request in open { try await journal.answer(request, "done", at: at(4)) }
+            #expect(try await journal.openRequests(for: "tallinn").isEmpty)
+            #expect(try await journal.openRequests(for: "riga").count == 1)
+        }
+    }
+
+    @Test func `a request can be left while another connection has the journal open`() async throws
+    {
+        let scratch = try Scratch()
+        try await withJournal(scratch.path) { running in
+            let run = try await begin(running)
+            try await withJournal(scratch.path) { other in
+                try await other.leave(ControlRequest(.pause, rollout: nil, at: at(1)))
+            }
+            #expect(try await running.openRequests(for: "tallinn").count == 1)
+            try await running.endRun(run, exitCode: 12, reason: "paused", at: at(2))
+        }
+    }
+
+    @Test func `an inhibition holds until it expires or is lifted`() async throws {
+        let scratch = try Scratch()
+        let bus = VehicleID("bus")
+        try await withJournal(scratch.path) { journal in
+            try await journal.inhibit(Inhibit(bus, reason: "workshop", expires: at(100), at: at(1)))
+            try await journal.inhibit(Inhibit(nil, reason: "survey", expires: nil, at: at(2)))
+            #expect(try await journal.inhibits(at: at(50)).map(\.vehicle) == [nil, bus])
+            #expect(try await journal.inhibits(at: at(100)).map(\.reason) == ["survey"])
+            try await journal.inhibit(Inhibit(bus, reason: "again", expires: nil, at: at(101)))
+            #expect(try await journal.inhibits(at: at(200)).map(\.reason) == ["survey", "again"])
+            #expect(try await journal.uninhibit(nil))
+            #expect(try await !journal.uninhibit(nil))
+            #expect(try await journal.inhibits(at: at(200)).map(\.vehicle) == [bus])
+        }
+    }
+
+    @Test func `failures are counted by release until they are cleared`() async throws {
+        let scratch = try Scratch()
+        let bus = try #require(VehicleID("bus"))
+        let release = try #require(plan)
+        try await withJournal(scratch.path) { journal in
+            for count in 1...3 {
+                let now = try await journal.countFailure(
+                    bus,
+                    release: release,
+                    message: "no return \(count)",
+                    at: at(Int64(count))
+                )
+                #expect(now == count)
+            }
+            let found = try await journal.failures(atLeast: 3)
+            #expect(found.map(\.message) == ["no return 3"])
+            #expect(try await journal.failures(atLeast: 4).isEmpty)
+            #expect(try await journal.clearFailures(of: VehicleID("tram")) == 0)
+            #expect(try await journal.clearFailures(of: nil) == 1)
+            #expect(try await journal.failures(atLeast: 1).isEmpty)
+        }
+    }
+
+    @Test func `a journal of the first version is brought forward with all that it holds`()
+        async throws
+    {
+        let scratch = try Scratch()
+        try await withJournal(scratch.path) { journal in
+            let run = try await begin(journal)
+            try await journal.record(try execution("bus", run: run), durably: true)
+        }
+        // The tables of later versions are taken away again: what is left is version 1.
+        let status = try run(
+            "sqlite3",
+            scratch.journal,
+            """
+            DROP TABLE rollouts; DROP TABLE requests; DROP TABLE inhibits; DROP TABLE failures;
+            DROP TABLE measures; PRAGMA user_version = 1
+            """
+        )
+        #expect(status == 0)
+        try await withJournal(scratch.path) { journal in
+            #expect(try await journal.executions(rollout: "r").count == 1)
+            try await journal.leave(ControlRequest(.pause, rollout: nil, at: at(9)))
+            #expect(try await journal.openRequests(for: "tallinn").count == 1)
+        }
+    }
+
+    @Test func `compaction drops the events of old runs and nothing else`() async throws {
+        let scratch = try Scratch()
+        try await withJournal(scratch.path) { journal in
+            for number in 1...5 {
+                let run = try await begin(journal)
+                try await journal.record(try execution("bus-\(number)", run: run), durably: false)
+                try await journal.append([
+                    EventRecord(
+                        run: run,
+                        number: 1,
+                        time: at(Int64(number)),
+                        kind: "warning",
+                        vehicle: nil,
+                        json: "{}"
+                    )
+                ])
+                try await journal.endRun(run, exitCode: 0, reason: "done", at: at(10))
+            }
+            try await journal.compact(keepingRuns: 2)
+            var left: [Int] = []
+            for run in 1...5 { left.append(try await journal.events(run: run).count) }
+            #expect(left == [0, 0, 0, 1, 1])
+            #expect(try await journal.executions(rollout: "r").count == 5)
+            #expect(try await journal.runs(rollout: nil, limit: 9).count == 5)
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import Testing
+
+/// Rollouts that are paused, aborted, cut short or edited, from the shell's side.
+@Suite struct SteeringTests {
+    /// A rollout over the demo's image; `bad` modules come back as they were.
+    private func program(
+        _ count: Int,
+        bad: Int = 0,
+        rollout: String,
+        depot: String = ""
+    ) throws -> Program {
+        let program = try Program()
+        try program.copyDemo()
+        try program.write("key", "00112233445566778899aabbccddeeff00112233\n")
+        let rows = (1...count).map { number in
+            "v\(number),00f0\(String(repeating: "0", count: 10))"
+                + "\(number < 10 ? "0" : "")\(number),comodule,file:key"
+        }
+        try program.write(
+            "fleet.csv",
+            (["id,serial,family,secret"] + rows).joined(separator: "\n") + "\n"
+        )
+        try program.write("steered.yaml", manifest(rollout))
+        let modules = (1...count).map { number in
+            "  - {serial: \"00f0\(String(repeating: "0", count: 10))"
+                + "\(number < 10 ? "0" : "")\(number)\", key: "
+                + "\"00112233445566778899aabbccddeeff00112233\", type: 17, version: \"4.11.3\""
+                + (number <= bad ? ", faults: [{returns-unchanged: true, times: 9}]" : "") + "}"
+        }
+        try program.write(
+            "depot.yaml",
+            "name: steered\nseed: 4\n\(depot)modules:\n" + modules.joined(separator: "\n") + "\n"
+        )
+        return program
+    }
+
+    private func manifest(_ rollout: String) -> String {
+        """
+        name: steered
+        vehicles: {from: fleet.csv}
+        images:
+          city:
+            url: file:demo/city-4.12.0.zip
+            sha256: "7505fe5b8af2bb43117d294cd35b8eebf17838e5390865a4b031c76da50094cf"
+            version: "4.12.0"
+            fits: {family: comodule, type: 17, variant: 0}
+        steps: [{update: city}]
+        rollout: \(rollout)
+
+        """
+    }
+
+    private func run(_ program: Program, _ more: String...) throws -> Program.Result {
+        try program.run(
+            ["run", "steered.yaml", "--simulate", "depot.yaml", "--state", program.state] + more
+        )
+    }
+
+    private func exit(_ result: Program.Result) throws -> (Int, String) {
+        let document = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+        let exit = try #require((document as? [String: Any])?["exit"] as? [String: Any])
+        return (try #require(exit["code"] as? Int), try #require(exit["reason"] as? String))
+    }
+
+    @Test func `a gate ends with 12 until resume, and json says the same`() throws {
+        let program = try program(12, bad: 2, rollout: "{pause-when: {failed: 1}}")
+        let plan = try program.run(["plan", "steered.yaml", "--state", program.state])
+        #expect(plan.output.contains("gate: pauses on the 2nd failure of 12"))
+        let first = try run(program, "--json")
+        #expect(first.status == 12)
+        let (code, reason) = try exit(first)
+        #expect(code == 12)
+        #expect(reason.contains("the gate: 2 of 2 attempted have failed, at most 1 may"))
+        let again = try run(program)
+        #expect(again.status == 12, "nobody has looked yet")
+        #expect(again.lastLine.hasSuffix("exit=12"))
+        let status = try program.run(["status", "--state", program.state])
+        #expect(status.output.contains("paused: the gate"))
+        let resume = try program.run(["resume", "--state", program.state])
+        #expect(resume.status == 0)
+        #expect(resume.output == "resume steered: the next run takes it up\n")
+        let third = try run(program)
+        #expect(third.status == 12, "two more failures")
+        #expect(third.lastLine.contains("failed=2"))
+    }
+
+    @Test func `an abort ends with 13 for good, and another plan begins anew`() throws {
+        let program = try program(3, rollout: "{waves: [1, rest], between-waves: {ask: true}}")
+        #expect(try run(program).status == 12)
+        let abort = try program.run(
+            ["abort", "--reason", "wrong release", "--json", "--state", program.state]
+        )
+        #expect(abort.status == 0)
+        let ended = try run(program, "--json")
+        #expect(ended.status == 13)
+        #expect(try exit(ended).1.contains("aborted by request: wrong release"))
+        #expect(try run(program).status == 13)
+        try program.write("steered.yaml", manifest("{waves: [rest]}"))
+        let anew = try run(program)
+        #expect(anew.status == 0)
+        #expect(anew.lastLine.contains("ok=2 current=1"))
+    }
+
+    @Test func `a window that closes with work left ends with 15`() throws {
+        // Simulated depots begin at 22:00 UTC.
+        let program = try program(
+            6,
+            rollout: "{window: {from: \"22:00\", for: 60s}}",
+            depot: "link: {interval: 60ms}\n"
+        )
+        let result = try run(program, "--json")
+        #expect(result.status == 15)
+        let (code, reason) = try exit(result)
+        #expect(code == 15)
+        #expect(reason.contains("it opens again at 2026-01-06T22:00:00.000Z"))
+        // The next run waits for the next night, and so on until all are done.
+        var last = result
+        for _ in 0..<6 where last.status == 15 { last = try run(program) }
+        #expect(last.status == 0, "\(last.lastLine)")
+    }
+
+    @Test func `editing the manifest does not change a rollout that is under way`() throws {
+        let program = try program(
+            6,
+            rollout: "{window: {from: \"22:00\", for: 60s}}",
+            depot: "link: {interval: 60ms}\n"
+        )
+        #expect(try run(program).status == 15)
+        try program.write("steered.yaml", manifest("{waves: [1, rest]}"))
+        let second = try run(program)
+        #expect(second.errors.contains("steered.yaml has changed since the rollout steered"))
+        #expect(second.errors.contains("waits for the window"))
+    }
+
+    @Test func `worst wins: a failure before a window that closed`() throws {
+        let program = try program(
+            6,
+            bad: 1,
+            rollout: "{window: {from: \"22:00\", for: 60s}}",
+            depot: "link: {interval: 60ms}\n"
+        )
+        let result = try run(program, "--json")
+        #expect(result.status == 10)
+        #expect(try exit(result).0 == 10)
+    }
+
+    @Test func `verbs without a journal end with 66, and inhibitions need none`() throws {
+        let program = try Program()
+        for verb in ["pause", "resume", "abort", "retry"] {
+            let result = try program.run([verb, "--state", program.state])
+            #expect(result.status == 66, "\(verb)")
+            #expect(result.errors.contains("nothing has run here"))
+        }
+        let inhibit = try program.run(
+            ["inhibit", "v1", "--reason", "workshop", "--for", "2h", "--state", program.state]
+        )
+        #expect(inhibit.status == 0)
+        let clear = try program.run(["clear", "--state", program.state])
+        #expect(clear.output == "failures forgotten: 0\n")
+    }
+
+    @Test func `an unknown time zone is 78 before anything is begun`() throws {
+        let program = try program(
+            1,
+            rollout: "{window: {from: \"22:00\", for: 60s, zone: Europe/Nowhere}}"
+        )
+        let result = try run(program)
+        #expect(result.status == 78)
+        #expect(result.errors.contains("does not know the time zone Europe/Nowhere"))
+    }
+
+    @Test func `a rollout that is killed again and again ends right`() throws {
+        let program = try program(8, rollout: "{waves: [2, rest]}")
+        for number in 1...6 {
+            let process = try program.start([
+                "run", "steered.yaml", "--simulate", "depot.yaml", "--state", program.state,
+                "--pace", "60", "--events", "events-\(number).jsonl",
+            ])
+            // Somewhere else each time: by how much has happened.
+            let path = program.folder.path + "/events-\(number).jsonl"
+            while process.isRunning {
+                let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+                if text.split(separator: "\n").count > 5 + number * 4 { break }
+            }
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+        let last = try run(program)
+        #expect(last.status == 0, "\(last.errors.suffix(500))")
+        #expect(last.lastLine.contains("unreachable=0 failed=0"))
+        let status = try program.run(["status", "--json", "--state", program.state])
+        #expect(!status.output.contains("\"in-bootloader\":true"))
+    }
+}

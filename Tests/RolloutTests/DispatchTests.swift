@@ -1,0 +1,189 @@
+import Domain
+import Rollout
+import Testing
+
+@Suite struct DispatchTests {
+    private func vehicle(
+        _ signal: Int?,
+        isOpen: Bool = false,
+        isDone: Bool = false,
+        attempts: Int = 0
+    ) -> Dispatch.Vehicle {
+        var vehicle = Dispatch.Vehicle()
+        vehicle.isOpen = isOpen
+        vehicle.isDone = isDone
+        vehicle.attempts = attempts
+        if let signal { vehicle.signals = [0: signal] }
+        return vehicle
+    }
+
+    private func dispatch(
+        _ vehicles: [Dispatch.Vehicle],
+        adapters: Int = 1,
+        links: Int = 1,
+        overlaps: Bool = true
+    ) -> Dispatch {
+        var dispatch = Dispatch(
+            vehicles,
+            adapters: (0..<adapters).map { "hci\($0)" },
+            linksPerAdapter: links,
+            overlaps: overlaps
+        )
+        for index in vehicles.indices { dispatch.letIn(index) }
+        return dispatch
+    }
+
+    private func at(_ second: Int64) -> Moment { Moment(nanoseconds: second * 1_000_000_000) }
+
+    /// Runs each vehicle for a second, one after the other, and returns their order.
+    private func order(_ dispatch: Dispatch) -> [Int] {
+        var dispatch = dispatch
+        var order: [Int] = []
+        for second in 0..<100 {
+            for case .begin(let vehicle, _) in dispatch.grants(
+                at: at(Int64(second)),
+                mostUnderWay: 9
+            ) {
+                order.append(vehicle)
+                dispatch.ended(vehicle, at: at(Int64(second) + 1))
+            }
+        }
+        return order
+    }
+
+    @Test func `what was begun comes first, then the strongest, then the least tried`() {
+        let dispatch = dispatch([
+            vehicle(-80), vehicle(-50, attempts: 3), vehicle(-50), vehicle(-90, isOpen: true),
+            vehicle(-40, isDone: true), vehicle(-50, attempts: 3),
+        ])
+        #expect(order(dispatch) == [3, 2, 1, 5, 0, 4])
+    }
+
+    @Test func `one left in mid-update is begun even when nobody hears it`() {
+        #expect(
+            order(dispatch([vehicle(-50), vehicle(nil, isOpen: true), vehicle(nil)])) == [1, 0]
+        )
+    }
+
+    @Test
+    func `while a module rests its adapter works on the next, and it goes on before new ones`() {
+        var dispatch = dispatch([vehicle(-50), vehicle(-60), vehicle(-70)])
+        #expect(dispatch.grants(at: at(0), mostUnderWay: 9) == [.begin(vehicle: 0, adapter: 0)])
+        dispatch.gaveBack(0, at: at(5))
+        #expect(dispatch.grants(at: at(5), mostUnderWay: 9) == [.begin(vehicle: 1, adapter: 0)])
+        let hasTurn = dispatch.asks(0, .settling)
+        #expect(!hasTurn)
+        #expect(dispatch.grants(at: at(6), mostUnderWay: 9) == [])
+        dispatch.gaveBack(1, at: at(9))
+        #expect(dispatch.grants(at: at(9), mostUnderWay: 9) == [.goOn(vehicle: 0, adapter: 0)])
+        dispatch.ended(0, at: at(12))
+        #expect(dispatch.grants(at: at(12), mostUnderWay: 9) == [.begin(vehicle: 2, adapter: 0)])
+        #expect(dispatch.vehicles[0].airtime == .seconds(8))
+        #expect(dispatch.adapters[0].busy == .seconds(12))
+    }
+
+    @Test func `a bootloader that waits comes before one that settles and one that is sought`() {
+        var dispatch = dispatch([vehicle(-50), vehicle(-51), vehicle(-52)], links: 3)
+        _ = dispatch.grants(at: at(0), mostUnderWay: 9)
+        for vehicle in 0..<3 { dispatch.gaveBack(vehicle, at: at(1)) }
+        var single = dispatch
+        _ = single.asks(0, .search)
+        _ = single.asks(1, .settling)
+        _ = single.asks(2, .bootloader)
+        #expect(
+            single.grants(at: at(2), mostUnderWay: 9) == [
+                .goOn(vehicle: 2, adapter: 0), .goOn(vehicle: 1, adapter: 0),
+                .goOn(vehicle: 0, adapter: 0),
+            ]
+        )
+    }
+
+    @Test(arguments: [(1, 1), (1, 3), (4, 1), (4, 2)])
+    func `no adapter ever has more links than it may`(adapters: Int, links: Int) {
+        var random = SplitMix64(seed: UInt64(adapters * 10 + links))
+        let vehicles = (0..<60).map { index in
+            var vehicle = Dispatch.Vehicle()
+            for adapter in 0..<adapters { vehicle.signals[adapter] = -40 - index % 7 }
+            return vehicle
+        }
+        var dispatch = dispatch(vehicles, adapters: adapters, links: links)
+        var holding: Set<Int> = []
+        var resting: Set<Int> = []
+        var done = 0
+        for second in 0..<5_000 where done < 60 {
+            let now = at(Int64(second))
+            for grant in dispatch.grants(at: now, mostUnderWay: 1_000) {
+                switch grant {
+                case .begin(let vehicle, _), .goOn(let vehicle, _): holding.insert(vehicle)
+                }
+            }
+            #expect(dispatch.adapters.allSatisfy { $0.holders <= links })
+            #expect(dispatch.underWay <= adapters * links * 8)
+            if let vehicle = holding.sorted().randomElement(using: &random) {
+                holding.remove(vehicle)
+                if random.chance(0.5) {
+                    dispatch.gaveBack(vehicle, at: now)
+                    resting.insert(vehicle)
+                } else {
+                    dispatch.ended(vehicle, at: now)
+                    done += 1
+                }
+            }
+            if let vehicle = resting.sorted().randomElement(using: &random), random.chance(0.7) {
+                resting.remove(vehicle)
+                _ = dispatch.asks(vehicle, .settling)
+            }
+            // Those who ask hold as soon as they are granted.
+        }
+        #expect(done == 60)
+        #expect(dispatch.underWay == 0)
+    }
+
+    @Test func `with turns switched off a vehicle keeps its adapter`() {
+        var dispatch = dispatch([vehicle(-50), vehicle(-60)], overlaps: false)
+        _ = dispatch.grants(at: at(0), mostUnderWay: 9)
+        dispatch.gaveBack(0, at: at(1))
+        #expect(dispatch.grants(at: at(1), mostUnderWay: 9) == [])
+        let hasTurn = dispatch.asks(0, .settling)
+        #expect(hasTurn)
+    }
+
+    @Test func `a lost adapter's vehicles go on with another one`() {
+        var first = vehicle(-50)
+        first.signals = [0: -50]
+        var dispatch = dispatch([first, vehicle(-60)], adapters: 2)
+        #expect(dispatch.grants(at: at(0), mostUnderWay: 9) == [.begin(vehicle: 0, adapter: 0)])
+        dispatch.lost(0)
+        dispatch.gaveBack(0, at: at(1))
+        _ = dispatch.asks(0, .next)
+        #expect(dispatch.grants(at: at(2), mostUnderWay: 9) == [.goOn(vehicle: 0, adapter: 1)])
+        dispatch.ended(0, at: at(3))
+        #expect(dispatch.grants(at: at(3), mostUnderWay: 9) == [], "heard by the lost one alone")
+        dispatch.heard(1, on: 1, signal: -70)
+        #expect(dispatch.grants(at: at(4), mostUnderWay: 9) == [.begin(vehicle: 1, adapter: 1)])
+    }
+
+    @Test func `an adapter that is plugged in takes part`() {
+        var dispatch = dispatch([vehicle(nil), vehicle(nil)])
+        let new = dispatch.plugged("hci7")
+        dispatch.heard(1, on: new, signal: -44)
+        #expect(dispatch.grants(at: at(0), mostUnderWay: 9) == [.begin(vehicle: 1, adapter: new)])
+    }
+
+    @Test func `whoever nobody hears is missing once every adapter has listened long enough`() {
+        var dispatch = dispatch([vehicle(nil), vehicle(-50)], adapters: 2)
+        #expect(dispatch.idleEars() == [0, 1])
+        dispatch.listens(0)
+        #expect(dispatch.idleEars() == [1])
+        dispatch.listened(0, for: .seconds(30))
+        #expect(dispatch.missing(after: .seconds(30)) == [])
+        dispatch.listened(1, for: .seconds(29))
+        #expect(dispatch.missing(after: .seconds(30)) == [])
+        dispatch.listened(1, for: .seconds(1))
+        #expect(dispatch.missing(after: .seconds(30)) == [0])
+        dispatch.lost(1)
+        dispatch.heard(0, on: 0, signal: -80)
+        #expect(dispatch.missing(after: .seconds(30)) == [])
+        #expect(dispatch.idleEars() == [])
+    }
+}

@@ -1,0 +1,347 @@
+import Digests
+import Domain
+import Foundation
+import Journal
+import Manifest
+import Radio
+import Reports
+import Rollout
+import Simulation
+import Testing
+import Wire
+
+@Suite struct ScheduleTests {
+    private let image = DepotBench.image(bytes: 20_000)
+    private var update: [JobStep] { [.update(image)] }
+
+    private func bench(
+        _ count: Int,
+        seed: UInt64 = 3,
+        _ change: @escaping (Int, inout ModulePlan) -> Void = { _, _ in }
+    ) -> DepotBench {
+        DepotBench(
+            seed: seed,
+            (1...count).map { number in
+                DepotBench.module(number) { change(number, &$0) }
+            }
+        )
+    }
+
+    // MARK: Adapters
+
+    @Test func `four adapters bring every module home, each with one link at a time`() throws {
+        let bench = bench(24)
+        let night = try bench.nights(update, [DepotBench.schedule([Array(0..<24)])], adapters: 4)[0]
+        #expect(night.result.counts == [.succeeded: 24])
+        #expect(night.result.adapters.count == 4)
+        #expect(night.result.adapters.allSatisfy { $0.busy > .zero })
+        #expect(night.rollout?.state == .finished)
+    }
+
+    @Test func `taking turns is quicker than waiting, and changes nothing else`() throws {
+        func took(_ overlaps: Bool) throws -> (Duration, [Outcome: Int]) {
+            let bench = bench(12) { number, plan in
+                plan.restartTime = .seconds(2 + number)
+                plan.activationTime = .seconds(12)
+            }
+            let night = try bench.nights(
+                update,
+                [DepotBench.schedule([Array(0..<12)]) { $0.overlaps = overlaps }]
+            )[0]
+            return (
+                Moment(nanoseconds: 0).duration(to: bench.simulation.time.now), night.result.counts
+            )
+        }
+        let (quick, counts) = try took(true)
+        let (slow, same) = try took(false)
+        #expect(counts == same)
+        #expect(quick * 4 < slow * 3, "\(quick.brief) and \(slow.brief)")
+    }
+
+    @Test func `an adapter that is pulled out leaves its vehicles to the others`() throws {
+        let bench = bench(8)
+        let time = bench.simulation.time
+        let night = try bench.nights(
+            update,
+            [DepotBench.schedule([Array(0..<8)])],
+            adapters: 2,
+            roster: AirRoster(air: bench.simulation.air, names: ["hci0", "hci1"])
+        ) { [air = bench.simulation.air] _, _ in
+            time.schedule(at: time.now.advanced(by: .seconds(20))) {
+                air.assumeIsolated { $0.removeAdapter("hci1") }
+            }
+        }[0]
+        #expect(night.result.counts == [.succeeded: 8])
+        #expect(bench.notices(.adapterLost).count >= 1)
+    }
+
+    @Test func `an adapter that is plugged in takes part`() throws {
+        let bench = bench(16)
+        let time = bench.simulation.time
+        let night = try bench.nights(
+            update,
+            [DepotBench.schedule([Array(0..<16)])],
+            adapters: 1,
+            roster: AirRoster(air: bench.simulation.air, names: ["hci0", "hci5"])
+        ) { [air = bench.simulation.air] _, _ in
+            time.schedule(at: time.now.advanced(by: .seconds(20))) {
+                air.assumeIsolated { $0.addAdapter("hci5") }
+            }
+        }[0]
+        #expect(night.result.counts == [.succeeded: 16])
+        #expect(night.result.adapters.map(\.name) == ["hci0", "hci5"])
+        #expect(night.result.adapters.allSatisfy { $0.busy > .seconds(30) })
+    }
+
+    // MARK: Gates
+
+    @Test func `the second failure of twelve pauses, and nothing new is begun before resume`()
+        throws
+    {
+        let bench = bench(12) { number, plan in
+            if number == 3 || number == 5 { plan.faults = [.init(.returnUnchanged)] }
+        }
+        let schedule = DepotBench.schedule([Array(0..<12)]) {
+            $0.rules.pause = PauseRule(failed: .count(1), atLeast: 1)
+        }
+        let nights = try bench.nights(update, [schedule, schedule, schedule]) { night, journal in
+            guard night == 2 else { return }
+            try await journal.leave(
+                ControlRequest(.resume, rollout: "test", at: bench.simulation.time.wallTime)
+            )
+        }
+        guard case .paused(let why) = nights[0].result.ending else {
+            Issue.record("it went on: \(nights[0].result)")
+            return
+        }
+        #expect(why.hasPrefix("the gate: 2 of "))
+        #expect(nights[0].result.counts[.failed] == 2)
+        #expect(nights[0].result.unfinished > 0)
+        #expect(nights[0].inBootloader.allSatisfy { !$0 }, "what was begun was finished")
+        #expect(nights[1].result.ending == .paused(why), "without a person it stays paused")
+        #expect(nights[1].records == nights[0].records)
+        #expect(nights[2].result.ending == .complete)
+        #expect(nights[2].result.unfinished == 0)
+        #expect(nights[2].versions.allSatisfy { $0 == image.version })
+    }
+
+    @Test func `eight links in flight do not overshoot a gate of one`() throws {
+        let bench = bench(24) { _, plan in plan.faults = [.init(.returnUnchanged, times: 9)] }
+        let night = try bench.nights(
+            update,
+            [
+                DepotBench.schedule([Array(0..<24)]) {
+                    $0.rules.pause = PauseRule(failed: .count(1), atLeast: 1)
+                    $0.linksPerAdapter = 2
+                }
+            ],
+            adapters: 4
+        )[0]
+        #expect(night.result.counts[.failed] == 2)
+        #expect(night.result.unfinished == 22)
+    }
+
+    @Test func `the unreachable never trip a gate and do not hold the line`() throws {
+        let bench = bench(10) { number, plan in if number.isMultiple(of: 2) { plan.signal = nil } }
+        let night = try bench.nights(
+            update,
+            [
+                DepotBench.schedule([Array(0..<10)]) {
+                    $0.rules.pause = PauseRule(failed: .count(0), atLeast: 1)
+                }
+            ]
+        )[0]
+        #expect(night.result.ending == .complete)
+        #expect(night.result.counts == [.succeeded: 5, .unreachable: 5])
+        let ends = night.records.compactMap { record in
+            record.end.map { (record.vehicle.text, $0.outcome, $0.time) }
+        }
+        let reached = ends.filter { $0.1 == .succeeded }.map(\.2).max()
+        let missed = ends.filter { $0.1 == .unreachable }.map(\.2).min()
+        #expect(try #require(reached) <= #require(missed), "those that are there come first")
+    }
+
+    @Test func `a canary that is away is replaced, and everybody can see it`() throws {
+        let bench = bench(6) { number, plan in if number == 1 { plan.signal = nil } }
+        let night = try bench.nights(
+            update,
+            [
+                DepotBench.schedule([[0, 1], [2, 3, 4, 5]]) {
+                    $0.limits.canaryPatience = .seconds(30)
+                }
+            ]
+        )[0]
+        #expect(night.result.counts == [.succeeded: 5, .unreachable: 1])
+        let notice = try #require(bench.notices(.replaced).first)
+        #expect(notice.vehicle?.text == "v1")
+        #expect(notice.message == "is not heard; v3 takes its place in wave 1")
+        #expect(notice.wave == 1)
+    }
+
+    @Test func `a rollout over its waves goes on with the wave that it was at`() throws {
+        let bench = bench(4)
+        let schedule = DepotBench.schedule([[0], [1], [2, 3]]) { $0.rules.between.asks = true }
+        let nights = try bench.nights(update, [schedule, schedule, schedule]) { night, journal in
+            guard night > 0 else { return }
+            try await journal.leave(
+                ControlRequest(.resume, rollout: "test", at: bench.simulation.time.wallTime)
+            )
+        }
+        #expect(nights.map { $0.records.count } == [1, 2, 4])
+        #expect(
+            nights[0].result.ending == .paused("wave 1 has ended, and a person is to look at it")
+        )
+        #expect(nights[2].result.ending == .complete)
+        #expect(nights[2].result.counts == [.succeeded: 2, .alreadyCurrent: 2])
+    }
+
+    // MARK: Requests
+
+    @Test(arguments: [ControlRequest.Kind.pause, .abort, .yield])
+    func `a request is taken up by the run under way`(kind: ControlRequest.Kind) throws {
+        let bench = bench(6)
+        let time = bench.simulation.time
+        let night = try bench.nights(update, [DepotBench.schedule([Array(0..<6)])]) { _, journal in
+            // Left before the first look at the journal, found at a later one.
+            let later = time.wallTime.advanced(by: .seconds(20))
+            time.schedule(at: time.now.advanced(by: .seconds(20))) {
+                journal.assumeIsolated {
+                    try? $0.leave(ControlRequest(kind, rollout: "test", at: later))
+                }
+            }
+        }[0]
+        #expect(bench.notices(.request).count == 1)
+        switch kind {
+        case .pause:
+            #expect(night.result.ending == .paused("paused by request"))
+            #expect(night.rollout?.state == .paused)
+        case .abort:
+            #expect(night.result.ending == .aborted("aborted by request"))
+            #expect(night.result.counts[.aborted] ?? 0 > 0)
+            #expect(night.result.unfinished == 0)
+            #expect(night.inBootloader.allSatisfy { !$0 })
+        default:
+            #expect(night.result.ending == .replaced)
+            #expect(night.result.unfinished > 0)
+        }
+    }
+
+    @Test func `an inhibited vehicle is left alone and told why`() throws {
+        let bench = bench(3)
+        let night = try bench.nights(update, [DepotBench.schedule([[0, 1, 2]])]) { _, journal in
+            try await journal.inhibit(
+                Inhibit(
+                    VehicleID("v2"),
+                    reason: "in the workshop",
+                    expires: nil,
+                    at: bench.simulation.time.wallTime
+                )
+            )
+        }[0]
+        #expect(night.result.counts == [.succeeded: 2, .deferred: 1])
+        #expect(
+            night.records.first { $0.vehicle.text == "v2" }?.end?.message
+                == "inhibited: in the workshop"
+        )
+        #expect(night.versions[1] == FirmwareVersion(4, 11, 3))
+    }
+
+    @Test func `a vehicle that fails again and again is left alone until it is cleared`() throws {
+        let bench = bench(2) { number, plan in
+            if number == 1 { plan.faults = [.init(.returnUnchanged, times: 2)] }
+        }
+        let schedule = DepotBench.schedule([[0, 1]]) { $0.quarantineAfter = 2 }
+        let nights = try bench.nights(
+            update,
+            [schedule, schedule, schedule, schedule]
+        ) { night, journal in
+            if night == 3 { _ = try await journal.clearFailures(of: VehicleID("v1")) }
+        }
+        #expect(nights[1].result.counts == [.failed: 1, .alreadyCurrent: 1])
+        let third = nights[2].records.first { $0.vehicle.text == "v1" }
+        #expect(third?.end?.message.hasPrefix("in quarantine after 2 failures") == true)
+        #expect(nights[2].versions[0] == FirmwareVersion(4, 11, 3))
+        #expect(nights[3].result.counts == [.succeeded: 1, .alreadyCurrent: 1])
+    }
+
+    // MARK: Windows and budgets
+
+    @Test(arguments: [Window.Close.finish, .safePoint, .stop])
+    func `a window that closes in mid-transfer ends as its rule says, and the next run goes on`(
+        close: Window.Close
+    ) throws {
+        // The simulation begins at 22:00 UTC; each image takes most of a minute.
+        let bench = bench(3) { _, plan in plan.link.interval = .milliseconds(200) }
+        let image = DepotBench.image(bytes: 300_000)
+        let update = [JobStep.update(image)]
+        func schedule() throws -> Schedule {
+            let opens = try #require(TimeOfDay("22:00"))
+            let window = Window(opens: opens, length: .seconds(90), zone: "UTC", close: close)
+            return DepotBench.schedule([Array(0..<3)]) {
+                $0.limits.window = DailyWindow(window, zone: .utc)
+            }
+        }
+        let open = DepotBench.schedule([Array(0..<3)])
+        let nights = try bench.nights(update, [try schedule(), open])
+        guard case .workLeft(let why) = nights[0].result.ending else {
+            Issue.record("\(nights[0].result)")
+            return
+        }
+        #expect(why.hasPrefix("the window has closed; it opens again at 2026-01-06T22:00"))
+        #expect(nights[0].result.unfinished > 0)
+        let isBegun = nights[0].records.contains { $0.end == nil }
+        #expect(isBegun == (close != .finish), "\(nights[0].records.map(\.state))")
+        #expect(nights[1].result.ending == .complete)
+        #expect(nights[1].versions.allSatisfy { $0 == image.version })
+        // What a module had is not sent from the beginning again.
+        let resumed = bench.events.contains { event in
+            if case .progress(_, let progress) = event.body { return progress.resumedFrom > .zero }
+            return false
+        }
+        #expect(resumed || close == .finish)
+    }
+
+    @Test func `a retry budget is shared by all`() throws {
+        let bench = bench(6) { _, plan in plan.faults = [.init(.refuseBootloader, times: 3)] }
+        var rules = try DepotBench.rules()
+        rules.retryBudget = RetryBudget(2)
+        let night = try bench.nights(
+            update,
+            [DepotBench.schedule([Array(0..<6)])],
+            rules: rules
+        )[0]
+        let attempts = night.records.reduce(0) { $0 + $1.attempt }
+        #expect(attempts == 8, "one each, and two more")
+    }
+
+    @Test(arguments: 1...6 as ClosedRange<UInt64>)
+    func `whatever the seed, a night over four adapters ends right`(seed: UInt64) throws {
+        let bench = bench(20, seed: seed) { number, plan in
+            switch number {
+            case 3: plan.faults = [.init(.linkLost(at: 7_000), times: 2)]
+            case 7: plan.faults = [.init(.restart(at: 11_000))]
+            case 11: plan.signal = nil
+            case 13: plan.faults = [.init(.flap(total: .seconds(45), period: .seconds(8)))]
+            case 17: plan.faults = [.init(.neverReturn)]
+            default: break
+            }
+        }
+        let night = try bench.nights(
+            update,
+            [DepotBench.schedule([[0, 1, 2], Array(3..<20)]) { $0.linksPerAdapter = 2 }],
+            adapters: 4
+        )[0]
+        #expect(night.result.counts == [.succeeded: 18, .unreachable: 1, .failed: 1])
+    }
+}
+
+/// The adapters of simulated air that are there at the moment.
+private struct AirRoster: AdapterRoster {
+    let air: Air
+    let names: [String]
+
+    func present() async -> [any Central]? {
+        let there = await air.adapterNames
+        return names.filter { there.contains($0) }.map { SimulatedRadio(adapter: $0, air: air) }
+    }
+}

@@ -1,0 +1,192 @@
+import Domain
+import Foundation
+import Manifest
+import Rollout
+import Testing
+import Wire
+
+@Suite struct WindowTests {
+    private func zone(_ name: String) throws -> Zone {
+        try Zone(Array(try Data(contentsOf: URL(filePath: "/usr/share/zoneinfo/\(name)"))))
+    }
+
+    private func window(
+        _ from: String,
+        _ length: Duration,
+        _ name: String,
+        _ close: Window.Close = .finish
+    ) throws -> DailyWindow {
+        DailyWindow(
+            Window(opens: try #require(TimeOfDay(from)), length: length, zone: name, close: close),
+            zone: try zone(name)
+        )
+    }
+
+    private func at(_ text: String) throws -> WallTime {
+        let seconds = try Date(text + "Z", strategy: .iso8601).timeIntervalSince1970
+        return WallTime(milliseconds: Int64(seconds) * 1_000)
+    }
+
+    @Test(
+        arguments: [
+            // A night of winter, and both nights in which the clocks of Tallinn are changed.
+            ("2026-01-15T22:59:59", nil as String?, "2026-01-15T23:00:00" as String?),
+            ("2026-01-15T23:00:00", "2026-01-16T03:00:00", nil),
+            ("2026-01-16T02:59:59", "2026-01-16T03:00:00", nil),
+            ("2026-01-16T03:00:00", nil, "2026-01-16T23:00:00"),
+            ("2026-03-28T23:00:00", "2026-03-29T03:00:00", nil),
+            ("2026-03-29T02:59:59", "2026-03-29T03:00:00", nil),
+            ("2026-03-29T03:00:00", nil, "2026-03-29T22:00:00"),
+            ("2026-10-24T21:59:59", nil, "2026-10-24T22:00:00"),
+            ("2026-10-25T01:59:59", "2026-10-25T02:00:00", nil),
+            ("2026-10-25T02:00:00", nil, "2026-10-25T23:00:00"),
+        ]
+    ) func `a night is as long as others when the clocks are changed`(
+        now: String,
+        until: String?,
+        opens: String?
+    ) throws {
+        let state = try window("01:00", .seconds(4 * 3_600), "Europe/Tallinn").state(at: at(now))
+        if let until { #expect(state == .open(until: try at(until))) }
+        if let opens { #expect(state == .closed(opens: try at(opens))) }
+    }
+
+    @Test func `a time that is left out or comes twice opens once`() throws {
+        // 03:30 does not exist in Tallinn on 29 March and comes twice on 25 October.
+        let window = try window("03:30", .seconds(600), "Europe/Tallinn")
+        #expect(
+            try window.state(at: at("2026-03-29T01:35:00"))
+                == .open(until: at("2026-03-29T01:40:00"))
+        )
+        #expect(
+            try window.state(at: at("2026-03-29T00:35:00"))
+                == .closed(opens: at("2026-03-29T01:30:00"))
+        )
+        #expect(
+            try window.state(at: at("2026-10-25T00:35:00"))
+                == .open(until: at("2026-10-25T00:40:00"))
+        )
+        #expect(
+            try window.state(at: at("2026-10-25T01:35:00"))
+                == .closed(opens: at("2026-10-26T01:30:00"))
+        )
+    }
+
+    @Test(arguments: ["Europe/Tallinn", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"])
+    func `whatever the zone, a year has one window of full length each day`(name: String) throws {
+        let window = try window("02:15", .seconds(3_600), name)
+        var moment = try at("2026-01-01T00:00:00")
+        let end = try at("2027-01-01T00:00:00")
+        var openings = 0
+        var isOpen = false
+        var minutes = 0
+        while moment < end {
+            if case .open = window.state(at: moment) {
+                minutes += 5
+                if !isOpen { openings += 1 }
+                isOpen = true
+            } else {
+                isOpen = false
+            }
+            moment = moment.advanced(by: .seconds(300))
+        }
+        #expect(openings == 365)
+        #expect(minutes == 365 * 60)
+    }
+
+    @Test func `a window of a whole day never closes`() throws {
+        let window = try window("12:00", .seconds(86_400), "UTC")
+        for hour in 0..<72 {
+            let now = try at("2026-05-01T00:00:00").advanced(by: .seconds(hour * 3_600))
+            guard case .open = window.state(at: now) else {
+                Issue.record("closed at \(now)")
+                continue
+            }
+        }
+    }
+
+    // MARK: In the scheduler
+
+    private func scheduler(_ close: Window.Close) throws -> Scheduler {
+        var vehicle = Dispatch.Vehicle()
+        vehicle.signals = [0: -50]
+        let dispatch = Dispatch([vehicle, vehicle], adapters: ["hci0"], linksPerAdapter: 1)
+        let board = WaveBoard([[0, 1]], strata: ["", ""], rules: WaveBoard.Rules())
+        var limits = Scheduler.Limits()
+        limits.window = try window("01:00", .seconds(3_600), "UTC", close)
+        return Scheduler(dispatch, board, limits)
+    }
+
+    private func moment(_ second: Int64) -> Moment { Moment(nanoseconds: second * 1_000_000_000) }
+
+    @Test(
+        arguments: [
+            (.finish, []), (.safePoint, [.stopAll]), (.stop, [.cutAll]),
+        ] as [(Window.Close, [Scheduler.Action])]
+    ) func `at its close nothing is begun, and those under way are treated as it says`(
+        close: Window.Close,
+        actions: [Scheduler.Action]
+    ) throws {
+        var scheduler = try scheduler(close)
+        #expect(
+            scheduler.step(at: moment(0), wall: try at("2026-05-01T00:30:00"))
+                == [.waiting(until: try at("2026-05-01T01:00:00"))]
+        )
+        #expect(scheduler.step(at: moment(1), wall: try at("2026-05-01T00:30:01")) == [])
+        #expect(
+            scheduler.step(at: moment(2), wall: try at("2026-05-01T01:00:00")) == [
+                .windowOpened(until: try at("2026-05-01T02:00:00")),
+                .waveBegan(0, vehicles: 2), .begin(vehicle: 0, adapter: 0),
+            ]
+        )
+        let drain = RunEnding.workLeft(
+            "the window has closed; it opens again at 2026-05-02T01:00:00.000Z"
+        )
+        #expect(
+            scheduler.step(at: moment(3), wall: try at("2026-05-01T02:00:00"))
+                == [.drain(drain)] + actions
+        )
+        #expect(!scheduler.isOver)
+        _ = scheduler.ended(0, .succeeded, nil, touched: true, at: moment(4))
+        #expect(scheduler.step(at: moment(5), wall: try at("2026-05-01T02:00:09")) == [])
+        #expect(scheduler.isOver)
+        #expect(scheduler.ending == drain)
+    }
+
+    @Test func `a clock that jumps by an hour moves the window and nothing else`() throws {
+        var ahead = try scheduler(.finish)
+        _ = ahead.step(at: moment(0), wall: try at("2026-05-01T01:10:00"))
+        // One hour ahead: the window is over, what is under way is finished.
+        _ = ahead.step(at: moment(1), wall: try at("2026-05-01T02:10:01"))
+        #expect(ahead.ending != nil)
+        #expect(ahead.dispatch.underWay == 1)
+        // One hour back: it is closed again, and what was decided stays decided.
+        var back = try scheduler(.finish)
+        _ = back.step(at: moment(0), wall: try at("2026-05-01T01:10:00"))
+        _ = back.step(at: moment(1), wall: try at("2026-05-01T00:10:01"))
+        #expect(back.ending != nil)
+        #expect(back.dispatch.airtime(of: 0, at: moment(7)) == .seconds(7), "by the steady clock")
+    }
+
+    @Test func `airtime that is used up begins nothing new and ends who took too much`() throws {
+        var vehicle = Dispatch.Vehicle()
+        vehicle.signals = [0: -50]
+        let dispatch = Dispatch([vehicle, vehicle], adapters: ["hci0"], linksPerAdapter: 1)
+        let board = WaveBoard([[0, 1]], strata: ["", ""], rules: WaveBoard.Rules())
+        var limits = Scheduler.Limits()
+        limits.airtime.vehicle = .seconds(30)
+        limits.airtime.total = .seconds(45)
+        var scheduler = Scheduler(dispatch, board, limits)
+        let wall = try at("2026-05-01T01:10:00")
+        _ = scheduler.step(at: moment(0), wall: wall)
+        #expect(scheduler.step(at: moment(29), wall: wall) == [])
+        #expect(scheduler.step(at: moment(30), wall: wall) == [.timeOut(vehicle: 0)])
+        #expect(scheduler.step(at: moment(31), wall: wall) == [], "said once")
+        _ = scheduler.ended(0, .timedOut, nil, touched: true, at: moment(32))
+        #expect(scheduler.step(at: moment(32), wall: wall) == [.begin(vehicle: 1, adapter: 0)])
+        #expect(
+            scheduler.step(at: moment(45), wall: wall)
+                == [.drain(.workLeft("the airtime of 45s is used up"))]
+        )
+    }
+}
