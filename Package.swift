@@ -62,6 +62,7 @@ let package = Package(
         room("Radio", ["Domain"]),
         adapter("Digests", ["Domain", "COpenSSL"]),
         adapter("Threads", []),
+        adapter("DBus", ["Domain", "Threads", "CDBus", "CLinux"]),
         adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "Digests"]),
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests"]),
         adapter("Images", ["Domain", "Wire", "Digests", "CZlib", "CLinux"]),
@@ -91,6 +92,13 @@ let package = Package(
             path: "Tests/RadioContract",
             swiftSettings: common
         ),
+        .target(
+            name: "PrivateBus",
+            dependencies: [],
+            path: "Tests/PrivateBus",
+            swiftSettings: common
+        ),
+        tests("DBusTests", ["Domain", "Threads", "DBus", "CDBus", "PrivateBus"]),
         tests("DomainTests", ["Domain"]),
         tests("SessionsTests", ["Digests", "Domain", "Wire", "Sessions", "Simulation"]),
         tests(
@@ -145,6 +153,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("json", ["Wire"]),
         fuzz("wire", ["Digests", "Domain", "Wire", "Simulation"]),
         fuzz("zip", ["Images"]),
+        fuzz("dbus", ["DBus"]),
         fuzz("manifest", ["Marked", "Manifest"]),
     ]
 }

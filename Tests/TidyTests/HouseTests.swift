@@ -11,6 +11,7 @@ import Testing
         "Radio": ["Domain"],
         "Digests": ["Domain", "COpenSSL"],
         "Threads": ["CLinux"],
+        "DBus": ["Domain", "Threads", "CDBus", "CLinux"],
         "Marked": ["Domain", "CYAML"],
         "Modules": ["Domain", "Wire", "Sessions", "Radio", "Digests"],
         "Simulation": ["Domain", "Marked", "Wire", "Radio", "Digests"],
