@@ -63,6 +63,7 @@ let package = Package(
         adapter("Digests", ["Domain", "COpenSSL"]),
         adapter("Threads", []),
         adapter("DBus", ["Domain", "Threads", "CDBus", "CLinux"]),
+        adapter("BlueZ", ["Domain", "Threads", "Radio", "DBus", "CLinux"]),
         adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "Digests"]),
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests"]),
         adapter("Images", ["Domain", "Wire", "Digests", "CZlib", "CLinux"]),
@@ -97,6 +98,10 @@ let package = Package(
             dependencies: [],
             path: "Tests/PrivateBus",
             swiftSettings: common
+        ),
+        tests(
+            "BlueZTests",
+            ["Domain", "Threads", "Radio", "DBus", "BlueZ", "PrivateBus", "RadioContract"]
         ),
         tests("DBusTests", ["Domain", "Threads", "DBus", "CDBus", "PrivateBus"]),
         tests("DomainTests", ["Domain"]),

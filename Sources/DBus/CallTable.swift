@@ -5,10 +5,10 @@
 struct CallTable {
     static let mostInFlight = 64
 
-    typealias Continuation = CheckedContinuation<Result<[DBusValue], BusError>, Never>
+    typealias Completion = @Sendable (Result<[DBusValue], BusError>) -> Void
 
     struct Entry {
-        let continuation: Continuation
+        let completion: Completion
         let timer: EventLoop.TimerID
         /// Set once it was sent.
         var serial: UInt32?

@@ -6,8 +6,12 @@ extension Connection {
         guard isOpen else { throw .disconnected }
         let id = calls.newID()
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                start(call, id, continuation)
+            await withCheckedContinuation {
+                (continuation: CheckedContinuation<Result<[DBusValue], BusError>, Never>) in
+                guard !Task.isCancelled else {
+                    return continuation.resume(returning: .failure(.cancelled))
+                }
+                start(call, id) { continuation.resume(returning: $0) }
             }
         } onCancel: {
             loop.perform { self.assumeIsolated { $0.finish(id, .failure(.cancelled)) } }
@@ -34,14 +38,26 @@ extension Connection {
         } catch { throw .unsendable(error) }
     }
 
-    private func start(_ call: MethodCall, _ id: UInt64, _ continuation: CallTable.Continuation) {
-        guard !Task.isCancelled else {
-            return continuation.resume(returning: .failure(.cancelled))
-        }
+    /// Calls a method; `completion` hears of the answer on the loop's thread, once.
+    ///
+    /// For what must be seen through also when the task that wanted it is cancelled.
+    package func start(
+        _ call: MethodCall,
+        completion: @escaping @Sendable (Result<[DBusValue], BusError>) -> Void
+    ) {
+        guard isOpen else { return completion(.failure(.disconnected)) }
+        start(call, calls.newID(), completion)
+    }
+
+    private func start(
+        _ call: MethodCall,
+        _ id: UInt64,
+        _ completion: @escaping CallTable.Completion
+    ) {
         let timer = loop.schedule(after: call.patience) { [weak self] in
             self?.assumeIsolated { $0.finish(id, .failure(.timedOut)) }
         }
-        calls.add(.init(continuation: continuation, timer: timer, call: call), id: id)
+        calls.add(.init(completion: completion, timer: timer, call: call), id: id)
         sendWaiting()
     }
 
@@ -66,7 +82,7 @@ extension Connection {
 
     private func finish(_ entry: CallTable.Entry, _ result: Result<[DBusValue], BusError>) {
         loop.cancel(entry.timer)
-        entry.continuation.resume(returning: result)
+        entry.completion(result)
         sendWaiting()
     }
 
@@ -87,7 +103,7 @@ extension Connection {
     func failAllCalls() {
         for entry in calls.takeAll() {
             loop.cancel(entry.timer)
-            entry.continuation.resume(returning: .failure(.disconnected))
+            entry.completion(.failure(.disconnected))
         }
     }
 }

@@ -4,11 +4,12 @@ import Glibc
 ///
 /// It ends with this object, and with the process too when that is killed: a shell between them
 /// waits for the end of its input.
-package final class PrivateBus {
+package final class PrivateBus: @unchecked Sendable {
     package let folder: String
     /// What to connect to; stays the same over restarts.
     package var address: String { "unix:path=\(folder)/bus" }
 
+    // Started and stopped by one task at a time, which is the test's to see to.
     private var shell: pid_t = -1
     private var leash: CInt = -1
 

@@ -12,6 +12,7 @@ import Testing
         "Digests": ["Domain", "COpenSSL"],
         "Threads": ["CLinux"],
         "DBus": ["Domain", "Threads", "CDBus", "CLinux"],
+        "BlueZ": ["Domain", "Threads", "Radio", "DBus", "CLinux"],
         "Marked": ["Domain", "CYAML"],
         "Modules": ["Domain", "Wire", "Sessions", "Radio", "Digests"],
         "Simulation": ["Domain", "Marked", "Wire", "Radio", "Digests"],
