@@ -43,7 +43,9 @@ let package = Package(
         .executable(name: "yardmaster", targets: ["yardmaster"]),
         .library(
             name: "VehicleModules",
-            targets: ["Domain", "Digests", "Wire", "Sessions", "Radio", "Modules"]
+            targets: [
+                "Domain", "Digests", "Sealing", "Marked", "Wire", "Sessions", "Radio", "Modules",
+            ]
         ),
     ],
     targets: [
@@ -61,11 +63,17 @@ let package = Package(
         room("Sessions", ["Domain", "Wire"]),
         room("Radio", ["Domain"]),
         adapter("Digests", ["Domain", "COpenSSL"]),
+        adapter("Sealing", ["Domain", "COpenSSL"]),
         adapter("Threads", []),
         adapter("DBus", ["Domain", "Threads", "CDBus", "CLinux"]),
         adapter("BlueZ", ["Domain", "Threads", "Radio", "DBus", "CLinux"]),
-        adapter("Modules", ["Domain", "Wire", "Sessions", "Radio", "Digests"]),
-        adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests"]),
+        .target(
+            name: "Modules",
+            dependencies: ["Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Sealing"],
+            resources: [.embedInCode("Profiles/Shipped")],
+            swiftSettings: common
+        ),
+        adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"]),
         adapter("Images", ["Domain", "Wire", "Digests", "CZlib", "CLinux"]),
         adapter("Marked", ["Domain", "CYAML"]),
         adapter("Manifest", ["Domain", "Wire", "Marked", "Digests"]),
@@ -74,14 +82,15 @@ let package = Package(
         room(
             "Rollout",
             [
-                "Domain", "Wire", "Sessions", "Radio", "Modules", "Marked", "Manifest", "Journal",
-                "Reports",
+                "Domain", "Wire", "Sealing", "Sessions", "Radio", "Modules", "Marked", "Manifest",
+                "Journal", "Reports",
             ]
         ),
         .executableTarget(
             name: "yardmaster",
             dependencies: [
-                "Digests", "Domain", "Wire", "Sessions", "Simulation", "Images", "Marked",
+                "Digests", "Domain", "Wire", "Sessions", "Modules", "Simulation", "Images",
+                "Marked",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "CLinux",
             ],
             swiftSettings: common
@@ -109,9 +118,17 @@ let package = Package(
         tests(
             "RolloutTests",
             [
-                "Digests", "Domain", "Wire", "Sessions", "Simulation", "Journal", "Manifest",
+                "Digests", "Domain", "Wire", "Sessions", "Modules", "Simulation",
+                "Journal", "Manifest",
                 "Reports",
                 "Rollout",
+            ]
+        ),
+        tests(
+            "CarShareTests",
+            [
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules",
+                "Simulation",
             ]
         ),
         tests("TidyTests", ["Domain", "Commands"]),
@@ -124,6 +141,10 @@ let package = Package(
         tests(
             "SimulationTests",
             ["Digests", "Domain", "Wire", "Radio", "Simulation", "RadioContract"]
+        ),
+        tests(
+            "LRDeviceTests",
+            ["Domain", "Marked", "Wire", "Sessions", "Radio", "Sealing", "Modules", "Simulation"]
         ),
         tests("MarkedTests", ["Domain", "Marked"]),
         tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
@@ -138,6 +159,12 @@ let package = Package(
             "ImagesTests",
             ["Images", "Digests", "Domain", "Threads"],
             resources: [.copy("Fixtures")]
+        ),
+        tests(
+            "ModulesTests",
+            [
+                "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation",
+            ]
         ),
         tests("ManifestTests", ["Digests", "Domain", "Wire", "Marked", "Manifest"]),
     ]
@@ -157,6 +184,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
     package.targets += [
         fuzz("json", ["Wire"]),
         fuzz("wire", ["Digests", "Domain", "Wire", "Simulation"]),
+        fuzz("lrdevice", ["Domain", "Wire", "Sessions"]),
         fuzz("zip", ["Images"]),
         fuzz("dbus", ["DBus"]),
         fuzz("manifest", ["Marked", "Manifest"]),

@@ -52,7 +52,9 @@ package actor BlueZ {
         bus = Bus(address, on: loop)
     }
 
-    /// Ends links, scans and services, and the threads. Nothing may be asked afterwards.
+    /// Ends links, scans and services, and the threads.
+    ///
+    /// Nothing may be asked afterwards.
     package nonisolated func close() async {
         await shutDown()
         packets.stop()

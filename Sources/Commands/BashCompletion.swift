@@ -80,7 +80,7 @@ enum BashCompletion {
 
     private static func assignment(_ kind: ValueKind) -> String {
         switch kind {
-        case .file, .fileOrStream: "kind=files"
+        case .file, .fileOrStream, .fileEnding: "kind=files"
         case .directory: "kind=directories"
         case .vehicles, .whole, .positive: "kind=none"
         case .words(let words): "arguments=\(Completion.quoted(words.joined(separator: " ")))"

@@ -67,13 +67,18 @@ extension Command {
         ],
         arguments: [manifest],
         flags: [
-            .state, .limit, .simulate, .pace, .seed, .events, .json, .quiet, .noColor,
+            .state, .limit, .simulate, .pace, .seed, .events, .report, .json, .quiet,
+            .noColor,
         ],
         examples: [
             Example("yardmaster run tallinn.yaml", "Runs or continues the rollout."),
             Example(
                 "yardmaster run --quiet --events /var/log/yardmaster.jsonl nightly.yaml",
                 "From cron: no output, and so no mail, unless something went wrong."
+            ),
+            Example(
+                "yardmaster run --report night.html --report night.xml tallinn.yaml",
+                "Leaves a report for people and one for the build server."
             ),
             Example(
                 "yardmaster run --simulate depot.yaml --seed 7 tallinn.yaml",

@@ -39,7 +39,7 @@ enum FishCompletion {
     /// What a flag's value is completed with.
     private static func taking(_ kind: ValueKind) -> String {
         switch kind {
-        case .file, .fileOrStream: "-r -F"
+        case .file, .fileOrStream, .fileEnding: "-r -F"
         case .directory: "-x -a '(__fish_complete_directories)'"
         case .vehicles, .whole, .positive: "-x"
         case .words(let words): "-x -a '\(words.joined(separator: " "))'"
@@ -49,7 +49,7 @@ enum FishCompletion {
 
     private static func offering(_ kind: ValueKind) -> String {
         switch kind {
-        case .file, .fileOrStream: "-F"
+        case .file, .fileOrStream, .fileEnding: "-F"
         case .directory: "-a '(__fish_complete_directories)'"
         case .vehicles, .whole, .positive: "-f"
         case .words(let words): "-a '\(words.joined(separator: " "))'"

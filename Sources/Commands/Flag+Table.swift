@@ -21,6 +21,15 @@ extension Flag {
             + "standard output, and the result then goes to standard error."
     )
 
+    static let report = Flag(
+        "report",
+        value: Value("FILE", .fileEnding([".html", ".xml", ".csv", ".json", ".prom"])),
+        help: "Write a report to FILE when the run has ended. Its ending says which: .html (for "
+            + "people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus's "
+            + "textfile collector).",
+        isRepeatable: true
+    )
+
     static let limit = Flag(
         "limit",
         value: Value("PATTERN", .vehicles),

@@ -3,6 +3,8 @@ package enum ValueKind: Sendable, Equatable {
     case file
     /// A file, or `-` for the standard stream.
     case fileOrStream
+    /// A file whose name ends in one of these.
+    case fileEnding([String])
     case directory
     case vehicles
     /// A whole number of at most 64 bits, without sign.
@@ -18,6 +20,9 @@ package enum ValueKind: Sendable, Equatable {
         switch self {
         case .file, .fileOrStream, .directory:
             text.isEmpty ? "a path" : nil
+        case .fileEnding(let endings):
+            endings.contains { text.hasSuffix($0) && text.utf8.count > $0.utf8.count }
+                ? nil : "a file that ends in " + endings.joined(separator: ", ")
         case .vehicles:
             VehiclePattern(text) == nil ? "a vehicle's id or a pattern such as 'bus-*'" : nil
         case .whole:

@@ -76,7 +76,7 @@ enum ZshCompletion {
 
     private static func action(_ kind: ValueKind) -> String {
         switch kind {
-        case .file, .fileOrStream: "_files"
+        case .file, .fileOrStream, .fileEnding: "_files"
         case .directory: "_files -/"
         case .vehicles, .whole, .positive: " "
         case .words(let words): "(\(words.joined(separator: " ")))"

@@ -10,6 +10,8 @@ package enum ExecutionState: String, CaseIterable, Sendable, Hashable {
     case authenticating
     /// Reading versions and preconditions; nothing is changed. Next: `starting`, `ended`.
     case inspecting
+    /// A step is being done that changes or waits for something. Next: any, `ended`.
+    case acting
     /// The intent is on disk; the module is told. Next: `transferring`, `interrupted`.
     case starting
     /// Bytes are on their way. Next: `settling`, `interrupted`.

@@ -32,6 +32,11 @@ package struct WallTime: Hashable, Sendable, Comparable, CustomStringConvertible
         WallTime(milliseconds: milliseconds &+ duration.nanoseconds / 1_000_000)
     }
 
+    /// To the millisecond; negative when `other` is earlier.
+    package func duration(to other: WallTime) -> Duration {
+        .milliseconds(other.milliseconds &- milliseconds)
+    }
+
     package static func < (left: WallTime, right: WallTime) -> Bool {
         left.milliseconds < right.milliseconds
     }

@@ -4,13 +4,13 @@ extension ExecutionRecord {
     static let columns = """
         rollout, vehicle, serial, started, state, attempt, run, image, total_bytes, acknowledged, \
         restarts, interruptions, settle_deadline, in_bootloader, version_before, version_after, \
-        updated, outcome, failure, message, ended, next_label, next_time
+        updated, outcome, failure, message, ended, next_label, next_time, stage, part, target_seen
         """
 
     /// Overwrites everything but the identity and the start.
     static let upsert = """
         INSERT INTO executions (\(columns))
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (rollout, vehicle) DO UPDATE SET
             serial = excluded.serial, state = excluded.state, attempt = excluded.attempt,
             run = excluded.run, image = excluded.image, total_bytes = excluded.total_bytes,
@@ -20,7 +20,8 @@ extension ExecutionRecord {
             version_after = excluded.version_after, updated = excluded.updated,
             outcome = excluded.outcome, failure = excluded.failure, message = excluded.message,
             ended = excluded.ended, next_label = excluded.next_label,
-            next_time = excluded.next_time
+            next_time = excluded.next_time, stage = excluded.stage, part = excluded.part,
+            target_seen = excluded.target_seen
         """
 
     /// In the order of `columns`.
@@ -34,6 +35,7 @@ extension ExecutionRecord {
             Value(versionBefore?.description), Value(versionAfter?.description), Value(updated),
             Value(end?.outcome.rawValue), Value(end?.failure?.rawValue), Value(end?.message),
             Value(end?.time), Value(nextDeadline?.label), Value(nextDeadline?.time),
+            .text(stage), Value(part), Value(targetSeen ? 1 : 0),
         ]
     }
 
@@ -68,6 +70,9 @@ extension ExecutionRecord {
         if let label = row.text(21), let time = row.time(22) {
             nextDeadline = Deadline(label, at: time)
         }
+        stage = row.text(23) ?? "none"
+        part = Int(row.integer(24))
+        targetSeen = row.integer(25) != 0
     }
 }
 

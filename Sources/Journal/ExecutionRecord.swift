@@ -23,6 +23,12 @@ package struct ExecutionRecord: Sendable, Equatable {
     package var settleDeadline: WallTime?
     /// The module was told to start its bootloader and has not left it.
     package var inBootloader = false
+    /// How far the update of `image` is, in the update session's words.
+    package var stage = "none"
+    /// Which part of a package was being sent.
+    package var part = 0
+    /// The target version was read after the transfer: evidence should the module go back.
+    package var targetSeen = false
     package var versionBefore: FirmwareVersion?
     package var versionAfter: FirmwareVersion?
     package var updated: WallTime

@@ -62,14 +62,14 @@ package actor Journal {
 
     package static let fileName = "journal.sqlite"
 
-    private func opened() throws(JournalError) -> JournalDatabase {
+    func opened() throws(JournalError) -> JournalDatabase {
         guard let database else {
             throw JournalError(.internal, "use", words: "the journal is closed")
         }
         return database
     }
 
-    private func view() throws(JournalError) -> JournalView { JournalView(database: try opened()) }
+    func view() throws(JournalError) -> JournalView { JournalView(database: try opened()) }
 }
 
 // MARK: Runs

@@ -99,7 +99,7 @@ package struct JournalView {
         )
     }
 
-    private func rows<R>(
+    func rows<R>(
         _ sql: String,
         _ values: [Value],
         _ read: (borrowing Statement) throws(JournalError) -> R

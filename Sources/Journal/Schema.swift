@@ -76,7 +76,74 @@ enum Schema {
             json TEXT NOT NULL,
             PRIMARY KEY (run, number)
         ) STRICT, WITHOUT ROWID;
+        """,
+        // What an update needs beyond a restart of ours, and the right to touch a module.
         """
+        ALTER TABLE executions ADD COLUMN stage TEXT NOT NULL DEFAULT 'none';
+        ALTER TABLE executions ADD COLUMN part INTEGER NOT NULL DEFAULT 0 CHECK (part >= 0);
+        ALTER TABLE executions ADD COLUMN target_seen INTEGER NOT NULL DEFAULT 0
+            CHECK (target_seen IN (0, 1));
+        UPDATE executions SET stage = 'settling'
+            WHERE settle_deadline IS NOT NULL AND outcome IS NULL;
+        UPDATE executions SET stage = 'transferring'
+            WHERE stage = 'none' AND in_bootloader = 1;
+        CREATE TABLE leases (
+            serial TEXT PRIMARY KEY,
+            epoch INTEGER NOT NULL CHECK (epoch > 0),
+            run INTEGER REFERENCES runs (number),
+            vehicle TEXT,
+            CHECK ((run IS NULL) = (vehicle IS NULL))
+        ) STRICT, WITHOUT ROWID;
+        """,
+        """
+        CREATE TABLE rollouts (
+            name TEXT PRIMARY KEY,
+            plan TEXT NOT NULL,
+            state TEXT NOT NULL CHECK (state IN ('running', 'paused', 'aborted', 'finished')),
+            reason TEXT NOT NULL,
+            wave INTEGER NOT NULL CHECK (wave >= 0),
+            wave_ended INTEGER,
+            began INTEGER NOT NULL,
+            gate_since INTEGER NOT NULL,
+            updated INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE requests (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            kind TEXT NOT NULL,
+            rollout TEXT,
+            vehicles TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            made INTEGER NOT NULL,
+            answer TEXT,
+            answered INTEGER,
+            CHECK ((answer IS NULL) = (answered IS NULL))
+        ) STRICT;
+
+        CREATE TABLE inhibits (
+            vehicle TEXT PRIMARY KEY,
+            reason TEXT NOT NULL,
+            expires INTEGER,
+            made INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE failures (
+            vehicle TEXT NOT NULL,
+            release TEXT NOT NULL,
+            count INTEGER NOT NULL CHECK (count > 0),
+            message TEXT NOT NULL,
+            last INTEGER NOT NULL,
+            PRIMARY KEY (vehicle, release)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE measures (
+            vehicle TEXT PRIMARY KEY,
+            model TEXT NOT NULL,
+            bytes INTEGER NOT NULL CHECK (bytes >= 0),
+            airtime INTEGER NOT NULL CHECK (airtime >= 0),
+            made INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """,
     ]
 
     static var version: Int { migrations.count }

@@ -5,18 +5,27 @@ package import Sessions
 package import Wire
 
 /// A link to a Comodule module's application, and what can be asked on it.
-package final class ComoduleClient {
+///
+/// Safe to be used by several tasks at once: what takes more than one exchange takes its turn.
+package actor ComoduleClient {
     private static let answerLimit = Duration.seconds(10)
 
     private let link: any Link
     private let time: any Timekeeper
+    private let numbers: ComoduleLayout
     /// What the register was last seen to hold on this link.
     private var held: UInt16?
     private var notifier: (any Subscription)?
+    private var turn = Turn()
 
-    package init(link: any Link, time: any Timekeeper) {
+    package init(
+        link: any Link,
+        time: any Timekeeper,
+        layout: ComoduleLayout = ComoduleLayout()
+    ) {
         self.link = link
         self.time = time
+        numbers = layout
     }
 
     package func disconnect() async { await link.disconnect() }
@@ -33,14 +42,14 @@ package final class ComoduleClient {
             do throws(RadioError) {
                 switch action {
                 case .readChallenge:
-                    let bytes = try await link.read(ComoduleNumbers.challenge, before: deadline)
+                    let bytes = try await link.read(numbers.challenge, before: deadline)
                     action = machine.challengeRead(bytes, at: time.now)
                 case .writeResponse(let bytes):
-                    try await link.write(bytes, to: ComoduleNumbers.response, before: deadline)
+                    try await link.write(bytes, to: numbers.response, before: deadline)
                     action = machine.responseWritten(at: time.now)
                 case .readState:
                     let bytes = try await link.read(
-                        ComoduleNumbers.authenticated,
+                        numbers.authenticated,
                         before: deadline
                     )
                     action = machine.stateRead(bytes, at: time.now)
@@ -62,6 +71,9 @@ package final class ComoduleClient {
 
     /// The record's data, nil when the module has no such record.
     package func record(_ id: UInt16) async throws(ModuleError) -> ComoduleRecord? {
+        // The selector is one for all: two readers at once would get each other's records.
+        await takeTurn()
+        defer { turn.end() }
         var machine = RegisterReader(id: id, held: held)
         defer { held = machine.held }
         var action = machine.begin(at: time.now)
@@ -71,7 +83,7 @@ package final class ComoduleClient {
                 switch await attempt({ (deadline) async throws(RadioError) in
                     try await self.link.write(
                         bytes,
-                        to: ComoduleNumbers.selector,
+                        to: numbers.selector,
                         before: deadline
                     )
                 }) {
@@ -81,7 +93,7 @@ package final class ComoduleClient {
             case .read(let moment):
                 await time.sleep(until: moment, for: "a record to be loaded")
                 switch await attempt({ (deadline) async throws(RadioError) in
-                    try await self.link.read(ComoduleNumbers.register, before: deadline)
+                    try await self.link.read(numbers.register, before: deadline)
                 }) {
                 case .success(let bytes): action = machine.read(bytes, at: time.now)
                 case .failure(let error): action = try failed(error, &machine)
@@ -116,6 +128,35 @@ package final class ComoduleClient {
         }
     }
 
+    /// Waits until nobody else is in the middle of something.
+    private func takeTurn() async {
+        guard turn.isTaken else { return turn.take() }
+        await withCheckedContinuation { turn.wait($0) }
+    }
+
+    /// Writes a record: a command, or new values.
+    package func write(_ record: ComoduleRecord) async throws(ModuleError) {
+        await takeTurn()
+        defer { turn.end() }
+        // The module shows in its register what was written there.
+        held = nil
+        do throws(RadioError) {
+            try await link.write(record.bytes, to: numbers.register, before: soon)
+        } catch { throw .radio(error) }
+    }
+
+    // MARK: Key
+
+    /// Gives the module another key, which holds from now on.
+    ///
+    /// The module keeps it in memory at once and in flash some time later, without a word: the
+    /// old key is to be kept until a new link was authenticated with the new one.
+    package func changeKey(to key: ComoduleKey) async throws(ModuleError) {
+        do throws(RadioError) {
+            try await link.write(key.withBytes { $0 }, to: numbers.key, before: soon)
+        } catch { throw .radio(error) }
+    }
+
     // MARK: Firmware
 
     package func firmware() async throws(ModuleError) -> FirmwareInfo {
@@ -125,12 +166,17 @@ package final class ComoduleClient {
         }
         let type = try await text(ComoduleNumbers.hardwareRevision)
         let versions = try await record(VersionsRecord.id).flatMap { VersionsRecord($0) }
+        let components = try await record(ComponentsRecord.id).flatMap { ComponentsRecord($0) }
+        let boot = try await record(BootloaderRecord.id).flatMap { BootloaderRecord($0) }
         return FirmwareInfo(
             type: Int(type),
             variant: Int(versions?.variant ?? 0),
             secondary: secondary,
             primary: versions?.primary,
-            isOngoing: versions.map { $0.handoff != 0 } ?? false
+            isOngoing: versions.map { $0.handoff != 0 } ?? false,
+            bootloader: boot?.version,
+            external1: components?.motorController,
+            external2: components?.battery
         )
     }
 
@@ -154,7 +200,7 @@ package final class ComoduleClient {
                 subscription = notifier
             } else {
                 subscription = try await link.subscribe(
-                    to: ComoduleNumbers.notifier,
+                    to: numbers.notifier,
                     before: soon
                 )
                 notifier = subscription
@@ -170,14 +216,7 @@ package final class ComoduleClient {
 
     /// Tells the module which image comes.
     package func announce(_ record: PreflightRecord) async throws(ModuleError) {
-        held = nil
-        do throws(RadioError) {
-            try await link.write(
-                record.record.bytes,
-                to: ComoduleNumbers.register,
-                before: soon
-            )
-        } catch { throw .radio(error) }
+        try await write(record.record)
     }
 
     /// Starts the bootloader under a name of its own; the link is gone afterwards.

@@ -8,6 +8,7 @@ package enum ModuleError: Error, Hashable, Sendable {
     case authentication(ComoduleAuthenticationError)
     case register(RegisterError)
     case entry(ButtonlessError)
+    case upload(UploadError)
     /// A value that the module gave makes no sense; the text says which.
     case value(String)
 }
@@ -19,6 +20,7 @@ extension ModuleError: CustomStringConvertible {
         case .authentication(let error): error.failureClass
         case .register(let error): error.failureClass
         case .entry(let error): error.failureClass
+        case .upload(let error): error.failureClass
         case .value: .device
         }
     }
@@ -29,6 +31,7 @@ extension ModuleError: CustomStringConvertible {
         case .authentication(let error): error.description
         case .register(let error): error.description
         case .entry(let error): error.description
+        case .upload(let error): error.description
         case .value(let sentence): sentence
         }
     }
@@ -39,7 +42,9 @@ extension ModuleError: CustomStringConvertible {
         case .radio(let error): error == .linkLost
         case .authentication(.link(.lost)), .authentication(.refusedOrLost): true
         case .register(let error): error == .link(.lost)
-        case .authentication, .entry, .value: false
+        case .upload(let error): error == .link(.lost)
+        case .entry(let error): error == .link(.lost)
+        case .authentication, .value: false
         }
     }
 }

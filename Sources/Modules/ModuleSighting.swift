@@ -1,14 +1,11 @@
 package import Domain
 package import Radio
+package import Sessions
 import Wire
 
 /// A module that was heard, and what it runs just now.
 package struct ModuleSighting: Sendable, Equatable {
-    package enum Role: Sendable, Equatable {
-        case application
-        /// It waits for an image, or has part of one.
-        case bootloader
-    }
+    package typealias Role = ModuleRole
 
     package let serial: Serial
     package let role: Role
@@ -16,6 +13,14 @@ package struct ModuleSighting: Sendable, Equatable {
     package let name: String?
     /// In dBm.
     package let signal: Int
+
+    package init(serial: Serial, role: Role, advertisement: Advertisement) {
+        self.serial = serial
+        self.role = role
+        peer = advertisement.peer
+        name = advertisement.name
+        signal = advertisement.signal
+    }
 
     /// Nil when the advertisement is not a Comodule module's, or a bootloader of another's making.
     package init?(_ advertisement: Advertisement) {
@@ -39,8 +44,15 @@ package struct ModuleSighting: Sendable, Equatable {
 
     /// What a scan for one module should let through.
     package static func filter(for serial: Serial) -> ScanFilter {
+        filter { $0.serial == serial }
+    }
+
+    /// What a scan for some of all modules should let through.
+    package static func filter(
+        wants: @escaping @Sendable (ModuleSighting) -> Bool
+    ) -> ScanFilter {
         ScanFilter(services: [DFUNumbers.service], companies: [ComoduleNumbers.company]) {
-            ModuleSighting($0)?.serial == serial
+            ModuleSighting($0).map(wants) ?? false
         }
     }
 }
@@ -61,11 +73,12 @@ package struct ModuleSeeker: Sendable {
     /// The module, or nil when it was not heard by the deadline or `isStopped` said so.
     package func seek(
         _ serial: Serial,
+        by driver: any UpdateDriver,
         before deadline: Moment,
         unless isStopped: @Sendable () -> Bool
     ) async throws(RadioError) -> ModuleSighting? {
         let time = time
-        return try await central.withScan(ModuleSighting.filter(for: serial)) {
+        return try await central.withScan(driver.filter(for: serial)) {
             scan throws(RadioError) in
             while time.now < deadline && !isStopped() {
                 let next = min(deadline, time.now.advanced(by: Self.patience))
@@ -76,7 +89,7 @@ package struct ModuleSeeker: Sendable {
                     guard error == .timedOut else { throw error }
                     continue
                 }
-                if let sighting = ModuleSighting(heard), sighting.serial == serial {
+                if let sighting = driver.sighting(of: serial, in: heard) {
                     return sighting
                 }
             }

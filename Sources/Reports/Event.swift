@@ -26,9 +26,45 @@ package struct Event: Sendable, Equatable {
         case problem(VehicleID, Problem)
         /// An attempt failed and another one follows after `pause`.
         case retrying(VehicleID, FailureClass, message: String, pause: Duration)
+        /// A step with effect, or one that reads, is over.
+        case stepEnded(VehicleID, StepResult)
         case vehicleEnded(VehicleID, Verdict)
         case warning(String)
+        /// Something about the rollout as a whole: its waves, its gates, its window.
+        case notice(Notice)
         case runEnded(RunEnd)
+    }
+}
+
+/// What the scheduler has to say.
+package struct Notice: Sendable, Equatable {
+    package enum Kind: String, CaseIterable, Sendable {
+        case waveBegan = "wave-began"
+        case waveEnded = "wave-ended"
+        /// A vehicle that was not reached gave its place in a wave to another one.
+        case replaced
+        /// Nothing new is begun from now on.
+        case draining
+        /// The window is closed, and the run waits for it.
+        case waiting
+        case windowOpened = "window-opened"
+        case adapterLost = "adapter-lost"
+        case adapterFound = "adapter-found"
+        /// A request from outside was taken up.
+        case request
+    }
+
+    package let kind: Kind
+    /// Counts from 1.
+    package let wave: Int?
+    package let vehicle: VehicleID?
+    package let message: String
+
+    package init(_ kind: Kind, wave: Int? = nil, vehicle: VehicleID? = nil, _ message: String) {
+        self.kind = kind
+        self.wave = wave
+        self.vehicle = vehicle
+        self.message = message
     }
 }
 
@@ -106,6 +142,32 @@ package struct Problem: Sendable, Equatable {
         self.check = check
         self.measured = measured
         self.required = required
+    }
+}
+
+/// What became of one step on one vehicle.
+package struct StepResult: Sendable, Equatable {
+    package enum Fate: String, Sendable, Equatable {
+        case done
+        /// Refused or gone wrong, and surely without effect.
+        case failed
+        /// Told to the vehicle, and nobody knows whether it was done.
+        case inDoubt = "in-doubt"
+    }
+
+    /// Counts from 1 over the steps and, after them, those of `always`.
+    package let number: Int
+    /// As a manifest writes it, such as `set: {lights: disabled}`.
+    package let action: String
+    package let fate: Fate
+    /// What was read, or what was said about it.
+    package let facts: [Fact]
+
+    package init(_ number: Int, _ action: String, _ fate: Fate, facts: [Fact] = []) {
+        self.number = number
+        self.action = action
+        self.fate = fate
+        self.facts = facts
     }
 }
 

@@ -47,8 +47,10 @@ extension Event.Body {
         case .interrupted: "interrupted"
         case .problem: "problem"
         case .retrying: "retrying"
+        case .stepEnded: "step-ended"
         case .vehicleEnded: "vehicle-ended"
         case .warning: "warning"
+        case .notice(let notice): notice.kind.rawValue
         case .runEnded: "run-ended"
         }
     }
@@ -58,8 +60,10 @@ extension Event.Body {
         switch self {
         case .attemptStarted(let id, _, _, _), .stateChanged(let id, _, _),
             .inspected(let id, _, _), .progress(let id, _), .interrupted(let id, _, _),
-            .problem(let id, _), .retrying(let id, _, _, _), .vehicleEnded(let id, _):
+            .problem(let id, _), .retrying(let id, _, _, _), .stepEnded(let id, _),
+            .vehicleEnded(let id, _):
             id
+        case .notice(let notice): notice.vehicle
         case .runStarted, .imageReady, .warning, .runEnded: nil
         }
     }
@@ -119,8 +123,15 @@ extension Event.Body {
                 "message": .string(message),
                 "pause_seconds": .seconds(pause),
             ])
+        case .stepEnded(_, let step):
+            step.json
         case .vehicleEnded(_, let verdict): .object(verdict.members)
         case .warning(let text): .object(["message": .string(text)])
+        case .notice(let notice):
+            .object([
+                "wave": notice.wave.map { .int($0) },
+                "message": .string(notice.message),
+            ])
         case .runEnded(let end): .object(end.members)
         }
     }

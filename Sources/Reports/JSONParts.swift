@@ -21,6 +21,17 @@ extension Verdict {
     }
 }
 
+extension StepResult {
+    package var json: JSONValue {
+        .object([
+            "step": .int(number),
+            "action": .string(action),
+            "fate": .string(fate.rawValue),
+            "facts": .facts(facts),
+        ])
+    }
+}
+
 extension RunEnd {
     package var members: [JSONMember] {
         let counts = Outcome.allCases.map {

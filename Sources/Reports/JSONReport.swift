@@ -5,6 +5,7 @@ import Wire
 package struct JSONReport: Printer {
     private var start: (run: RunStart, time: WallTime)?
     private var serials: [VehicleID: Serial] = [:]
+    private var steps: [VehicleID: [StepResult]] = [:]
     private var verdicts: [VehicleID: Verdict] = [:]
 
     package init() {}
@@ -13,11 +14,12 @@ package struct JSONReport: Printer {
         switch event.body {
         case .runStarted(let run): start = (run, event.time)
         case .attemptStarted(let id, let serial, _, _): serials[id] = serial
+        case .stepEnded(let id, let step): steps[id, default: []].append(step)
         case .vehicleEnded(let id, let verdict): verdicts[id] = verdict
         case .runEnded(let end):
             return [Output(.out, document(end, at: event.time).text + "\n")]
         case .imageReady, .stateChanged, .inspected, .progress, .interrupted, .problem, .retrying,
-            .warning:
+            .warning, .notice:
             break
         }
         return []
@@ -38,7 +40,10 @@ package struct JSONReport: Printer {
                 "vehicle": .string(id.text),
                 "serial": serials[id].map { .string($0.text) },
             ])
-            return JSONValue.object((name.members ?? []) + verdict.members)
+            let steps = steps[id].map { list in
+                [JSONMember("steps", .array(list.map(\.json)))]
+            }
+            return JSONValue.object((name.members ?? []) + verdict.members + (steps ?? []))
         }
         return .object(
             (head.members ?? []) + [JSONMember("vehicles", .array(vehicles))] + end.members

@@ -27,7 +27,7 @@ struct LiveRow: Sendable {
             detail = cause
             interruptions = count
         case .runStarted, .imageReady, .attemptStarted, .inspected, .problem, .retrying,
-            .vehicleEnded, .warning, .runEnded:
+            .stepEnded, .vehicleEnded, .warning, .notice, .runEnded:
             break
         }
     }

@@ -27,7 +27,7 @@ package struct PlainPrinter: Printer {
         case .vehicleEnded(let id, _): lastProgress[id] = nil
         case .runEnded(let end): return [Output(results, recap.text(end))]
         case .imageReady, .attemptStarted, .stateChanged, .inspected, .interrupted, .problem,
-            .retrying, .warning:
+            .retrying, .stepEnded, .warning, .notice:
             break
         }
         guard let sentence = Sentence.text(event.body, vehicles: vehicles) else { return [] }

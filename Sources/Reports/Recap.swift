@@ -16,7 +16,7 @@ package struct Recap: Sendable {
             verdicts[id] = verdict
             underWay[id] = nil
         case .runStarted, .imageReady, .stateChanged, .inspected, .progress, .interrupted, .problem,
-            .retrying, .warning, .runEnded:
+            .retrying, .stepEnded, .warning, .notice, .runEnded:
             break
         }
     }

@@ -34,10 +34,15 @@ enum Sentence {
                 + problem.required.visible
         case .retrying(_, let failure, let message, let pause):
             return "\(failure.rawValue) failure, next attempt in \(pause.brief): \(message.visible)"
+        case .stepEnded(_, let step):
+            let facts = step.facts.map { "\($0.name.visible) is \($0.value.visible)" }
+            let what = "step \(step.number), \(step.action.visible): \(step.fate.rawValue)"
+            return ([what] + facts).joined(separator: ", ")
         case .vehicleEnded(_, let verdict):
             return verdict.outcome.rawValue + (verdict.versions.map { ", \($0)" } ?? "")
                 + ", in \(verdict.took.brief): \(verdict.message.visible)"
         case .warning(let text): return "warning: " + text.visible
+        case .notice(let notice): return notice.message.visible
         case .runEnded: return nil
         }
     }
@@ -82,8 +87,8 @@ extension ExecutionState {
     fileprivate var isWorthALine: Bool {
         switch self {
         case .transferring, .settling, .confirming: true
-        case .queued, .seeking, .connecting, .authenticating, .inspecting, .starting, .interrupted,
-            .ended:
+        case .queued, .seeking, .connecting, .authenticating, .inspecting, .acting, .starting,
+            .interrupted, .ended:
             false
         }
     }

@@ -50,7 +50,9 @@ package struct TerminalPrinter: Printer {
             rows[id] = nil
             scroll(event.body, .yellow)
         case .problem, .warning: scroll(event.body, .yellow)
-        case .imageReady: scroll(event.body)
+        case .stepEnded(_, let step):
+            scroll(event.body, step.fate == .done ? nil : .yellow)
+        case .imageReady, .notice: scroll(event.body)
         case .runEnded(let end): return close(end)
         }
         return tick(at: now)

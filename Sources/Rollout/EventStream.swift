@@ -65,7 +65,7 @@ extension Event.Body {
         switch self {
         case .progress: false
         case .runStarted, .imageReady, .attemptStarted, .stateChanged, .inspected, .interrupted,
-            .problem, .retrying, .vehicleEnded, .warning, .runEnded:
+            .problem, .retrying, .stepEnded, .vehicleEnded, .warning, .notice, .runEnded:
             true
         }
     }

@@ -1,41 +1,9 @@
-package import Domain
-package import Journal
+import Domain
+import Journal
 import Modules
-package import Radio
+import Radio
 import Reports
 import Sessions
-
-/// What an execution needs from around it.
-package struct Depot: Sendable {
-    package let rollout: String
-    package let run: Int
-    package let central: any Central
-    package let time: any Timekeeper
-    package let journal: Journal
-    package let events: EventStream
-    package let stop: StopSignal
-    package let rules: RolloutRules
-
-    package init(
-        rollout: String,
-        run: Int,
-        central: any Central,
-        time: any Timekeeper,
-        journal: Journal,
-        events: EventStream,
-        stop: StopSignal,
-        rules: RolloutRules
-    ) {
-        self.rollout = rollout
-        self.run = run
-        self.central = central
-        self.time = time
-        self.journal = journal
-        self.events = events
-        self.stop = stop
-        self.rules = rules
-    }
-}
 
 /// One rollout on one vehicle, from the first search to the verdict.
 final class Execution {
@@ -47,6 +15,11 @@ final class Execution {
     var bytesSent = 0
     /// Updates of this execution that are proven.
     var provenUpdates = 0
+    /// What the module is and runs was told in this run.
+    var hasLooked = false
+    /// The open link, to whichever program the module runs; at most one of them.
+    private(set) var application: (any ModuleApplication)?
+    private(set) var receiver: (any ImageReceiver)?
     private var suspicion = SecretSuspicion()
     private let began: Moment
 
@@ -56,14 +29,16 @@ final class Execution {
         self.depot = depot
         self.position = position
         began = depot.time.now
+        let isOpen =
+            earlier.map { $0.serial == job.serial && ($0.end == nil || $0.inBootloader) } ?? false
         var record = ExecutionRecord(
             rollout: depot.rollout,
             vehicle: job.vehicle,
             serial: job.serial,
             run: depot.run,
-            started: depot.time.wallTime
+            started: isOpen ? earlier?.started ?? depot.time.wallTime : depot.time.wallTime
         )
-        if let earlier, earlier.serial == job.serial, earlier.end == nil || earlier.inBootloader {
+        if let earlier, isOpen {
             record.image = earlier.image
             record.totalBytes = earlier.totalBytes
             record.acknowledged = earlier.acknowledged
@@ -72,6 +47,9 @@ final class Execution {
             record.restarts = earlier.restarts
             record.interruptions = earlier.interruptions
             record.versionBefore = earlier.versionBefore
+            record.stage = earlier.stage
+            record.part = earlier.part
+            record.targetSeen = earlier.targetSeen
         }
         self.record = record
     }
@@ -81,6 +59,21 @@ final class Execution {
 
     /// The verdict, or nil when the run was stopped at a safe point before there was one.
     func run() async throws(JournalError) -> Verdict? {
+        switch try await depot.coordinator.claim(job.serial, for: vehicle) {
+        case .held(let holder):
+            return try await end(
+                .deferred,
+                .transient,
+                "\(holder) has the right to touch this module; a later run tries again"
+            )
+        case .granted(let lease):
+            let verdict = try await attempts()
+            try await depot.coordinator.release(lease)
+            return verdict
+        }
+    }
+
+    private func attempts() async throws(JournalError) -> Verdict? {
         var left: [FailureClass: Int] = [:]
         var hostSince: Moment?
         while true {
@@ -98,7 +91,7 @@ final class Execution {
                 try await attempt()
                 let done = provenUpdates > 0
                 halt =
-                    done || !hasUpdates
+                    done || !job.hasUpdates
                     ? .verdict(.succeeded, nil, doneSentence)
                     : .verdict(
                         .alreadyCurrent,
@@ -110,7 +103,7 @@ final class Execution {
             }
             switch halt {
             case .verdict(let outcome, let failure, let message):
-                return try await end(outcome, failure, message)
+                return try await conclude(outcome, failure, message)
             case .stopped:
                 try await note(.interrupted, durably: true)
                 return nil
@@ -128,29 +121,105 @@ final class Execution {
                         "\(error); the next run tries again"
                     )
                 }
-                await time.sleep(for: .seconds(5), "the host's radio to come back")
-                if depot.stop.isRequested { return nil }
+                depot.air.failed(error)
+                guard await rested(.seconds(5), .next, "the host's radio to come back") else {
+                    return nil
+                }
             case .failure(let failure, let message):
                 hostSince = nil
                 let remaining = left[failure] ?? depot.rules.retries(after: failure)
-                guard remaining > 0 else {
-                    return try await end(outcome(of: failure), failure, message)
+                guard remaining > 0, depot.rules.retryBudget.take() else {
+                    return try await conclude(outcome(of: failure), failure, message)
                 }
                 left[failure] = remaining - 1
                 let pause = depot.rules.pause(beforeAttempt: record.attempt)
                 depot.events.emit(.retrying(vehicle, failure, message: message, pause: pause))
                 try await note(.queued, durably: false)
-                await time.sleep(for: pause, "the pause before the next attempt")
-                if depot.stop.isRequested { return nil }
+                let need: AirtimeNeed = record.inBootloader ? .bootloader : .next
+                guard await rested(pause, need, "the pause before the next attempt") else {
+                    return nil
+                }
             }
         }
     }
 
-    private var hasUpdates: Bool {
-        job.steps.contains { step in
-            if case .update = step { return true }
-            return false
+    // MARK: At the end
+
+    /// Does what is to be done whatever happened, and ends the execution with both in mind.
+    private func conclude(
+        _ outcome: Outcome,
+        _ failure: FailureClass?,
+        _ message: String
+    ) async throws(JournalError) -> Verdict? {
+        var left: [FailureClass: Int] = [:]
+        var halt: Halt?
+        for (offset, step) in job.always.enumerated() {
+            // One that was not heard a moment ago is not searched for all over again.
+            if outcome == .unreachable, step.needsModule { continue }
+            halt = try await finish(step, job.steps.count + offset, &left)
+            if halt != nil { break }
         }
+        await hangUp()
+        switch halt {
+        case nil: return try await end(outcome, failure, message)
+        case .stopped?:
+            try await note(.interrupted, durably: true)
+            return nil
+        case .journal(let error)?: throw error
+        case .host(let error)?:
+            return try await end(
+                outcome,
+                failure,
+                message,
+                and: (.deferred, .transient, "\(error)")
+            )
+        case .failure(let kind, let sentence)?:
+            let other = self.outcome(of: kind)
+            return try await end(outcome, failure, message, and: (other, kind, sentence))
+        case .verdict(let other, let kind, let sentence)?:
+            return try await end(outcome, failure, message, and: (other, kind, sentence))
+        }
+    }
+
+    /// Does a step of `always`, again as often as its failures allow; nil when it is done.
+    private func finish(
+        _ step: JobStep,
+        _ index: Int,
+        _ left: inout [FailureClass: Int]
+    ) async throws(JournalError) -> Halt? {
+        while true {
+            do throws(Halt) {
+                try await act(step, index)
+                return nil
+            } catch {
+                guard case .failure(let failure, let message) = error else { return error }
+                let remaining = left[failure] ?? depot.rules.retries(after: failure)
+                guard remaining > 0 else { return error }
+                left[failure] = remaining - 1
+                await hangUp()
+                let pause = depot.rules.pause(beforeAttempt: record.attempt)
+                depot.events.emit(.retrying(vehicle, failure, message: message, pause: pause))
+                await time.sleep(for: pause, "the pause before the next attempt")
+                if depot.stop.isRequested { return .stopped }
+            }
+        }
+    }
+
+    /// A fault at the end counts unless there was one before.
+    private func end(
+        _ outcome: Outcome,
+        _ failure: FailureClass?,
+        _ message: String,
+        and last: (outcome: Outcome, failure: FailureClass?, message: String)
+    ) async throws(JournalError) -> Verdict {
+        let isFine = outcome.tally == .ok || outcome.tally == .current
+        // What nobody knows weighs more than what is known to have failed.
+        let counts = isFine || last.outcome == .inDoubt
+        return try await end(
+            counts ? last.outcome : outcome,
+            counts ? last.failure : failure,
+            "\(message); at the end: \(last.message)"
+        )
     }
 
     private var doneSentence: String {
@@ -234,13 +303,14 @@ final class Execution {
     // MARK: Reaching the module
 
     /// Hears the module in whichever role it is, within one search.
-    func seek(for limit: Duration) async throws(Halt) -> ModuleSighting? {
+    func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
         let stop = depot.stop
         let sighting: ModuleSighting?
         do throws(RadioError) {
             sighting = try await ModuleSeeker(central: depot.central, time: time).seek(
                 job.serial,
-                before: time.now.advanced(by: limit),
+                by: job.driver,
+                before: deadline,
                 unless: { stop.isRequested }
             )
         } catch { throw Halt(error, "while searching") }
@@ -248,32 +318,53 @@ final class Execution {
         return sighting
     }
 
-    func connect(to sighting: ModuleSighting) async throws(Halt) -> any Link {
+    func connect(to sighting: ModuleSighting) async throws(RadioError) -> any Link {
         let deadline = time.now.advanced(by: depot.rules.connectTimeout)
-        do throws(RadioError) {
-            return try await depot.central.connect(to: sighting.peer, before: deadline)
-        } catch { throw Halt(error, "while connecting") }
+        return try await depot.central.connect(to: sighting.peer, before: deadline)
     }
 
-    func authenticate(_ link: any Link) async throws(Halt) -> ComoduleClient {
-        let client = ComoduleClient(link: link, time: time)
+    func openApplication(on link: any Link) async throws(ModuleError) {
         do throws(ModuleError) {
-            try await client.authenticate(job.key)
+            application = try await job.driver.application(on: link, time: time)
             suspicion.authenticated()
-            return client
         } catch {
-            await client.disconnect()
-            guard case .authentication(let failure) = error else {
-                throw Halt(error, "while authenticating")
-            }
-            guard suspicion.failed(failure) == .wrongKey else {
-                throw Halt(error, "while authenticating")
-            }
-            throw .verdict(
-                .rejected,
-                .rejected,
-                "the module refuses our secret; check the vehicle's `secret` in the fleet"
-            )
+            await link.disconnect()
+            throw error
         }
+    }
+
+    func openReceiver(on link: any Link) async throws(ModuleError) {
+        do throws(ModuleError) {
+            receiver = try await job.driver.receiver(on: link, time: time)
+        } catch {
+            await link.disconnect()
+            throw error
+        }
+    }
+
+    /// Who takes an image on the open link: a bootloader, or the application itself.
+    var anyReceiver: (any ImageReceiver)? { receiver ?? application?.receiver }
+
+    /// Ends our side of the link, whichever it is.
+    func hangUp() async {
+        await application?.disconnect()
+        await receiver?.disconnect()
+        forgetLink()
+    }
+
+    var hasLink: Bool { application != nil || receiver != nil }
+
+    func forgetLink() { (application, receiver) = (nil, nil) }
+
+    /// A module that refuses our secret twice is not asked a third time.
+    func halt(after error: ModuleError, _ doing: String) -> Halt {
+        guard case .authentication(let failure) = error,
+            suspicion.failed(failure) == .wrongKey
+        else { return Halt(error, doing) }
+        return .verdict(
+            .rejected,
+            .rejected,
+            "the module refuses our secret; check the vehicle's `secret` in the fleet"
+        )
     }
 }

@@ -22,6 +22,28 @@ extension Halt {
         self = error.isHostFault ? .host(error) : .failure(error.failureClass, "\(doing): \(error)")
     }
 
+    init(_ error: PropertyReadError, _ doing: String) {
+        switch error {
+        case .module(let error): self.init(error, doing)
+        case .moduleNotConnected: self = .failure(.transient, "\(doing): \(error)")
+        case .propertyNotFound, .propertyWriteOnly:
+            self = .verdict(.rejected, .rejected, "\(doing): \(error)")
+        case .missing: self = .failure(.device, "\(doing): \(error)")
+        }
+    }
+
+    init(_ error: PropertyWriteError, _ doing: String) {
+        switch error {
+        case .module(let error): self.init(error, doing)
+        case .moduleNotConnected, .firmwareUpdateOngoing:
+            self = .failure(.transient, "\(doing): \(error)")
+        case .notTaken: self = .failure(.device, "\(doing): \(error)")
+        case .propertyNotFound, .propertyNotWritable, .propertyWrongType, .rangeOutOfBounds,
+            .invalidWriteStep, .unknownState, .valueBytesInvalidSize:
+            self = .verdict(.rejected, .rejected, "\(doing): \(error)")
+        }
+    }
+
     init(_ error: ModuleError, _ doing: String) {
         if case .radio(let radio) = error {
             self.init(radio, doing)

@@ -1,13 +1,52 @@
 package import Domain
 package import Manifest
 package import Marked
+package import Modules
 package import Sessions
 
 /// Turns a frozen plan into jobs, with images and secrets in place of their names.
 package struct JobBuilder: Sendable {
     private let plan: FrozenPlan
+    private let steps: StepBuilder
 
-    package init(_ plan: FrozenPlan) { self.plan = plan }
+    package init(_ plan: FrozenPlan, profiles: ProfileLibrary = .shipped) {
+        self.plan = plan
+        steps = StepBuilder(profiles)
+    }
+
+    /// What makes no sense on the vehicles that it is meant for: unknown properties, values that
+    /// cannot be, commands for vehicles that take none.
+    package var mistakes: [Diagnostic] {
+        struct Seen: Hashable {
+            let place: Place
+            let hint: String
+        }
+        var list: [Diagnostic] = []
+        var seen: Set<Seen> = []
+        func note(_ place: Place, _ mistake: StepMistake) {
+            // What is wrong for one vehicle is wrong for hundreds: it is said once.
+            guard seen.insert(Seen(place: place, hint: mistake.hint)).inserted else { return }
+            list.append(Diagnostic(.error, place, mistake.message, hint: mistake.hint))
+        }
+        for vehicle in plan.vehicles {
+            do throws(StepMistake) {
+                _ = try steps.profile(of: vehicle)
+            } catch {
+                note(vehicle.place, error)
+                continue
+            }
+            for step in vehicle.steps + plan.always {
+                do throws(StepMistake) {
+                    _ = try steps.job(step, for: vehicle) {
+                        (update, profile) throws(StepMistake) -> UpdateJob in
+                        _ = try self.steps.tests(update.healthy, profile)
+                        return try self.update(update, profile, parts: [])
+                    }
+                } catch { note(step.place, error) }
+            }
+        }
+        return list
+    }
 
     /// What the plan asks for and this version cannot do, each with its place.
     ///
@@ -23,20 +62,6 @@ package struct JobBuilder: Sendable {
             )
             if !list.contains(diagnostic) { list.append(diagnostic) }
         }
-        for vehicle in plan.vehicles {
-            if vehicle.family != .comodule {
-                refuse(vehicle.place, "steps on modules of family `\(vehicle.family.rawValue)`")
-            }
-            if vehicle.profile != "generic" {
-                refuse(vehicle.place, "the profile `\(vehicle.profile)`")
-            }
-            for step in vehicle.steps { obstacle(in: step).map { refuse(step.place, $0) } }
-        }
-        if let first = plan.always.first { refuse(first.place, "`always` steps") }
-        if plan.waveSizes.count > 1 { refuse(plan.place, "a rollout in several waves") }
-        if plan.rollout.pause != nil { refuse(plan.place, "`pause-when`") }
-        if plan.rollout.window != nil { refuse(plan.place, "a `window`") }
-        if plan.radio.adapters.count > 1 { refuse(plan.place, "work with several adapters") }
         for image in plan.images {
             switch image.source {
             case .file: continue
@@ -44,22 +69,6 @@ package struct JobBuilder: Sendable {
             }
         }
         return list
-    }
-
-    private func obstacle(in step: Step) -> String? {
-        switch step.action {
-        case .require(let conditions, _):
-            return conditions.first { Property(rawValue: $0.property) == nil }
-                .map { "a condition on `\($0.property)`" }
-        case .update(let update):
-            return update.healthy.isEmpty ? nil : "`healthy` conditions"
-        case .set: return "`set` steps"
-        case .read: return "`read` steps"
-        case .expect: return "`expect` steps"
-        case .command: return "`command` steps"
-        case .feature: return "`feature` steps"
-        case .wait: return "`wait` steps"
-        }
     }
 
     /// How patient the plan wants a run to be.
@@ -73,54 +82,69 @@ package struct JobBuilder: Sendable {
             var rules = RolloutRules(settle: settle)
             rules.transientRetries = plan.rollout.retry.transient
             rules.deviceRetries = plan.rollout.retry.device
+            rules.retryPause = plan.rollout.retry.pause
+            rules.longestRetryPause = plan.rollout.retry.longestPause
+            rules.retryBudget = RetryBudget(plan.rollout.retry.budget)
+            rules.fruitlessTransfers = plan.rollout.retry.fruitless
             rules.seekTimeout = plan.connect.timeout
             rules.seekAttempts = plan.connect.attempts
             return rules
         }
     }
 
-    /// The jobs, given every image of the plan by name and every vehicle's key.
+    /// The jobs, given every image of the plan by name and what opens every vehicle.
     package func jobs(
         images: [String: [FirmwarePart]],
-        keys: [VehicleID: ComoduleKey]
+        access: [VehicleID: VehicleAccess]
     ) -> [VehicleJob] {
         plan.vehicles.compactMap { vehicle in
-            guard let key = keys[vehicle.id] else { return nil }
+            guard let access = access[vehicle.id],
+                let profile = try? steps.profile(of: vehicle),
+                let driver = access.driver(profile)
+            else { return nil }
             return VehicleJob(
                 vehicle: vehicle.id,
                 serial: vehicle.serial,
-                key: key,
-                steps: vehicle.steps.compactMap { job($0, images) }
+                driver: driver,
+                lock: access.lock,
+                carShare: access.carShare,
+                steps: vehicle.steps.compactMap { job($0, vehicle, images) },
+                always: plan.always.compactMap { job($0, vehicle, images) }
             )
         }
     }
 
-    private func job(_ step: Step, _ images: [String: [FirmwarePart]]) -> JobStep? {
-        switch step.action {
-        case .require(let conditions, let otherwise):
-            let requirements = conditions.compactMap { condition in
-                Property(rawValue: condition.property).map {
-                    Requirement($0, condition.condition)
-                }
-            }
-            return .require(requirements, otherwise: otherwise)
-        case .update(let update):
-            guard let image = plan.image(named: update.image), let parts = images[image.name]
-            else { return nil }
-            return .update(
-                UpdateJob(
-                    name: image.name,
-                    digest: image.digest,
-                    version: image.version,
-                    type: image.fits.type.map(Int.init),
-                    variant: image.fits.variant.map(Int.init),
-                    allowsDowngrade: update.allowsDowngrade,
-                    parts: parts
-                )
-            )
-        case .set, .read, .expect, .command, .feature, .wait:
-            // `obstacles` has refused the plan.
-            return nil
+    /// Nil for a step that `mistakes` has refused.
+    private func job(
+        _ step: Step,
+        _ vehicle: PlannedVehicle,
+        _ images: [String: [FirmwarePart]]
+    ) -> JobStep? {
+        try? steps.job(step, for: vehicle) {
+            (update, profile) throws(StepMistake) -> UpdateJob in
+            try self.update(update, profile, parts: images[update.image] ?? [])
         }
+    }
+
+    private func update(
+        _ update: UpdateStep,
+        _ profile: Profile,
+        parts: [FirmwarePart]
+    ) throws(StepMistake) -> UpdateJob {
+        guard let image = plan.image(named: update.image) else {
+            throw StepMistake("no image is named \(update.image)", hint: "add it under `images`")
+        }
+        return UpdateJob(
+            name: image.name,
+            digest: image.digest,
+            version: image.version,
+            family: image.fits.family,
+            type: image.fits.type.map(Int.init),
+            variant: image.fits.variant.map(Int.init),
+            allowsDowngrade: update.allowsDowngrade,
+            parts: parts,
+            healthy: try steps.tests(update.healthy, profile),
+            healthyWithin: update.within
+        )
     }
 }

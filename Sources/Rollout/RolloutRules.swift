@@ -1,15 +1,23 @@
 import Domain
 package import Sessions
+import Synchronization
 
 /// How patient a rollout is.
 package struct RolloutRules: Sendable {
     /// Attempts after the first that a failure of a class may cost.
     package var transientRetries = 4
     package var deviceRetries = 1
+    /// The pause before the second attempt; doubles from one to the next up to the longest.
+    package var retryPause = Duration.seconds(1)
+    package var longestRetryPause = Duration.seconds(30)
+    /// Further attempts of all vehicles of a run together.
+    package var retryBudget = RetryBudget()
     /// How long one search for a module takes, and how many searches there are.
     package var seekTimeout: Duration = .seconds(30)
     package var seekAttempts = 4
     package var connectTimeout: Duration = .seconds(20)
+    /// How long a GO device may take to come, shake hands and carry a command out.
+    package var commandTimeout: Duration = .seconds(120)
     /// How long a module may take from one role to the other.
     package var roleChangeTimeout: Duration = .seconds(60)
     /// Broken transfers in a row without a byte more in the module.
@@ -19,6 +27,16 @@ package struct RolloutRules: Sendable {
     package var settle: SettleRules
 
     package init(settle: SettleRules) { self.settle = settle }
+
+    /// The same for the states of an update.
+    var limits: UpdateLimits {
+        var limits = UpdateLimits(settle: settle)
+        limits.seek = seekTimeout
+        limits.connect = connectTimeout
+        limits.roleChange = roleChangeTimeout
+        limits.fruitless = fruitlessTransfers
+        return limits
+    }
 
     /// Attempts that a failure of this class may still be followed by.
     func retries(after failure: FailureClass) -> Int {
@@ -31,8 +49,28 @@ package struct RolloutRules: Sendable {
         }
     }
 
-    /// The pause before the next attempt doubles up to half a minute.
+    /// The pause after so many attempts.
     func pause(beforeAttempt attempt: Int) -> Duration {
-        .seconds(min(30, 1 << min(attempt - 1, 5)))
+        min(longestRetryPause, retryPause * (1 << min(max(attempt - 1, 0), 20)))
     }
+}
+
+/// The further attempts that a whole run may make; closed when nothing is tried again.
+package final class RetryBudget: Sendable {
+    /// Nil for no limit.
+    private let left: Mutex<Int?>
+
+    package init(_ limit: Int? = nil) { left = Mutex(limit) }
+
+    /// Takes one; false when there is none left.
+    func take() -> Bool {
+        left.withLock { left in
+            guard let count = left else { return true }
+            guard count > 0 else { return false }
+            left = count - 1
+            return true
+        }
+    }
+
+    func close() { left.withLock { $0 = 0 } }
 }

@@ -1,63 +1,56 @@
 package import Domain
 package import Journal
+import Modules
+package import Radio
 import Reports
 
 /// How a run went through its vehicles.
 package struct RunResult: Sendable, Equatable {
     package var counts: [Outcome: Int] = [:]
-    /// Vehicles without a verdict: the run was stopped before.
+    /// Vehicles without a verdict: the run ended before.
     package var unfinished = 0
+    package var ending = RunEnding.complete
 
     package init() {}
 }
 
-/// One run of a rollout: vehicle after vehicle, those that were begun first.
+/// One run of a rollout: waves of vehicles over the adapters, until all have their verdicts, the
+/// run is ended from outside, or the journal fails.
 package struct RolloutRun: Sendable {
-    private let jobs: [VehicleJob]
-    private let depot: Depot
+    let jobs: [VehicleJob]
+    let depot: Depot
+    let schedule: Schedule
+    let adapters: [any Central]
+    let roster: any AdapterRoster
 
-    package init(_ jobs: [VehicleJob], in depot: Depot) {
+    package init(
+        _ jobs: [VehicleJob],
+        in depot: Depot,
+        adapters: [any Central],
+        roster: any AdapterRoster = NamedAdapters(),
+        schedule: Schedule
+    ) {
         self.jobs = jobs
         self.depot = depot
+        self.adapters = adapters
+        self.roster = roster
+        self.schedule = schedule
     }
 
-    /// Works until every vehicle has its verdict, the run is stopped, or the journal fails.
+    /// All vehicles at once, on the depot's one adapter.
+    package init(_ jobs: [VehicleJob], in depot: Depot) {
+        self.init(
+            jobs,
+            in: depot,
+            adapters: [depot.central],
+            schedule: Schedule(vehicles: jobs.count)
+        )
+    }
+
     package func run() async throws(JournalError) -> RunResult {
-        var earlier: [VehicleID: ExecutionRecord] = [:]
-        for record in try await depot.journal.executions(rollout: depot.rollout) {
-            earlier[record.vehicle] = record
-        }
-        var result = RunResult()
-        for (index, job) in ordered(earlier).enumerated() {
-            guard !depot.stop.isRequested else {
-                result.unfinished += 1
-                continue
-            }
-            let execution = Execution(
-                job,
-                in: depot,
-                position: index + 1,
-                earlier: earlier[job.vehicle]
-            )
-            let verdict = try await execution.run()
-            try await depot.events.save(in: depot.journal)
-            if let verdict {
-                result.counts[verdict.outcome, default: 0] += 1
-            } else {
-                result.unfinished += 1
-            }
-        }
-        return result
-    }
-
-    /// A module that was left in mid-update comes first: nothing else is as urgent.
-    private func ordered(_ earlier: [VehicleID: ExecutionRecord]) -> [VehicleJob] {
-        func isOpen(_ job: VehicleJob) -> Bool {
-            guard let record = earlier[job.vehicle], record.serial == job.serial else {
-                return false
-            }
-            return record.inBootloader || (record.end == nil && record.image != nil)
-        }
-        return jobs.filter(isOpen) + jobs.filter { !isOpen($0) }
+        let ledger = try await Ledger.open(jobs, in: depot, schedule)
+        if let ending = ledger.refusal { return ledger.result(ending) }
+        let session = RunSession(self, ledger)
+        return try await session.run()
     }
 }

@@ -1,18 +1,22 @@
 import Synchronization
 
-/// Asks a run to end at the next safe point.
+/// Asks a run, or one execution of it, to end at the next safe point.
 ///
 /// Set from a signal handler's thread, asked at every turn of every loop: nothing is torn down
 /// from outside.
 package final class StopSignal: Sendable {
     private let requests = Atomic<Int>(0)
+    /// Whose request is ours too.
+    private let parent: StopSignal?
 
-    package init() {}
+    package init(under parent: StopSignal? = nil) { self.parent = parent }
 
     package func request() { requests.wrappingAdd(1, ordering: .relaxed) }
 
     /// Takes the request back, for whoever begins anew.
     package func reset() { requests.store(0, ordering: .relaxed) }
 
-    package var isRequested: Bool { requests.load(ordering: .relaxed) > 0 }
+    package var isRequested: Bool {
+        requests.load(ordering: .relaxed) > 0 || parent?.isRequested ?? false
+    }
 }

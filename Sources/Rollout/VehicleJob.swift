@@ -1,99 +1,123 @@
 package import Domain
 package import Manifest
+package import Modules
 package import Sessions
+package import Wire
 
 /// All that is to be done on one vehicle, with everything it takes: no name is left to look up.
 package struct VehicleJob: Sendable {
     package let vehicle: VehicleID
     package let serial: Serial
-    package let key: ComoduleKey
+    /// How its module is heard, opened and updated.
+    package let driver: any UpdateDriver
+    /// What opens a lock, for features that are sealed.
+    package let lock: LRCredentials?
+    /// What its GO device takes commands with.
+    package let carShare: CarShareCredentials?
     package let steps: [JobStep]
-
-    package init(vehicle: VehicleID, serial: Serial, key: ComoduleKey, steps: [JobStep]) {
-        self.vehicle = vehicle
-        self.serial = serial
-        self.key = key
-        self.steps = steps
-    }
-}
-
-/// One step, ready to be done.
-package enum JobStep: Sendable {
-    case require([Requirement], otherwise: Otherwise)
-    case update(UpdateJob)
-}
-
-/// A condition on a property that the module has.
-package struct Requirement: Sendable, Equatable {
-    package let property: Property
-    package let condition: Condition
-
-    package init(_ property: Property, _ condition: Condition) {
-        self.property = property
-        self.condition = condition
-    }
-}
-
-/// A value of the generic Comodule profile that can be a precondition.
-package enum Property: String, Sendable, CaseIterable {
-    /// In percent.
-    case stateOfCharge = "state_of_charge"
-    /// In km/h.
-    case speed
-}
-
-/// One update of a module, with its image in memory.
-package struct UpdateJob: Sendable {
-    /// What the manifest calls the image.
-    package let name: String
-    package let digest: SHA256Digest
-    package let version: FirmwareVersion
-    /// The hardware it is for; nil where the manifest leaves that open.
-    package let type: Int?
-    package let variant: Int?
-    package let allowsDowngrade: Bool
-    /// In the order in which they are sent.
-    package let parts: [FirmwarePart]
+    /// Done at the end, whatever happened.
+    package let always: [JobStep]
 
     package init(
-        name: String,
-        digest: SHA256Digest,
-        version: FirmwareVersion,
-        type: Int?,
-        variant: Int?,
-        allowsDowngrade: Bool,
-        parts: [FirmwarePart]
+        vehicle: VehicleID,
+        serial: Serial,
+        driver: any UpdateDriver,
+        lock: LRCredentials? = nil,
+        carShare: CarShareCredentials? = nil,
+        steps: [JobStep],
+        always: [JobStep] = []
     ) {
-        self.name = name
-        self.digest = digest
-        self.version = version
-        self.type = type
-        self.variant = variant
-        self.allowsDowngrade = allowsDowngrade
-        self.parts = parts
+        self.vehicle = vehicle
+        self.serial = serial
+        self.driver = driver
+        self.lock = lock
+        self.carShare = carShare
+        self.steps = steps
+        self.always = always
     }
 
-    package var size: Int { parts.reduce(0) { $0 + $1.firmware.count } }
-
-    /// What decides whether a module may have it.
-    var identity: ImageFirmware {
-        ImageFirmware(
-            name: name,
-            version: version,
-            family: .comodule,
-            type: type,
-            variant: variant
+    /// A vehicle with a Comodule module.
+    package init(vehicle: VehicleID, serial: Serial, key: ComoduleKey, steps: [JobStep]) {
+        self.init(
+            vehicle: vehicle,
+            serial: serial,
+            driver: ComoduleUpdate(key: key),
+            steps: steps
         )
+    }
+
+    /// What failures are counted on: the first image that the job brings.
+    var release: SHA256Digest? {
+        for case .update(let update) in steps { return update.digest }
+        return nil
+    }
+
+    var hasUpdates: Bool {
+        steps.contains { step in
+            if case .update = step { return true }
+            return false
+        }
     }
 }
 
-/// One signed piece of firmware: what describes it and what it is.
-package struct FirmwarePart: Sendable, Equatable {
-    package let initPacket: [UInt8]
-    package let firmware: [UInt8]
+/// One step, ready to be done: its names and values are those of the vehicle's profile.
+package enum JobStep: Sendable {
+    case require([PropertyTest], otherwise: Otherwise)
+    case update(UpdateJob)
+    case read([String])
+    case set([PropertyOrder])
+    case expect([PropertyTest], within: Duration)
+    case feature([FeatureOrder])
+    case command(CarShareCommands)
+    case wait(Duration)
 
-    package init(initPacket: [UInt8], firmware: [UInt8]) {
-        self.initPacket = initPacket
-        self.firmware = firmware
+    /// Whether it takes a link to the module.
+    var needsModule: Bool {
+        switch self {
+        case .require, .update, .read, .set, .expect, .feature: true
+        case .command, .wait: false
+        }
+    }
+
+    /// As a manifest writes it.
+    package var action: String {
+        switch self {
+        case .require(let tests, _): "require \(Self.text(tests))"
+        case .update(let update): "update to \(update.name)"
+        case .read(let names): "read \(names.joined(separator: ", "))"
+        case .set(let orders):
+            "set " + orders.map { "\($0.name)=\($0.value.text)" }.joined(separator: ", ")
+        case .expect(let tests, _): "expect \(Self.text(tests))"
+        case .feature(let orders):
+            "feature " + orders.map { "\($0.spec.name)=\($0.shown)" }.joined(separator: ", ")
+        case .command(let commands):
+            "command " + commands.list.map(\.rawValue).joined(separator: ", ")
+        case .wait(let duration): "wait \(duration.brief)"
+        }
+    }
+
+    private static func text(_ tests: [PropertyTest]) -> String {
+        tests.map { "\($0.property) \($0)" }.joined(separator: ", ")
+    }
+}
+
+/// A property and the value that it is to have.
+package struct PropertyOrder: Sendable, Equatable {
+    package let name: String
+    package let value: PropertyValue
+
+    package init(_ name: String, _ value: PropertyValue) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension FeatureOrder {
+    /// A free text may be a password.
+    fileprivate var shown: String {
+        switch spec.payload {
+        case .none, .boolean, .byte, .states: literal
+        case .text, .texts: "…"
+        }
     }
 }

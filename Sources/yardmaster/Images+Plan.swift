@@ -5,6 +5,7 @@ import Images
 import Journal
 import Manifest
 import Rollout
+import Sessions
 import Wire
 
 /// Fetches and checks the images of a plan before any radio is used.

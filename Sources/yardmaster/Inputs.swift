@@ -23,7 +23,10 @@ enum Inputs {
         _ path: String
     ) throws(CommandError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
         do throws(ManifestError) {
-            return try ManifestReader.read(path: path)
+            let (plan, diagnostics) = try ManifestReader.read(path: path)
+            // What a step names must be there on the vehicles that it is meant for.
+            let mistakes = plan.map { JobBuilder($0).mistakes } ?? []
+            return (mistakes.isEmpty ? plan : nil, diagnostics + mistakes)
         } catch {
             switch error {
             case .unreadable(_, _, let place):

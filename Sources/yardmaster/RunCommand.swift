@@ -26,7 +26,7 @@ struct RunCommand {
             )
         }
         let file = try Inputs.depot(simulation.depot, context)
-        if let adapter = plan.radio.adapters.first, !file.adapters.contains(adapter) {
+        for adapter in plan.radio.adapters where !file.adapters.contains(adapter) {
             throw CommandError(
                 .unavailable,
                 "there is no adapter \(adapter)",
@@ -34,7 +34,8 @@ struct RunCommand {
                 hint: "name one of these under `radio` in \(options.manifest)"
             )
         }
-        let keys = try keys(of: vehicles)
+        let access = try access(to: vehicles)
+        let zone = try ZoneSource.zone(of: plan, context)
         let directory = try stateDirectory()
         let lock = try lock(directory, plan)
         let output = try RunOutput(options, context)
@@ -43,7 +44,8 @@ struct RunCommand {
         let job = SimulatedJob(
             plan: plan,
             vehicles: vehicles,
-            keys: keys,
+            access: access,
+            zone: zone,
             file: file,
             options: simulation,
             state: directory.path,
@@ -56,13 +58,13 @@ struct RunCommand {
         return try result.get()
     }
 
-    private func keys(
-        of vehicles: [PlannedVehicle]
-    ) throws(CommandError) -> [VehicleID: ComoduleKey] {
+    private func access(
+        to vehicles: [PlannedVehicle]
+    ) throws(CommandError) -> [VehicleID: VehicleAccess] {
         let source = SecretSource(context: context)
-        var keys: [VehicleID: ComoduleKey] = [:]
-        for vehicle in vehicles { keys[vehicle.id] = try source.key(for: vehicle) }
-        return keys
+        var access: [VehicleID: VehicleAccess] = [:]
+        for vehicle in vehicles { access[vehicle.id] = try source.access(to: vehicle) }
+        return access
     }
 
     private func stateDirectory() throws(CommandError) -> StateDirectory {

@@ -12,6 +12,7 @@ struct RunOptions: Sendable {
     let state: String
     let simulation: SimulationOptions?
     let events: Events
+    let reports: [ReportFile]
     let common: CommonOptions
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
@@ -24,6 +25,7 @@ struct RunOptions: Sendable {
             case "-": .standardOutput
             case .some(let path): .file(path)
             }
+        reports = invocation.values("report").compactMap { ReportFile($0) }
         common = CommonOptions(invocation)
     }
 }

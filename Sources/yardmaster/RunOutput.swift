@@ -12,6 +12,8 @@ final class RunOutput: Sendable {
         var people: People
         var document: JSONReport?
         var lines: EventLine?
+        /// Nil when no report is asked for.
+        var story: RunStory?
     }
 
     fileprivate enum People {
@@ -24,9 +26,12 @@ final class RunOutput: Sendable {
     private let context: Context
     private let printers: Mutex<Printers>
     private let file: EventFile?
+    private let reports: [ReportFile]
 
     init(_ options: RunOptions, _ context: Context) throws(CommandError) {
         self.context = context
+        reports = options.reports
+        for report in reports { try report.checkPlace() }
         var results = Output.Stream.out
         switch options.events {
         case .none: file = nil
@@ -50,7 +55,8 @@ final class RunOutput: Sendable {
             Printers(
                 people: people,
                 document: options.common.wantsJSON ? JSONReport() : nil,
-                lines: options.events == .none ? nil : EventLine()
+                lines: options.events == .none ? nil : EventLine(),
+                story: reports.isEmpty ? nil : RunStory()
             )
         )
     }
@@ -84,6 +90,18 @@ final class RunOutput: Sendable {
             if let outputs = printers.document?.print(event, at: now) {
                 context.console.write(outputs)
             }
+            printers.story?.note(event)
+            if case .runEnded = event.body, let story = printers.story { write(story) }
+        }
+    }
+
+    /// A report that cannot be written is said, and changes nothing about the run.
+    private func write(_ story: RunStory) {
+        for report in reports {
+            guard let reason = report.write(story) else { continue }
+            context.console.note(
+                "yardmaster: warning: the report \(report.path) was not written: \(reason)\n"
+            )
         }
     }
 

@@ -2,23 +2,44 @@ import Commands
 import Domain
 import Glibc
 import Manifest
+import Modules
+import Rollout
 import Sessions
 
 /// Fetches the secrets that a plan refers to; what it reads goes nowhere but into a key.
 struct SecretSource {
-    private static let limit = 4_096
+    private static let limit = 16_384
 
     let context: Context
 
-    /// The key of a vehicle's module.
-    func key(for vehicle: PlannedVehicle) throws(CommandError) -> ComoduleKey {
-        guard let reference = vehicle.secret else {
-            throw CommandError(
-                .manifest,
-                "\(vehicle.place): vehicle \(vehicle.id) has no secret",
-                hint: "name one in its `secret` column, as in file:keys/\(vehicle.id).key"
-            )
+    /// What opens a vehicle: its module, and its GO device when it has one.
+    func access(to vehicle: PlannedVehicle) throws(CommandError) -> VehicleAccess {
+        switch vehicle.family {
+        case .comodule:
+            let key = try key(for: vehicle)
+            return VehicleAccess(module: .comodule(key), carShare: try token(of: vehicle))
+        case .lrdevice:
+            let lock = try credentials(for: vehicle)
+            return VehicleAccess(module: .lrdevice(lock), carShare: try token(of: vehicle))
+        case .mcumgr:
+            return VehicleAccess(module: .mcumgr, carShare: try token(of: vehicle))
+        case .geotabGo:
+            guard let secret = vehicle.secret ?? vehicle.token else { throw missing(vehicle) }
+            return VehicleAccess(module: .none, carShare: try token(secret, of: vehicle))
         }
+    }
+
+    private func missing(_ vehicle: PlannedVehicle) -> CommandError {
+        CommandError(
+            .manifest,
+            "\(vehicle.place): vehicle \(vehicle.id) has no secret",
+            hint: "name one in its `secret` column, as in file:keys/\(vehicle.id).key"
+        )
+    }
+
+    /// The key of a vehicle's module.
+    private func key(for vehicle: PlannedVehicle) throws(CommandError) -> ComoduleKey {
+        guard let reference = vehicle.secret else { throw missing(vehicle) }
         let text = try read(reference, for: vehicle)
         do throws(ComoduleKeyError) {
             return try ComoduleKey(text)
@@ -28,6 +49,47 @@ struct SecretSource {
                 "the secret of vehicle \(vehicle.id) is no key of a module",
                 because: [error.description],
                 hint: "look at \(reference); it holds hex digits"
+            )
+        }
+    }
+
+    /// What opens a lock; nil when the vehicle has no secret: much of it works without.
+    private func credentials(
+        for vehicle: PlannedVehicle
+    ) throws(CommandError) -> LRCredentials? {
+        guard let reference = vehicle.secret else { return nil }
+        let text = try read(reference, for: vehicle)
+        do throws(LRCredentialsError) {
+            return try LRCredentials(text)
+        } catch {
+            throw CommandError(
+                .configuration,
+                "the secret of vehicle \(vehicle.id) opens no lock",
+                because: [error.description],
+                hint: "look at \(reference); it holds KEY:PASSWORD"
+            )
+        }
+    }
+
+    private func token(of vehicle: PlannedVehicle) throws(CommandError) -> CarShareCredentials? {
+        try vehicle.token.map { (reference) throws(CommandError) in
+            try token(reference, of: vehicle)
+        }
+    }
+
+    private func token(
+        _ reference: SecretReference,
+        of vehicle: PlannedVehicle
+    ) throws(CommandError) -> CarShareCredentials {
+        let text = try read(reference, for: vehicle)
+        do throws(CarShareCredentialsError) {
+            return try CarShareCredentials(text: text)
+        } catch {
+            throw CommandError(
+                .configuration,
+                "the car-share token of vehicle \(vehicle.id) cannot be used",
+                because: error.reasons,
+                hint: "look at \(reference) with `yardmaster token show`"
             )
         }
     }
@@ -102,7 +164,11 @@ struct SecretSource {
             )
         }
         guard count < Self.limit else {
-            throw CommandError(.configuration, sentence, because: ["\(path) is too long for a key"])
+            throw CommandError(
+                .configuration,
+                sentence,
+                because: ["\(path) is too long for a secret"]
+            )
         }
         return Secret(Array(bytes[..<count]))
     }

@@ -9,12 +9,15 @@ import Rollout
 import Sessions
 import Simulation
 import Threads
+import Wire
 
 /// All that a run in a simulated depot is made of.
 struct SimulatedJob: Sendable {
     let plan: FrozenPlan
     let vehicles: [PlannedVehicle]
-    let keys: [VehicleID: ComoduleKey]
+    let access: [VehicleID: VehicleAccess]
+    /// Of the window.
+    let zone: Zone
     let file: DepotFile
     let options: SimulationOptions
     let state: String
@@ -142,14 +145,15 @@ private struct SimulatedRun {
         let events = EventStream(run: run, time: time) { [output = job.output] event in
             output.take(event, at: RealTime().now)
         }
-        let adapter = job.plan.radio.adapters.first ?? job.file.adapters[0]
+        let adapters =
+            job.plan.radio.adapters.isEmpty ? job.file.adapters : job.plan.radio.adapters
         events.emit(
             .runStarted(
                 RunStart(
                     rollout: job.plan.name,
                     plan: job.plan.digest,
                     vehicles: job.vehicles.count,
-                    adapters: [adapter],
+                    adapters: adapters,
                     run: run,
                     seed: depot.simulation.seed
                 )
@@ -159,22 +163,32 @@ private struct SimulatedRun {
             events.emit(.imageReady(name: image.name, digest: image.digest, size: size))
         }
         let chosen = Set(job.vehicles.map(\.id))
-        let jobs = builder.jobs(images: images, keys: job.keys)
+        let jobs = builder.jobs(images: images, access: job.access)
             .filter { chosen.contains($0.vehicle) }
+        let centrals = adapters.map { depot.radio($0) }
+        var schedule = ScheduleBuilder(job.plan)
+            .schedule(of: jobs.map(\.vehicle), zone: job.zone)
+        let check = CheckProgram(job.plan.rollout.between)
+        let name = job.plan.name
+        schedule.check = { wave in check.run(rollout: name, wave: wave) }
         let result = try await RolloutRun(
             jobs,
             in: Depot(
                 rollout: job.plan.name,
                 run: run,
-                central: depot.radio(adapter),
+                air: SoleAirtime(centrals[0]),
                 time: time,
                 journal: journal,
                 events: events,
                 stop: job.stop,
-                rules: rules
-            )
+                rules: rules,
+                peripherals: { [depot] in depot.radio($0) }
+            ),
+            adapters: centrals,
+            schedule: schedule
         ).run()
-        let code = exitCode(result)
+        let code = RunVerdict(job.plan, vehicles: job.vehicles.count).code(of: result)
+        let reason = RunVerdict.reason(code, result)
         events.emit(
             .runEnded(
                 RunEnd(
@@ -182,7 +196,7 @@ private struct SimulatedRun {
                     counts: result.counts,
                     unfinished: result.unfinished,
                     exitCode: Int(code.rawValue),
-                    reason: code.sentence,
+                    reason: reason,
                     took: began.duration(to: time.now)
                 )
             )
@@ -191,31 +205,10 @@ private struct SimulatedRun {
         try await journal.endRun(
             run,
             exitCode: Int(code.rawValue),
-            reason: code.sentence,
+            reason: reason,
             at: time.wallTime
         )
+        try await journal.compact(keepingRuns: 200)
         return code
-    }
-
-    /// The worst of what there is to say.
-    private func exitCode(_ result: RunResult) -> ExitCode {
-        let total = job.vehicles.count
-        let tolerance = job.plan.rollout.tolerance
-        func count(_ tally: Outcome.Tally) -> Int {
-            Outcome.allCases.reduce(0) {
-                $1.tally == tally ? $0 + (result.counts[$1] ?? 0) : $0
-            }
-        }
-        var codes: [ExitCode] = []
-        if count(.failed) > 0 { codes.append(.someFailed) }
-        if count(.unreachable) > tolerance.unreachable.limit(of: total)
-            || count(.deferred) > tolerance.deferred.limit(of: total)
-        {
-            codes.append(.someMissed)
-        }
-        if result.unfinished > 0 {
-            codes.append(Signals.received == SIGINT ? .interrupted : .terminated)
-        }
-        return ExitCode.worst(of: codes)
     }
 }

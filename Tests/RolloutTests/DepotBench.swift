@@ -1,6 +1,7 @@
 import Digests
 import Domain
 import Journal
+import Modules
 import Reports
 import Rollout
 import Sessions
@@ -64,6 +65,8 @@ final class DepotBench: Sendable {
         )
     }
 
+    static let profile = sure(ProfileLibrary.shipped.profile(Profile.generic, of: .comodule))
+
     func jobs(_ steps: [JobStep]) -> [VehicleJob] {
         plans.enumerated().map { index, plan in
             VehicleJob(
@@ -113,14 +116,17 @@ final class DepotBench: Sendable {
                     let depot = Depot(
                         rollout: "test",
                         run: run,
-                        central: SimulatedRadio(adapter: "hci0", air: simulation.air),
+                        air: SoleAirtime(SimulatedRadio(adapter: "hci0", air: simulation.air)),
                         time: simulation.time,
                         journal: journal,
                         events: EventStream(run: run, time: simulation.time) { [self] event in
                             collected.withLock { $0.append(event) }
                         },
                         stop: stop,
-                        rules: rules ?? RolloutRules(settle: sure(SettleRules()))
+                        rules: rules ?? RolloutRules(settle: sure(SettleRules())),
+                        peripherals: { [self] in
+                            SimulatedRadio(adapter: $0, air: simulation.air)
+                        }
                     )
                     result = try await RolloutRun(jobs(steps), in: depot).run()
                 }

@@ -1,6 +1,7 @@
 import Domain
 import Journal
 import Manifest
+import Modules
 import Reports
 import Rollout
 import Simulation
@@ -92,7 +93,7 @@ import Testing
         let report = try bench.run(
             [
                 .require(
-                    [Requirement(.stateOfCharge, try #require(Condition(.atLeast, Literal(40))))],
+                    [try DepotBench.profile.test("state_of_charge", .atLeast, "40")],
                     otherwise: .defer
                 )
             ] + update

@@ -4,7 +4,7 @@ import Marked
 /// A kind of text with rules of its own, told once for the reader and for editors.
 enum Form: CaseIterable, Sendable {
     case name, imageName, vehicleID, serial, profile, secret, path
-    case source, digest, version, clock, zone, adapter, property, label, condition
+    case source, digest, version, clock, zone, adapter, property, label, condition, word
 
     /// What it is called in messages, with its article.
     var title: String {
@@ -25,6 +25,7 @@ enum Form: CaseIterable, Sendable {
         case .property: "a property"
         case .label: "a label"
         case .condition: "a condition"
+        case .word: "a word"
         }
     }
 
@@ -46,6 +47,7 @@ enum Form: CaseIterable, Sendable {
         case .property: "a letter, then up to 63 of letters, digits, `_`, `.` and `-`"
         case .label: "write the name of a column of the fleet list"
         case .condition: "write an operator and a value, such as \">= 40\" or \"== locked\""
+        case .word: "write the program, then each of its arguments"
         }
     }
 
@@ -68,7 +70,7 @@ enum Form: CaseIterable, Sendable {
         case .zone: "^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,3}$"
         case .adapter: "^hci[0-9]{1,3}$"
         case .property: "^[A-Za-z][A-Za-z0-9_.-]{0,63}$"
-        case .label: "^.+$"
+        case .label, .word: "^.+$"
         case .condition: "^ *(==|!=|>=|<=|>|<)? *[^ ].*$"
         }
     }
@@ -97,6 +99,7 @@ enum Form: CaseIterable, Sendable {
             (1...64).contains(bytes.count) && Self.isLetter(bytes[0])
                 && bytes.allSatisfy { Self.isWordByte($0, upperCase: true) }
         case .label, .condition: true
+        case .word: !bytes.isEmpty && !bytes.contains(0)
         }
     }
 

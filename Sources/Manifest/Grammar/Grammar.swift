@@ -91,6 +91,12 @@ enum Grammar {
                 "Where the module's secret is kept; the secret itself never stands in a manifest."
             ),
             Field(
+                "token",
+                .form(.secret),
+                "Where the car-share token of the vehicle's GO device is kept, for one that has "
+                    + "both that and another module; of a `geotab-go` vehicle it is the secret."
+            ),
+            Field(
                 "steps",
                 .list(.table(step), least: 1),
                 "The vehicle's own steps, instead of the manifest's."
@@ -224,10 +230,29 @@ enum Grammar {
                 .fallback("[rest]"),
                 "Shares of the vehicles, one after the other; the first is the canary."
             ),
+            Field(
+                "spread",
+                .list(.form(.label), least: 1),
+                "Labels, `family` or `profile`: each wave takes from all their values in turn."
+            ),
             Field("pause-when", .table(pause), "When the rollout stops for a person to look."),
+            Field("go-on-when", .table(goOn), "What must hold of a wave before the next begins."),
+            Field("between-waves", .table(between), "What happens between two waves."),
             Field("window", .table(window), "When radio work may start."),
             Field("retry", .table(retry), "How often a failed attempt is made again."),
             Field("tolerate", .table(tolerate), "What the exit code 0 may leave undone."),
+            Field("airtime", .table(airtime), "How much time of controllers may be used."),
+            Field(
+                "quarantine-after",
+                .integer(1...1_000),
+                "A vehicle that failed so often on one image is left alone until `clear`."
+            ),
+            Field(
+                "overlap",
+                .words(["skip", "wait", "replace"]),
+                .fallback("skip"),
+                "What a run does that finds another at work: leaves, waits, or takes its place."
+            ),
         ]
     )
 
@@ -248,17 +273,80 @@ enum Grammar {
                 .fallback("1"),
                 "A share is looked at only after this many attempts."
             ),
+            Field(
+                "classes",
+                .list(.words(FailureClass.allCases.map(\.rawValue)), least: 1),
+                "The failures that count; without it, all."
+            ),
+            Field(
+                "then",
+                .words(["pause", "abort"]),
+                .fallback("pause"),
+                "Whether the rollout waits for a person or is over."
+            ),
+        ]
+    )
+
+    static let goOn = Table(
+        "go-on-when",
+        "`go-on-when`",
+        "What must hold of a wave that has ended; else the rollout pauses.",
+        [
+            Field("succeeded", .percent, "The least share of those attempted that succeeded."),
+            Field("covered", .percent, "The least share of the wave that was reached."),
+        ]
+    )
+
+    static let between = Table(
+        "between-waves",
+        "`between-waves`",
+        "What happens between the end of one wave and the beginning of the next, in this order.",
+        [
+            Field(
+                "soak",
+                .duration(.zero...days),
+                .fallback("0s"),
+                "Time that passes first."
+            ),
+            Field(
+                "check",
+                .list(.form(.word), least: 1),
+                "A program and its arguments, run without a shell; must end with 0."
+            ),
+            Field(
+                "timeout",
+                .duration(.seconds(1) ... .seconds(3_600)),
+                .fallback("60s"),
+                "How long the check may take."
+            ),
+            Field("ask", .boolean, .fallback("false"), "Pauses until a person says `resume`."),
+        ]
+    )
+
+    static let airtime = Table(
+        "airtime",
+        "`airtime`",
+        "Time in which vehicles have a controller to themselves.",
+        [
+            Field("vehicle", .duration(.seconds(10)...days), "At most for one vehicle in a run."),
+            Field("total", .duration(.seconds(60)...days), "At most for a whole run."),
         ]
     )
 
     static let window = Table(
         "window",
         "`window`",
-        "The hours in which vehicles may be started; what runs at its end is finished.",
+        "The hours in which vehicles may be started.",
         [
             Field("from", .form(.clock), .required, "When it opens, each day."),
             Field("for", .duration(.seconds(60)...days), .required, "How long it is open."),
             Field("zone", .form(.zone), .fallback("UTC"), "Whose clock is meant."),
+            Field(
+                "at-close",
+                .words(["finish", "safe-point", "stop"]),
+                .fallback("finish"),
+                "Whether vehicles under way are finished, left where it is safe, or left at once."
+            ),
         ]
     )
 
@@ -274,6 +362,29 @@ enum Grammar {
                 "The link was lost, or it was busy."
             ),
             Field("device", .integer(0...100), .fallback("1"), "The module reported an error."),
+            Field(
+                "pause",
+                .duration(.zero ... .seconds(3_600)),
+                .fallback("1s"),
+                "Before the second attempt; doubles from one attempt to the next."
+            ),
+            Field(
+                "longest-pause",
+                .duration(.zero ... .seconds(3_600)),
+                .fallback("30s"),
+                "The pause grows no longer than this."
+            ),
+            Field(
+                "budget",
+                .integer(0...1_000_000),
+                "Further attempts of all vehicles of a run together; without it, no limit."
+            ),
+            Field(
+                "without-progress",
+                .integer(1...100),
+                .fallback("3"),
+                "Broken transfers in a row without a byte more that end an attempt."
+            ),
         ]
     )
 
@@ -349,7 +460,7 @@ enum Grammar {
 
     /// In the order of the manual.
     static let tables = [
-        manifest, vehicles, vehicle, image, fits, step, update, rollout, pause, window, retry,
-        tolerate, radio, settle, connect,
+        manifest, vehicles, vehicle, image, fits, step, update, rollout, pause, goOn, between,
+        window, retry, tolerate, airtime, radio, settle, connect,
     ]
 }

@@ -81,6 +81,9 @@ struct CanonicalForm {
                 .object([
                     "failed": .string(pause.failed.description),
                     "at-least": .int(pause.atLeast),
+                    "classes": pause.classes.isEmpty
+                        ? nil : .array(pause.classes.map { .string($0.rawValue) }),
+                    "then": pause.action == .pause ? nil : .string(pause.action.rawValue),
                 ])
             },
             "window": policy.window.map { window in
@@ -88,16 +91,52 @@ struct CanonicalForm {
                     "from": .string(window.opens.description),
                     "for": value(window.length),
                     "zone": .string(window.zone),
+                    "at-close": window.close == .finish ? nil : .string(window.close.rawValue),
                 ])
             },
-            "retry": .object([
-                "transient": .int(policy.retry.transient),
-                "device": .int(policy.retry.device),
-            ]),
+            "retry": value(policy.retry),
             "tolerate": .object([
                 "unreachable": .string(policy.tolerance.unreachable.description),
                 "deferred": .string(policy.tolerance.deferred.description),
             ]),
+            "spread": policy.spread.isEmpty ? nil : .array(policy.spread.map(JSONValue.string)),
+            "go-on-when": policy.advance.map { rule in
+                .object([
+                    "succeeded": rule.succeeded.map { .string($0.description) },
+                    "covered": rule.covered.map { .string($0.description) },
+                ])
+            },
+            "between-waves": policy.between == BetweenWaves() ? nil : value(policy.between),
+            "airtime": policy.airtime == AirtimeBudget()
+                ? nil
+                : .object([
+                    "vehicle": policy.airtime.vehicle.map(value),
+                    "total": policy.airtime.total.map(value),
+                ]),
+            "quarantine-after": policy.quarantineAfter.map(JSONValue.int),
+        ])
+    }
+
+    /// What has its default is left out where the key is younger than the form.
+    private static func value(_ retry: RetryPolicy) -> JSONValue {
+        let usual = RetryPolicy(transient: retry.transient, device: retry.device)
+        return .object([
+            "transient": .int(retry.transient),
+            "device": .int(retry.device),
+            "pause": retry.pause == usual.pause ? nil : value(retry.pause),
+            "longest-pause": retry.longestPause == usual.longestPause
+                ? nil : value(retry.longestPause),
+            "budget": retry.budget.map(JSONValue.int),
+            "without-progress": retry.fruitless == usual.fruitless ? nil : .int(retry.fruitless),
+        ])
+    }
+
+    private static func value(_ between: BetweenWaves) -> JSONValue {
+        .object([
+            "soak": value(between.soak),
+            "check": .array(between.check.map(JSONValue.string)),
+            "timeout": value(between.timeout),
+            "ask": .bool(between.asks),
         ])
     }
 

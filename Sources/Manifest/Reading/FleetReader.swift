@@ -17,6 +17,7 @@ struct FleetReader {
         let family: Family
         let profile: String
         let secret: SecretReference?
+        let token: SecretReference?
         let labels: [Label]
         let ownSteps: [Step]?
         let place: Place
@@ -32,6 +33,7 @@ struct FleetReader {
             row.family = cell(reader.node("family"))
             row.profile = cell(reader.node("profile", .optional))
             row.secret = cell(reader.node("secret", .optional))
+            row.token = cell(reader.node("token", .optional))
             row.steps = reader.node("steps", .optional).map(FleetRow.Steps.node)
             for entry in reader.keys where !FleetRow.columns.contains(entry.key) {
                 let meant = FleetRow.misspelling(entry.key) { !reader.has($0) }
@@ -110,6 +112,7 @@ struct FleetReader {
         let serial = readSerial(row.serial, family)
         let profile = row.profile.map { checked($0, .profile) } ?? "generic"
         let secret = row.secret.map(readSecret)
+        let token = row.token.map(readSecret)
         let own = row.steps.map { source in
             switch source {
             case .cell(let cell): StepText.steps(cell, steps)
@@ -125,6 +128,7 @@ struct FleetReader {
             family: family,
             profile: profile,
             secret: secret ?? nil,
+            token: token ?? nil,
             labels: row.labels.map { Label($0.name, $0.cell.text) }.sorted { $0.name < $1.name },
             ownSteps: own,
             place: row.place

@@ -13,6 +13,7 @@ struct FleetRow {
     var family: Cell?
     var profile: Cell?
     var secret: Cell?
+    var token: Cell?
     var steps: Steps?
     var labels: [(name: String, cell: Cell)] = []
 

@@ -104,6 +104,7 @@ enum FleetTable {
             case "family": result.family = cell
             case "profile": if !cell.text.isEmpty { result.profile = cell }
             case "secret": if !cell.text.isEmpty { result.secret = cell }
+            case "token": if !cell.text.isEmpty { result.token = cell }
             case "steps": if !cell.text.isEmpty { result.steps = .cell(cell) }
             default:
                 guard !column.hasPrefix("x-"), !cell.text.isEmpty else { continue }

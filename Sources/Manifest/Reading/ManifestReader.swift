@@ -193,6 +193,7 @@ package struct ManifestReader {
                 family: vehicle.family,
                 profile: vehicle.profile,
                 secret: vehicle.secret,
+                token: vehicle.token,
                 labels: vehicle.labels,
                 steps: vehicle.ownSteps ?? common ?? [],
                 place: vehicle.place

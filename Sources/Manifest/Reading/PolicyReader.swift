@@ -19,14 +19,60 @@ struct PolicyReader {
         let window = reader.reader("window").flatMap(readWindow)
         let retry = readRetry(reader.value("retry"), at: place)
         let tolerance = readTolerance(reader.value("tolerate"), at: place)
-        reader.finish()
-        return RolloutPolicy(
+        var policy = RolloutPolicy(
             waves: waves ?? [.rest],
             pause: pause,
             window: window,
             retry: retry,
             tolerance: tolerance
         )
+        policy.spread = readTexts(reader.list("spread", of: "labels"), .label)
+        policy.between = readBetween(reader.value("between-waves"), at: place)
+        policy.advance = reader.reader("go-on-when").map(readAdvance)
+        policy.airtime = reader.reader("airtime").map(readAirtime) ?? AirtimeBudget()
+        policy.quarantineAfter = reader.integer("quarantine-after")
+        policy.overlap = reader.defaultedWord("overlap", Overlap.self)
+        reader.finish()
+        return policy
+    }
+
+    private func readTexts(_ items: [MarkedNode]?, _ form: Form) -> [String] {
+        (items ?? []).compactMap { form.read($0, diagnostics) }
+    }
+
+    private func readBetween(_ node: MarkedNode?, at place: Place) -> BetweenWaves {
+        var reader = section(node, Grammar.between, at: place)
+        var between = BetweenWaves()
+        between.soak = reader.defaultedDuration("soak")
+        between.check = readTexts(reader.list("check", of: "a program and its arguments"), .word)
+        between.timeout = reader.defaultedDuration("timeout")
+        between.asks = reader.boolean("ask")
+        reader.finish()
+        return between
+    }
+
+    private func readAdvance(_ reader: TableReader) -> AdvanceRule {
+        var reader = reader
+        let succeeded = reader.value("succeeded")?.percent(diagnostics)
+        let covered = reader.value("covered")?.percent(diagnostics)
+        if succeeded == nil, covered == nil, !diagnostics.hasErrors {
+            diagnostics.error(
+                reader.place,
+                "nothing must hold before the next wave",
+                hint: "write `succeeded: 90%`, `covered: 80%` or both"
+            )
+        }
+        reader.finish()
+        return AdvanceRule(succeeded: succeeded, covered: covered)
+    }
+
+    private func readAirtime(_ reader: TableReader) -> AirtimeBudget {
+        var reader = reader
+        var budget = AirtimeBudget()
+        budget.vehicle = reader.duration("vehicle")
+        budget.total = reader.duration("total")
+        reader.finish()
+        return budget
     }
 
     private func readWaves(_ items: [MarkedNode], at place: Place) -> [Wave] {
@@ -73,8 +119,14 @@ struct PolicyReader {
         var reader = reader
         let failed = reader.amount("failed")
         let atLeast = reader.defaultedInteger("at-least")
+        let classes = (reader.list("classes", of: "failure classes") ?? []).compactMap {
+            $0.choice(FailureClass.self, diagnostics)
+        }
+        let action = reader.defaultedWord("then", PauseRule.Action.self)
         reader.finish()
-        return failed.map { PauseRule(failed: $0, atLeast: atLeast) }
+        return failed.map {
+            PauseRule(failed: $0, atLeast: atLeast, classes: classes, action: action)
+        }
     }
 
     private func readWindow(_ reader: TableReader) -> Window? {
@@ -82,18 +134,31 @@ struct PolicyReader {
         let opens = reader.text("from").flatMap { TimeOfDay($0) }
         let length = reader.duration("for")
         let zone = reader.defaultedText("zone")
+        let close = reader.defaultedWord("at-close", Window.Close.self)
         reader.finish()
         guard let opens, let length else { return nil }
-        return Window(opens: opens, length: length, zone: zone)
+        return Window(opens: opens, length: length, zone: zone, close: close)
     }
 
     private func readRetry(_ node: MarkedNode?, at place: Place) -> RetryPolicy {
         var reader = section(node, Grammar.retry, at: place)
-        let policy = RetryPolicy(
+        var policy = RetryPolicy(
             transient: reader.defaultedInteger("transient"),
             device: reader.defaultedInteger("device")
         )
+        policy.pause = reader.defaultedDuration("pause")
+        policy.longestPause = reader.defaultedDuration("longest-pause")
+        policy.budget = reader.integer("budget")
+        policy.fruitless = reader.defaultedInteger("without-progress")
         reader.finish()
+        if policy.pause > policy.longestPause {
+            diagnostics.error(
+                reader.has("pause") ? reader.place(of: "pause") : reader.place,
+                "the first pause of \(policy.pause.brief) is longer than the longest, "
+                    + policy.longestPause.brief,
+                hint: "make `longest-pause` longer"
+            )
+        }
         return policy
     }
 

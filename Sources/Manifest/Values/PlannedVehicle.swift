@@ -8,6 +8,8 @@ package struct PlannedVehicle: Sendable, Equatable {
     package let family: Family
     package let profile: String
     package let secret: SecretReference?
+    /// The car-share token of a GO device beside the module.
+    package let token: SecretReference?
     /// By name.
     package let labels: [Label]
     /// Its own steps, or else the manifest's.
@@ -20,6 +22,7 @@ package struct PlannedVehicle: Sendable, Equatable {
         family: Family,
         profile: String,
         secret: SecretReference?,
+        token: SecretReference? = nil,
         labels: [Label],
         steps: [Step],
         place: Place
@@ -29,6 +32,7 @@ package struct PlannedVehicle: Sendable, Equatable {
         self.family = family
         self.profile = profile
         self.secret = secret
+        self.token = token
         self.labels = labels
         self.steps = steps
         self.place = place

@@ -56,6 +56,19 @@ package struct UploadSettings: Equatable, Sendable {
         self.sendLimit = sendLimit
     }
 
+    /// As fast as most bootloaders take it at pace 0, and more cautious with each pace above: the
+    /// first object then waits too, which some bootloaders need.
+    package init?(maximumLength: Int, pace: Int) {
+        guard
+            var settings = UploadSettings(
+                maximumLength: maximumLength,
+                firstObjectDelay: pace > 0 ? .milliseconds(400) : .zero
+            )
+        else { return nil }
+        for _ in 0..<max(0, pace) { settings = settings.slower ?? settings }
+        self = settings
+    }
+
     /// The same with fewer packets under way, for a target that loses some; nil when there is no
     /// slower way.
     package var slower: UploadSettings? {

@@ -6,13 +6,29 @@ package struct Observation: Equatable, Sendable {
     package let ongoing: Bool
     /// Nil when it could not be read.
     package let version: FirmwareVersion?
+    /// By what the module names what runs; nil when it does not.
+    package let digest: SHA256Digest?
     /// Nil when the module does not count its starts.
     package let bootCount: UInt32?
+    /// Since its start, nil when the module does not say.
+    package let uptime: Duration?
+    /// False while the image runs on trial; nil when the module knows no trial.
+    package let isConfirmed: Bool?
 
-    package init(ongoing: Bool, version: FirmwareVersion?, bootCount: UInt32? = nil) {
+    package init(
+        ongoing: Bool,
+        version: FirmwareVersion?,
+        digest: SHA256Digest? = nil,
+        bootCount: UInt32? = nil,
+        uptime: Duration? = nil,
+        isConfirmed: Bool? = nil
+    ) {
         self.ongoing = ongoing
         self.version = version
+        self.digest = digest
         self.bootCount = bootCount
+        self.uptime = uptime
+        self.isConfirmed = isConfirmed
     }
 }
 
@@ -21,7 +37,7 @@ package struct Observation: Equatable, Sendable {
 /// "Disconnected" is neither done nor failed, and a version read once proves nothing. Quiet is
 /// connected time since the last sign of work: a link that ends counts as a restart, so quiet
 /// begins anew with the next link; so it does when the boot counter or the version changes.
-package struct SettleMachine: Sendable {
+package struct SettleMachine: Equatable, Sendable {
     package enum State: Equatable, Sendable {
         /// No link. Next: `watching`, `ended`.
         case away
@@ -42,12 +58,14 @@ package struct SettleMachine: Sendable {
         /// Looks in a row that brought no version.
         var unread = 0
         var bootCount: UInt32?
+        var uptime: Duration?
         var nextLook: Moment
     }
 
     /// A version, when it was first read, and how often since.
     package struct Reading: Equatable, Sendable {
         let version: FirmwareVersion
+        let digest: SHA256Digest?
         let since: Moment
         var seenAgain = false
     }
@@ -69,24 +87,31 @@ package struct SettleMachine: Sendable {
     static let unreadLimit = 3
 
     package let target: FirmwareVersion
+    /// Which build of that version; nil where modules do not say.
+    package let digest: SHA256Digest?
     package let rules: SettleRules
     /// When a verdict falls, come what may.
     package let deadline: Moment
     package private(set) var state = State.away
     /// Signs of a restart since the upload, those of earlier runs included.
     package private(set) var restarts: Int
-    private var targetSeen = false
+    /// The target was read since the upload, by earlier runs included.
+    package private(set) var targetSeen: Bool
 
     /// Begins or takes up a settling; `deadline` is the one in the journal.
     package init(
         target: FirmwareVersion,
+        digest: SHA256Digest? = nil,
         rules: SettleRules,
         deadline: WallTime,
         now: Moment,
         wallTime: WallTime,
-        restarts: Int = 0
+        restarts: Int = 0,
+        targetSeen: Bool = false
     ) {
         self.target = target
+        self.digest = digest
+        self.targetSeen = targetSeen
         self.rules = rules
         self.deadline = rules.moment(of: deadline, now: now, wallTime: wallTime)
         self.restarts = restarts
@@ -98,6 +123,14 @@ package struct SettleMachine: Sendable {
         case .away, .leaving: deadline
         case .watching(let watch): min(watch.nextLook, deadline)
         case .ended: nil
+        }
+    }
+
+    /// Whether it stands on a link that holds, as far as it was told.
+    package var isLinked: Bool {
+        switch state {
+        case .watching, .leaving: true
+        case .away, .ended: false
         }
     }
 
@@ -181,7 +214,7 @@ package struct SettleMachine: Sendable {
 
     private mutating func note(_ seen: Observation, in watch: inout Watch, at now: Moment) {
         watch.ongoing = seen.ongoing
-        if seen.version == target { targetSeen = true }
+        if isTarget(seen.version, seen.digest) { targetSeen = true }
         if let bootCount = seen.bootCount {
             if let before = watch.bootCount, before != bootCount {
                 countRestart()
@@ -189,6 +222,14 @@ package struct SettleMachine: Sendable {
                 watch.reading = nil
             }
             watch.bootCount = bootCount
+        }
+        if let uptime = seen.uptime {
+            if let before = watch.uptime, uptime < before {
+                countRestart()
+                watch.quietSince = now
+                watch.reading = nil
+            }
+            watch.uptime = uptime
         }
         if seen.ongoing {
             watch.quietSince = now
@@ -202,14 +243,14 @@ package struct SettleMachine: Sendable {
         }
         watch.unread = 0
         if let reading = watch.reading {
-            guard reading.version != version else {
+            guard reading.version != version || reading.digest != seen.digest else {
                 watch.reading?.seenAgain = true
                 return
             }
             // A version that changes on a standing link is work going on: the hand-over.
             watch.quietSince = now
         }
-        watch.reading = Reading(version: version, since: now)
+        watch.reading = Reading(version: version, digest: seen.digest, since: now)
     }
 
     /// What the look just taken proves, if anything.
@@ -217,18 +258,25 @@ package struct SettleMachine: Sendable {
         guard watch.unread == 0, let reading = watch.reading, reading.seenAgain,
             now >= restful(reading, in: watch)
         else { return nil }
-        return judged(reading.version)
+        return judged(reading)
     }
 
-    private func judged(_ version: FirmwareVersion) -> SettleVerdict {
-        if version == target { return .confirmed(version) }
+    private func judged(_ reading: Reading) -> SettleVerdict {
+        let version = reading.version
+        if isTarget(version, reading.digest) { return .confirmed(version) }
         return targetSeen ? .rolledBack(to: version) : .wrongVersion(version)
+    }
+
+    private func isTarget(_ version: FirmwareVersion?, _ digest: SHA256Digest?) -> Bool {
+        guard version == target else { return false }
+        guard let wanted = self.digest, let digest else { return true }
+        return wanted == digest
     }
 
     /// When the reading, seen once more unchanged, is to be believed.
     private func restful(_ reading: Reading, in watch: Watch) -> Moment {
         let quiet =
-            reading.version == target
+            isTarget(reading.version, reading.digest)
             ? rules.quiet : max(rules.quiet, rules.wrongVersionGrace)
         return max(
             watch.quietSince.advanced(by: quiet),
@@ -253,8 +301,9 @@ package struct SettleMachine: Sendable {
             return end(.noReturn)
         case .watching(let watch):
             if watch.ongoing { return end(.stillOngoing(nil)) }
-            guard let version = watch.reading?.version else { return end(.noReturn) }
-            return end(version == target ? .stillOngoing(version) : judged(version))
+            guard let reading = watch.reading else { return end(.noReturn) }
+            let isTarget = isTarget(reading.version, reading.digest)
+            return end(isTarget ? .stillOngoing(reading.version) : judged(reading))
         case .ended(let verdict):
             return .finished(verdict)
         }

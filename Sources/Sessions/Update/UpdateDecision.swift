@@ -8,12 +8,21 @@ package struct ModuleFirmware: Equatable, Sendable {
     package let variant: Int?
     /// The version of the part that the image replaces; nil when it cannot be read.
     package let version: FirmwareVersion?
+    /// By what the module names the image that runs; nil where it does not.
+    package let digest: SHA256Digest?
 
-    package init(family: Family, type: Int?, variant: Int?, version: FirmwareVersion?) {
+    package init(
+        family: Family,
+        type: Int?,
+        variant: Int?,
+        version: FirmwareVersion?,
+        digest: SHA256Digest? = nil
+    ) {
         self.family = family
         self.type = type
         self.variant = variant
         self.version = version
+        self.digest = digest
     }
 }
 
@@ -27,14 +36,18 @@ package struct ImageFirmware: Equatable, Sendable {
     package let type: Int?
     /// Nil fits every variant.
     package let variant: Int?
+    /// By what a module that runs it names it; nil where modules do not.
+    package let digest: SHA256Digest?
 
     package init(
         name: String,
         version: FirmwareVersion,
         family: Family,
         type: Int? = nil,
-        variant: Int? = nil
+        variant: Int? = nil,
+        digest: SHA256Digest? = nil
     ) {
+        self.digest = digest
         self.name = name
         self.version = version
         self.family = family
@@ -47,14 +60,21 @@ package struct ImageFirmware: Equatable, Sendable {
 package struct UpdatePolicy: Equatable, Sendable {
     /// An older version than the one that runs may be put on.
     package let allowsDowngrade: Bool
+    /// The image is a stage on the way to another one: a module beyond it is past it.
+    package let isWaypoint: Bool
 
-    package init(allowsDowngrade: Bool = false) { self.allowsDowngrade = allowsDowngrade }
+    package init(allowsDowngrade: Bool = false, isWaypoint: Bool = false) {
+        self.allowsDowngrade = allowsDowngrade
+        self.isWaypoint = isWaypoint
+    }
 }
 
 /// What is to be done about an update, decided from what was read and before anything is changed.
 package enum UpdateDecision: Equatable, Sendable {
     case update
     case alreadyCurrent
+    /// The module is beyond a stage of the way.
+    case passed(FirmwareVersion)
     case rejected(Reason)
 
     package enum Reason: Equatable, Sendable {
@@ -85,7 +105,14 @@ package enum UpdateDecision: Equatable, Sendable {
         guard let running = current.version else {
             return policy.allowsDowngrade ? .update : .rejected(.unknownVersion(image: image.name))
         }
-        if running == image.version { return .alreadyCurrent }
+        if running == image.version {
+            // Two builds may bear one version: where both are named, the name decides.
+            guard let wanted = image.digest, let found = current.digest, wanted != found else {
+                return .alreadyCurrent
+            }
+            return .update
+        }
+        if policy.isWaypoint, running > image.version { return .passed(running) }
         if running > image.version && !policy.allowsDowngrade {
             return .rejected(.downgrade(from: running, to: image.version))
         }

@@ -31,6 +31,21 @@ package protocol AirDevice: AnyObject {
     func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError?
 
     func subscribed(to characteristic: Characteristic, _ on: Bool) -> ATTError?
+
+    /// How long the answer to the request that was just made is kept back; asked once for each.
+    func takePause() -> AnswerPause
+}
+
+/// How long a device keeps an answer back.
+package enum AnswerPause: Sendable, Equatable {
+    case none
+    case lasting(Duration)
+    /// It never answers.
+    case forever
+}
+
+extension AirDevice {
+    package func takePause() -> AnswerPause { .none }
 }
 
 /// An advertisement as its sender sees it.

@@ -68,6 +68,9 @@ package final class AirLink {
         setEvent()
     }
 
+    /// What the device has said and the air has not yet carried.
+    package var backlog: Int { incoming.count }
+
     /// Indicates, and calls `confirmed` when the central's confirmation has arrived.
     package func indicate(
         _ bytes: [UInt8],
@@ -190,9 +193,29 @@ package final class AirLink {
         case .request(let request, let pending):
             let result = answer(request)
             guard isUp else { return }
-            incoming.append(.response(result, pending))
+            respond(result, pending, after: device.takePause())
         case .confirmation(let confirmed):
             confirmed()
+        }
+    }
+
+    private func respond(
+        _ result: Result<[UInt8], ATTError>,
+        _ pending: Pending<[UInt8]>,
+        after pause: AnswerPause
+    ) {
+        switch pause {
+        case .none:
+            incoming.append(.response(result, pending))
+        case .lasting(let duration):
+            world.after(duration) { [weak self] in
+                guard let self, self.isUp else { return }
+                self.incoming.append(.response(result, pending))
+                self.setEvent()
+            }
+        case .forever:
+            // One request at a time: whatever is asked after this waits, too.
+            break
         }
     }
 

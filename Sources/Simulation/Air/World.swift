@@ -41,6 +41,7 @@ package final class World {
     }
 
     package var now: Moment { time.now }
+    package var wallTime: WallTime { time.wallTime }
 
     /// Does `action` after `delay`, on the simulation's thread.
     package func after(_ delay: Duration, _ action: @escaping () -> Void) {

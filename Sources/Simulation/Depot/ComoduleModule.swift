@@ -24,15 +24,21 @@ package final class ComoduleModule: AirDevice {
     private var selected: UInt16 = 0
     private var loaded = ComoduleRecord(id: 0, data: [])
     private var loading: (record: ComoduleRecord, at: Moment)?
+    private var vehicle: VehicleSettings
+    /// What is kept back is told by the request itself, and asked for right after it.
+    private var pause = AnswerPause.none
     private var lastSign = Moment(nanoseconds: 0)
 
     init(plan: ModulePlan, world: World, slot: DepotSlot?, imageCapacity: Int) {
         self.plan = plan
+        vehicle = plan.vehicle
+        vehicle.key = plan.key
         self.world = world
         self.slot = slot
         let saved = slot.flatMap { $0.facts() }.flatMap { ModuleFacts($0) }
         if let saved, saved.baseline == ModuleFacts.baseline(of: plan) {
             facts = saved
+            if let kept = saved.vehicle { vehicle = kept }
             let missing = plan.faults.count - facts.faultCounts.count
             facts.faultCounts += [UInt8](repeating: 0, count: max(0, missing))
         } else {
@@ -124,6 +130,16 @@ package final class ComoduleModule: AirDevice {
     package func acceptsConnection() -> Bool { !happens { $0 == .connectFails } }
 
     package var characteristics: [Characteristic: CharacteristicFlags] {
+        let lacking = plan.faults.compactMap { fault -> UInt16? in
+            guard case .lacks(let short) = fault.kind else { return nil }
+            return short
+        }
+        return everyCharacteristic.filter { entry in
+            !lacking.contains { ComoduleNumbers.stands($0, for: entry.key) }
+        }
+    }
+
+    private var everyCharacteristic: [Characteristic: CharacteristicFlags] {
         switch facts.mode {
         case .application:
             [
@@ -154,6 +170,13 @@ package final class ComoduleModule: AirDevice {
         lastSign = world.now
         isAuthenticated = false
         challenge = (0..<20).map { _ in UInt8(truncatingIfNeeded: world.random.next()) }
+        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
+            guard case .linkLostAfter(let time) = fault.kind else { continue }
+            count(index)
+            world.after(time) { [weak link] in link?.drop() }
+            break
+        }
+        beginStorm(on: link)
     }
 
     package func linkLost(_ link: AirLink) {
@@ -164,7 +187,31 @@ package final class ComoduleModule: AirDevice {
         world.advertisingChanged(self)
     }
 
+    package func takePause() -> AnswerPause {
+        defer { pause = .none }
+        return pause
+    }
+
+    /// Does what the script says about being asked this; an error that the module then gives.
+    private func meet(_ exchange: ModulePlan.Exchange) -> ATTError? {
+        for fault in plan.faults {
+            switch fault.kind {
+            case .slow(let time): pause = .lasting(time)
+            case .refuseBond where exchange != .information: return .insufficientAuthentication
+            default: continue
+            }
+        }
+        if happens({ $0 == .silentIn(exchange) }) { pause = .forever }
+        if happens({ $0 == .linkLostIn(exchange) }) { link?.drop() }
+        return nil
+    }
+
     package func read(_ characteristic: Characteristic) -> Result<[UInt8], ATTError> {
+        if let exchange = ComoduleNumbers.exchange(characteristic, isRead: true),
+            let error = meet(exchange)
+        {
+            return .failure(error)
+        }
         switch characteristic {
         case ComoduleNumbers.challenge: return .success(challenge)
         case ComoduleNumbers.authenticated: return .success([isAuthenticated ? 1 : 0])
@@ -177,6 +224,10 @@ package final class ComoduleModule: AirDevice {
             guard isAuthenticated else { return .failure(.insufficientAuthorization) }
             if characteristic == ComoduleNumbers.selector { return .success(selected.bigBytes) }
             loadRecord()
+            if happens({ $0 == .garbage }) { return .success([0xDE, 0xAD, 0x00]) }
+            if happens({ $0 == .wrongRecord }) {
+                return .success(ComoduleRecord(id: ~loaded.id, data: loaded.data).bytes)
+            }
             return .success(loaded.bytes)
         default:
             return .failure(.readNotPermitted)
@@ -185,8 +236,14 @@ package final class ComoduleModule: AirDevice {
 
     package func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError? {
         lastSign = world.now
+        if let exchange = ComoduleNumbers.exchange(characteristic, isRead: false),
+            let error = meet(exchange)
+        {
+            return error
+        }
         switch characteristic {
         case ComoduleNumbers.response: return answered(bytes)
+        case ComoduleNumbers.key: return changeKey(bytes)
         case ComoduleNumbers.register: return command(bytes)
         case ComoduleNumbers.selector: return select(bytes)
         case DFUNumbers.buttonless: return buttonless(bytes)
@@ -205,6 +262,10 @@ package final class ComoduleModule: AirDevice {
     }
 
     package func subscribed(to characteristic: Characteristic, _ on: Bool) -> ATTError? {
+        if characteristic == ComoduleNumbers.notifier {
+            if let error = meet(.notifier) { return error }
+            guard isAuthenticated else { return .insufficientAuthorization }
+        }
         if characteristic == DFUNumbers.controlPoint { target.notificationsSwitched(on: on) }
         return nil
     }
@@ -212,12 +273,30 @@ package final class ComoduleModule: AirDevice {
     // MARK: Authentication and registers
 
     private func answered(_ response: [UInt8]) -> ATTError? {
-        guard response == SHA1.digest(of: challenge + plan.key) else {
+        guard response == SHA1.digest(of: challenge + vehicle.key),
+            !happens({ $0 == .refuseKey })
+        else {
             link?.drop()
             return nil
         }
         isAuthenticated = true
         return nil
+    }
+
+    /// Takes another key: in memory at once, in flash a while later.
+    private func changeKey(_ bytes: [UInt8]) -> ATTError? {
+        guard isAuthenticated else { return .insufficientAuthorization }
+        guard bytes.count == 20 else { return .invalidLength }
+        guard !happens({ $0 == .refuseKeyChange }) else { return nil }
+        vehicle.key = bytes
+        world.after(.seconds(2)) { [weak self] in self?.keep() }
+        return nil
+    }
+
+    /// Puts into flash what the vehicle is set to.
+    private func keep() {
+        facts.vehicle = vehicle
+        save()
     }
 
     private func select(_ bytes: [UInt8]) -> ATTError? {
@@ -241,9 +320,10 @@ package final class ComoduleModule: AirDevice {
         switch id {
         case VersionsRecord.id: versions.record
         case PowerRecord.id:
-            PowerRecord(stateOfCharge: plan.stateOfCharge, millivolts: 36_000).record
-        case MotionRecord.id: MotionRecord(speedTenths: plan.speedTenths).record
-        default: nil
+            vehicle.power(stateOfCharge: plan.stateOfCharge)
+        case MotionRecord.id:
+            MotionRecord(speedTenths: vehicle.stormSpeed ?? plan.speedTenths).record
+        default: vehicle.record(id)
         }
     }
 
@@ -258,7 +338,50 @@ package final class ComoduleModule: AirDevice {
     private func command(_ bytes: [UInt8]) -> ATTError? {
         guard let record = ComoduleRecord(bytes) else { return .invalidLength }
         if PreflightRecord(record) != nil { return nil }
-        return isAuthenticated ? nil : .insufficientAuthorization
+        guard isAuthenticated else { return .insufficientAuthorization }
+        if happens({ $0 == .ignoresWrites }) { return nil }
+        for id in vehicle.take(record) { self.record(id).map { tell($0.bytes) } }
+        keep()
+        return nil
+    }
+
+    /// Tells the central of a record that has changed.
+    private func tell(_ bytes: [UInt8]) {
+        guard isAuthenticated else { return }
+        link?.notify(bytes, on: ComoduleNumbers.notifier)
+    }
+
+    /// Sets the vehicle to something by its own hand, as when somebody turns a knob.
+    package func set(_ change: (inout VehicleSettings) -> Void) {
+        change(&vehicle)
+        for id in VehicleSettings.records { record(id).map { tell($0.bytes) } }
+        keep()
+    }
+
+    /// What the vehicle is set to: for tests, not for the air.
+    package var settings: VehicleSettings { vehicle }
+
+    // MARK: Storms
+
+    /// Tells of its speed as often as the script says, for as long as the link is up.
+    private func beginStorm(on link: AirLink) {
+        for fault in plan.faults {
+            guard case .storm(let rate) = fault.kind, rate > 0 else { continue }
+            storm(every: .seconds(1) / rate, on: link)
+        }
+    }
+
+    private func storm(every period: Duration, on link: AirLink) {
+        world.after(period) { [weak self, weak link] in
+            guard let self, let link, self.link === link else { return }
+            self.vehicle.stormSpeed = (self.vehicle.stormSpeed ?? 0) &+ 1
+            // A controller takes only so much: what comes meanwhile is made up for by the next.
+            if self.isAuthenticated, link.backlog < 64 {
+                if self.happens({ $0 == .garbage }) { self.tell([0xBA, 0xD0]) }
+                self.record(MotionRecord.id).map { self.tell($0.bytes) }
+            }
+            self.storm(every: period, on: link)
+        }
     }
 
     // MARK: Into the bootloader

@@ -10,7 +10,12 @@ package struct DepotFile: Sendable, Equatable {
     package var linksPerAdapter: Int
     /// Room for an image in each module, in bytes.
     package var imageCapacity: Int
+    /// Of family `comodule`.
     package var modules: [ModulePlan]
+    /// Of family `lrdevice`.
+    package var locks: [LRDevicePlan] = []
+    /// Of family `geotab-go`.
+    package var goDevices: [GOPlan] = []
 
     /// Reads a depot; nil when `diagnostics` got the reasons.
     package static func load(
@@ -32,17 +37,40 @@ package struct DepotFile: Sendable, Equatable {
         let link = reader.reader("link", as: "a link", .optional).map { read(link: $0) }
         var seen: [Serial: Place] = [:]
         var modules: [ModulePlan] = []
+        var locks: [LRDevicePlan] = []
+        var goDevices: [GOPlan] = []
+        let tenants = GOReader.tenants(&reader, diagnostics)
+        func take(_ serial: Serial, _ place: Place) {
+            if let first = seen[serial] {
+                diagnostics.error(
+                    place,
+                    "the serial \(serial) is taken by the module at \(first)",
+                    hint: "give every module a serial of its own"
+                )
+            }
+            seen[serial] = place
+        }
         for node in reader.list("modules", of: "modules") {
-            var module = ModuleReader(node, link ?? LinkParameters(), diagnostics)
-            for plan in module.read() {
-                if let first = seen[plan.serial] {
-                    diagnostics.error(
-                        node.place,
-                        "the serial \(plan.serial) is taken by the module at \(first)",
-                        hint: "give every module a serial of its own"
-                    )
+            let link = link ?? LinkParameters()
+            switch family(of: node) {
+            case .lrdevice:
+                var lock = LRDeviceReader(node, link, diagnostics)
+                guard let plan = lock.read() else { continue }
+                take(plan.serial, node.place)
+                locks.append(plan)
+                continue
+            case .geotabGo:
+                var device = GOReader(node, link, tenants: tenants, diagnostics)
+                for plan in device.read() {
+                    take(plan.serial, node.place)
+                    goDevices.append(plan)
                 }
-                seen[plan.serial] = node.place
+                continue
+            case .comodule, .mcumgr: break
+            }
+            var module = ModuleReader(node, link, diagnostics)
+            for plan in module.read() {
+                take(plan.serial, node.place)
                 modules.append(plan)
             }
         }
@@ -54,12 +82,21 @@ package struct DepotFile: Sendable, Equatable {
             adapters: adapters.isEmpty ? ["hci0"] : adapters,
             linksPerAdapter: links,
             imageCapacity: capacity?.bytes ?? 1 << 20,
-            modules: modules
+            modules: modules,
+            locks: locks,
+            goDevices: goDevices
         )
     }
 
+    /// What the item says about its family: each family has keys of its own.
+    private static func family(of node: MarkedNode) -> Family {
+        // Other faults of the item are told by whoever reads it.
+        var peek = FieldReader(node, Diagnostics(), as: "a simulated module")
+        return peek.choice("family", Family.self, .optional) ?? .comodule
+    }
+
     /// What stands under `link`, on top of what holds for the whole depot.
-    fileprivate static func read(
+    static func read(
         link field: FieldReader,
         over base: LinkParameters = LinkParameters()
     ) -> LinkParameters {
@@ -136,6 +173,7 @@ private struct ModuleReader {
         plan.activationTime = reader.duration("activation-time", default: plan.activationTime)
         plan.eraseTime = reader.duration("erase-time", default: plan.eraseTime)
         plan.keepsProgress = reader.boolean("keeps-progress", default: true)
+        DepotFile.readVehicle(&reader, into: &plan.vehicle)
         plan.link = link
         if let own = reader.reader("link", as: "a link", .optional) {
             plan.link = DepotFile.read(link: own, over: link)
@@ -223,6 +261,7 @@ private struct ModuleReader {
         if let total = reader.duration("ongoing-for", .optional) {
             kinds.append(.flap(total: total, period: period))
         }
+        kinds += DepotFile.conversationFaults(&reader, diagnostics)
         for (key, kind) in Self.switches where reader.boolean(key, default: false) {
             kinds.append(kind)
         }
@@ -242,6 +281,9 @@ private struct ModuleReader {
         ("refuses-init", .refuseInit), ("refuses-bootloader", .refuseBootloader),
         ("returns-unchanged", .returnUnchanged), ("never-returns", .neverReturn),
         ("restarts-after-return", .restartAfterReturn), ("connect-fails", .connectFails),
-        ("address-changes", .addressChanges),
+        ("address-changes", .addressChanges), ("wrong-record", .wrongRecord),
+        ("garbage", .garbage), ("refuses-key", .refuseKey),
+        ("refuses-key-change", .refuseKeyChange), ("refuses-bond", .refuseBond),
+        ("ignores-writes", .ignoresWrites),
     ]
 }

@@ -21,6 +21,8 @@ struct ModuleFacts: Equatable {
     /// How often each fault of the plan has happened.
     var faultCounts: [UInt8]
     var transfer = TransferFacts()
+    /// What the vehicle was set to; nil when nobody has set anything.
+    var vehicle: VehicleSettings?
     /// A digest of what the plan says the module is to begin with.
     var baseline: UInt32
 
@@ -59,6 +61,7 @@ extension ModuleFacts {
         bytes += UInt32(transfer.received).littleBytes + UInt32(transfer.executed).littleBytes
         bytes += transfer.receivedCRC.littleBytes + transfer.executedCRC.littleBytes
         bytes += UInt32(transfer.objectSize.map { $0 + 1 } ?? 0).littleBytes
+        if let vehicle { bytes += vehicle.bytes }
         return bytes
     }
 
@@ -85,6 +88,7 @@ extension ModuleFacts {
             transfer.receivedCRC = try reader.little()
             transfer.executedCRC = try reader.little()
             transfer.objectSize = try Self.optional(&reader)
+            if !reader.isAtEnd { vehicle = try VehicleSettings(&reader) }
         } catch { return nil }
         guard reader.isAtEnd else { return nil }
     }

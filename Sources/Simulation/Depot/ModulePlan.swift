@@ -24,8 +24,15 @@ package struct ModulePlan: Sendable, Equatable {
     /// Whether a transfer's progress outlives a restart of the bootloader.
     package var keepsProgress = true
     package var faults: [Fault] = []
+    /// What its vehicle is like, beyond what is named above.
+    package var vehicle = VehicleSettings()
 
     package init(serial: Serial) { self.serial = serial }
+
+    /// What a central can ask of the application.
+    package enum Exchange: String, CaseIterable, Sendable {
+        case challenge, response, state, selector, register, command, key, notifier, information
+    }
 
     /// Something that goes wrong by script.
     package struct Fault: Sendable, Equatable {
@@ -61,6 +68,30 @@ package struct ModulePlan: Sendable, Equatable {
             case connectFails
             /// It has another address after an update.
             case addressChanges
+            /// The link ends when it is asked for this, before the answer.
+            case linkLostIn(Exchange)
+            /// It never answers this.
+            case silentIn(Exchange)
+            /// The link ends so long after it was made.
+            case linkLostAfter(Duration)
+            /// Each answer takes so long.
+            case slow(Duration)
+            /// Its register holds another record than the one that was selected.
+            case wrongRecord
+            /// Its register gives three bytes that are no record, and so does its notifier.
+            case garbage
+            /// It tells of its speed so many times a second.
+            case storm(perSecond: Int)
+            /// It takes a right answer to its challenge for a wrong one.
+            case refuseKey
+            /// It takes no new key.
+            case refuseKeyChange
+            /// It does not let itself be bonded.
+            case refuseBond
+            /// It takes what is written and does nothing.
+            case ignoresWrites
+            /// It has no such characteristic.
+            case lacks(UInt16)
         }
     }
 }

@@ -67,6 +67,8 @@ package struct SimulatedDepot: Sendable {
                 )
             )
         }
+        for lock in file.locks { world.addLRDevice(lock) }
+        for plan in file.goDevices { world.add(plan) }
     }
 
     private static func memory(

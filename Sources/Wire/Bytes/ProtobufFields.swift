@@ -1,5 +1,5 @@
 /// What is wrong with bytes that should be a protobuf message.
-package enum ProtobufError: Error, Equatable, Sendable {
+package enum ProtobufError: Error, Hashable, Sendable {
     case truncated(offset: Int)
     /// More than ten bytes, or more than 64 bits.
     case longVarint(offset: Int)
@@ -95,6 +95,13 @@ package struct ProtobufFields: Equatable, Sendable {
         return nil
     }
 
+    package func fixed32(_ number: UInt32) -> UInt32? {
+        for field in fields.reversed() where field.number == number {
+            if case .fixed32(let value) = field.value { return value }
+        }
+        return nil
+    }
+
     /// All values of a repeated number, packed or not; nil when a packed run is torn.
     package func varints(_ number: UInt32) -> [UInt64]? {
         var values: [UInt64] = []
@@ -121,6 +128,10 @@ package struct ProtobufFields: Equatable, Sendable {
 
     package mutating func add(_ number: UInt32, _ value: [UInt8]) {
         fields.append(Field(number: number, value: .bytes(value)))
+    }
+
+    package mutating func add(_ number: UInt32, fixed value: UInt32) {
+        fields.append(Field(number: number, value: .fixed32(value)))
     }
 
     package var serialized: [UInt8] {

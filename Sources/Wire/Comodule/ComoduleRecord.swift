@@ -92,6 +92,56 @@ package struct PreflightRecord: Equatable, Sendable {
     }
 }
 
+/// The components record FAFA: what the parts run that the module hands images on to.
+package struct ComponentsRecord: Equatable, Sendable {
+    package static let id: UInt16 = 0xFAFA
+
+    package let motorController: FirmwareVersion
+    package let battery: FirmwareVersion
+
+    package init(motorController: FirmwareVersion, battery: FirmwareVersion) {
+        self.motorController = motorController
+        self.battery = battery
+    }
+
+    package init?(_ record: ComoduleRecord) {
+        guard record.id == Self.id else { return nil }
+        func version(_ range: Range<Int>) -> FirmwareVersion {
+            FirmwareVersion(packed: record.data[range].reduce(0) { $0 << 8 | UInt32($1) })
+        }
+        motorController = version(0..<4)
+        battery = version(4..<8)
+    }
+
+    package var record: ComoduleRecord {
+        ComoduleRecord(
+            id: Self.id,
+            data: (motorController.packed ?? .max).bigBytes + (battery.packed ?? .max).bigBytes
+        )
+    }
+}
+
+/// The record FAFB with the version of the secondary MCU's bootloader.
+///
+/// Nobody has published where a module tells it: this is our generic profile's and our simulated
+/// modules' choice, beside the record of the components.
+package struct BootloaderRecord: Equatable, Sendable {
+    package static let id: UInt16 = 0xFAFB
+
+    package let version: FirmwareVersion
+
+    package init(version: FirmwareVersion) { self.version = version }
+
+    package init?(_ record: ComoduleRecord) {
+        guard record.id == Self.id else { return nil }
+        version = FirmwareVersion(packed: record.data[0..<4].reduce(0) { $0 << 8 | UInt32($1) })
+    }
+
+    package var record: ComoduleRecord {
+        ComoduleRecord(id: Self.id, data: (version.packed ?? .max).bigBytes)
+    }
+}
+
 /// The power record 0401.
 ///
 /// Nobody has published its inside: this is the layout of our generic profile and of our

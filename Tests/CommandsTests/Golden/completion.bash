@@ -28,7 +28,7 @@ _yardmaster() {
         esac
         ;;
     'run')
-        flags='--state --limit --simulate --pace --seed --events --json --quiet --no-color --help'
+        flags='--state --limit --simulate --pace --seed --events --report --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
@@ -37,6 +37,7 @@ _yardmaster() {
         --pace) flags= kind=none ;;
         --seed) flags= kind=none ;;
         --events) flags= kind=files ;;
+        --report) flags= kind=files ;;
         esac
         ;;
     'status')

@@ -29,6 +29,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from run' -l simulate -r -F -d
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l pace -x -d 'Let X seconds of the simulation pass in a second.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l seed -x -d 'Draw all chance of the simulation from this number; the same number replays the same run.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l events -r -F -d 'Append everything that happens to FILE, one JSON object a line; \'-\' writes it to standard output, and the result then goes to standard error.'
+complete -c yardmaster -n '__fish_seen_subcommand_from run' -l report -r -F -d 'Write a report to FILE when the run has ended. Its ending says which: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus\'s textfile collector).'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'

@@ -47,6 +47,7 @@ _yardmaster() {
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
             '--seed=''[Draw all chance of the simulation from this number; the same number replays the same run.]'':N: ' \
             '--events=''[Append everything that happens to FILE, one JSON object a line; '\''-'\'' writes it to standard output, and the result then goes to standard error.]'':FILE:_files' \
+            '*--report=''[Write a report to FILE when the run has ended. Its ending says which\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \

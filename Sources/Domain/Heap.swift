@@ -1,11 +1,13 @@
 /// A queue from which the least element is taken first.
-struct Heap<Element: Comparable> {
+package struct Heap<Element: Comparable> {
     private var elements: [Element] = []
 
-    var first: Element? { elements.first }
-    var isEmpty: Bool { elements.isEmpty }
+    package init() {}
 
-    mutating func insert(_ element: Element) {
+    package var first: Element? { elements.first }
+    package var isEmpty: Bool { elements.isEmpty }
+
+    package mutating func insert(_ element: Element) {
         elements.append(element)
         var child = elements.count - 1
         while child > 0 {
@@ -16,7 +18,7 @@ struct Heap<Element: Comparable> {
         }
     }
 
-    mutating func takeFirst() -> Element? {
+    package mutating func takeFirst() -> Element? {
         guard let first = elements.first else { return nil }
         let last = elements.removeLast()
         if !elements.isEmpty {
@@ -40,3 +42,5 @@ struct Heap<Element: Comparable> {
         }
     }
 }
+
+extension Heap: Sendable where Element: Sendable {}

@@ -1,0 +1,41 @@
+/// The two kinds of DER elements that an RSA public key is made of (X.690; RFC 8017, A.1.1).
+enum DER {
+    static func integer(_ bytes: [UInt8]) -> [UInt8] { element(0x02, bytes) }
+
+    static func sequence(_ elements: [UInt8]) -> [UInt8] { element(0x30, elements) }
+
+    private static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+        let count = content.count
+        let length: [UInt8] =
+            switch count {
+            case ..<0x80: [UInt8(count)]
+            case ..<0x100: [0x81, UInt8(count)]
+            default: [0x82, UInt8(truncatingIfNeeded: count >> 8), UInt8(count & 0xFF)]
+            }
+        return [tag] + length + content
+    }
+
+    /// The two integers of a public key, as they stand there.
+    static func publicKey(_ bytes: [UInt8]) -> (modulus: [UInt8], exponent: [UInt8])? {
+        var rest = bytes[...]
+        guard let body = take(0x30, &rest), rest.isEmpty else { return nil }
+        rest = body
+        guard let modulus = take(0x02, &rest), let exponent = take(0x02, &rest), rest.isEmpty
+        else { return nil }
+        return (Array(modulus), Array(exponent))
+    }
+
+    private static func take(_ tag: UInt8, _ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard rest.popFirst() == tag, let first = rest.popFirst() else { return nil }
+        var length = Int(first)
+        if first & 0x80 != 0 {
+            let count = Int(first & 0x7F)
+            guard (1...2).contains(count), rest.count >= count else { return nil }
+            length = rest.prefix(count).reduce(0) { $0 << 8 | Int($1) }
+            rest = rest.dropFirst(count)
+        }
+        guard rest.count >= length else { return nil }
+        defer { rest = rest.dropFirst(length) }
+        return rest.prefix(length)
+    }
+}

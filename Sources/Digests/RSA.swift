@@ -1,0 +1,118 @@
+import COpenSSL
+
+/// A key pair that signs by RSA PKCS#1 v1.5 with SHA-256 (RFC 8017, 8.2).
+package final class RSAPrivateKey: Sendable {
+    // OpenSSL's keys are counted and not changed by signing; this one is freed with this object.
+    private nonisolated(unsafe) let key: OpaquePointer
+    /// As a DER integer holds it: with a leading zero when its first bit is set.
+    package let modulus: [UInt8]
+    package let exponent: [UInt8]
+
+    /// Reads an RSAPrivateKey (RFC 8017, A.1.2) that takes all of the bytes; nil for anything else.
+    package init?(pkcs1 bytes: [UInt8]) {
+        let parsed = bytes.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+            var position = buffer.baseAddress
+            guard let key = d2i_PrivateKey(EVP_PKEY_RSA, nil, &position, buffer.count) else {
+                return nil
+            }
+            guard position == buffer.baseAddress.map({ $0 + buffer.count }) else {
+                EVP_PKEY_free(key)
+                return nil
+            }
+            return key
+        }
+        guard let parsed else {
+            ERR_clear_error()
+            return nil
+        }
+        guard let (modulus, exponent) = Self.publicPart(of: parsed) else {
+            EVP_PKEY_free(parsed)
+            ERR_clear_error()
+            return nil
+        }
+        key = parsed
+        self.modulus = modulus
+        self.exponent = exponent
+    }
+
+    deinit { EVP_PKEY_free(key) }
+
+    private static func publicPart(
+        of key: OpaquePointer
+    ) -> (modulus: [UInt8], exponent: [UInt8])? {
+        let count = i2d_PublicKey(key, nil)
+        guard count > 0 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Int(count))
+        let written = bytes.withUnsafeMutableBufferPointer { buffer -> CInt in
+            var position = buffer.baseAddress
+            return i2d_PublicKey(key, &position)
+        }
+        return written == count ? DER.publicKey(bytes) : nil
+    }
+
+    /// Of the modulus.
+    package var bits: Int { Int(EVP_PKEY_get_bits(key)) }
+
+    package var isCommonExponent: Bool { exponent == [1, 0, 1] }
+
+    /// The signature of a message, nil when the key cannot sign.
+    ///
+    /// It is verified before it is given away: a damaged key makes signatures that tell of it.
+    package func signature(of message: [UInt8]) -> [UInt8]? {
+        defer { ERR_clear_error() }
+        guard let context = EVP_MD_CTX_new() else { return nil }
+        defer { EVP_MD_CTX_free(context) }
+        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1 else { return nil }
+        var count = Int(EVP_PKEY_get_size(key))
+        guard count > 0 else { return nil }
+        var signature = [UInt8](repeating: 0, count: count)
+        guard EVP_DigestSign(context, &signature, &count, message, message.count) == 1,
+            count == signature.count,
+            RSAPublicKey.verifies(signature, of: message, with: key)
+        else { return nil }
+        return signature
+    }
+}
+
+/// A public key that RSA PKCS#1 v1.5 signatures with SHA-256 are checked with.
+package final class RSAPublicKey: Sendable {
+    // OpenSSL's keys are counted and not changed by verifying; this one is freed with this object.
+    private nonisolated(unsafe) let key: OpaquePointer
+    /// As a DER integer holds it.
+    package let modulus: [UInt8]
+
+    /// A key with the exponent 65537; nil when the bytes are no modulus.
+    package init?(modulus: [UInt8]) {
+        guard let first = modulus.first, modulus.count <= 1_025 else { return nil }
+        let integer = first & 0x80 == 0 ? modulus : [0] + modulus
+        let bytes = DER.sequence(DER.integer(integer) + DER.integer([1, 0, 1]))
+        let parsed = bytes.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+            var position = buffer.baseAddress
+            return d2i_PublicKey(EVP_PKEY_RSA, nil, &position, buffer.count)
+        }
+        guard let parsed else {
+            ERR_clear_error()
+            return nil
+        }
+        key = parsed
+        self.modulus = integer
+    }
+
+    deinit { EVP_PKEY_free(key) }
+
+    package func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+        defer { ERR_clear_error() }
+        return Self.verifies(signature, of: message, with: key)
+    }
+
+    fileprivate static func verifies(
+        _ signature: [UInt8],
+        of message: [UInt8],
+        with key: OpaquePointer
+    ) -> Bool {
+        guard let context = EVP_MD_CTX_new() else { return false }
+        defer { EVP_MD_CTX_free(context) }
+        guard EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1 else { return false }
+        return EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+    }
+}

@@ -1,0 +1,165 @@
+package import Domain
+
+/// What a person or another process wants of a rollout: left in the journal, taken up by the run.
+package struct ControlRequest: Sendable, Equatable {
+    package enum Kind: String, CaseIterable, Sendable {
+        /// Begin nothing new, finish what is under way, end.
+        case pause
+        /// Go on after a pause.
+        case resume
+        /// As `pause`, and for good.
+        case abort
+        /// Take failed and unreachable vehicles again.
+        case retry
+        /// End at the next safe point: another run takes over.
+        case yield
+    }
+
+    package let kind: Kind
+    /// Nil for whichever rollout is under way.
+    package let rollout: String?
+    /// The vehicles of `retry`; empty for all.
+    package let vehicles: [VehicleID]
+    package let reason: String
+    package let made: WallTime
+
+    package init(
+        _ kind: Kind,
+        rollout: String?,
+        vehicles: [VehicleID] = [],
+        reason: String = "",
+        at made: WallTime
+    ) {
+        self.kind = kind
+        self.rollout = rollout
+        self.vehicles = vehicles
+        self.reason = reason
+        self.made = made
+    }
+
+    static let columns = "kind, rollout, vehicles, reason, made"
+
+    /// In the order of `columns`.
+    var values: [Value] {
+        [
+            .text(kind.rawValue), Value(rollout),
+            .text(vehicles.map(\.text).joined(separator: "\n")), .text(reason), Value(made),
+        ]
+    }
+}
+
+/// A request as the journal has it.
+package struct OpenRequest: Sendable, Equatable {
+    package let id: Int64
+    package let request: ControlRequest
+
+    static let columns = "id, " + ControlRequest.columns
+
+    init(row: borrowing Statement) throws(JournalError) {
+        id = row.integer(0)
+        request = ControlRequest(
+            try row.value(1) { ControlRequest.Kind(rawValue: $0) },
+            rollout: row.text(2),
+            vehicles: (row.text(3) ?? "").split(separator: "\n").compactMap { VehicleID($0) },
+            reason: row.text(4) ?? "",
+            at: WallTime(milliseconds: row.integer(5))
+        )
+    }
+}
+
+/// A vehicle, or with none the whole depot, that is to be left alone.
+package struct Inhibit: Sendable, Equatable {
+    package let vehicle: VehicleID?
+    package let reason: String
+    /// Nil for until it is lifted.
+    package let expires: WallTime?
+    package let made: WallTime
+
+    package init(_ vehicle: VehicleID?, reason: String, expires: WallTime?, at made: WallTime) {
+        self.vehicle = vehicle
+        self.reason = reason
+        self.expires = expires
+        self.made = made
+    }
+
+    package func holds(at time: WallTime) -> Bool { expires.map { time < $0 } ?? true }
+
+    static let columns = "vehicle, reason, expires, made"
+
+    init(row: borrowing Statement) throws(JournalError) {
+        let text = row.text(0) ?? ""
+        vehicle = text.isEmpty ? nil : VehicleID(text)
+        reason = row.text(1) ?? ""
+        expires = row.time(2)
+        made = WallTime(milliseconds: row.integer(3))
+    }
+
+    /// In the order of `columns`; the depot is the vehicle without a name.
+    var values: [Value] {
+        [.text(vehicle?.text ?? ""), .text(reason), Value(expires), Value(made)]
+    }
+}
+
+/// How often a vehicle has failed on one release.
+package struct FailureCount: Sendable, Equatable {
+    package let vehicle: VehicleID
+    /// The digest of the image, or of the plan where there is none.
+    package let release: SHA256Digest
+    package let count: Int
+    /// The last failure's sentence.
+    package let message: String
+    package let last: WallTime
+
+    static let columns = "vehicle, release, count, message, last"
+
+    init(row: borrowing Statement) throws(JournalError) {
+        vehicle = try row.value(0) { VehicleID($0) }
+        release = try row.value(1) { SHA256Digest($0) }
+        count = Int(row.integer(2))
+        message = row.text(3) ?? ""
+        last = WallTime(milliseconds: row.integer(4))
+    }
+}
+
+/// What one update took: the plan estimates from these.
+package struct Measure: Sendable, Equatable {
+    package let vehicle: VehicleID
+    /// Family and profile, for vehicles that have no measure of their own.
+    package let model: String
+    package let bytes: ByteCount
+    /// Time of an adapter.
+    package let airtime: Duration
+    package let made: WallTime
+
+    package init(
+        vehicle: VehicleID,
+        model: String,
+        bytes: ByteCount,
+        airtime: Duration,
+        at made: WallTime
+    ) {
+        self.vehicle = vehicle
+        self.model = model
+        self.bytes = bytes
+        self.airtime = airtime
+        self.made = made
+    }
+
+    static let columns = "vehicle, model, bytes, airtime, made"
+
+    init(row: borrowing Statement) throws(JournalError) {
+        vehicle = try row.value(0) { VehicleID($0) }
+        model = row.text(1) ?? ""
+        bytes = ByteCount(count: UInt(clamping: row.integer(2)))
+        airtime = .milliseconds(row.integer(3))
+        made = WallTime(milliseconds: row.integer(4))
+    }
+
+    /// In the order of `columns`.
+    var values: [Value] {
+        [
+            .text(vehicle.text), .text(model), Value(bytes.bytes),
+            .integer(airtime.nanoseconds / 1_000_000), Value(made),
+        ]
+    }
+}

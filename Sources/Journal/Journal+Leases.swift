@@ -1,0 +1,69 @@
+package import Domain
+
+/// The right to touch one module, as this machine's journal grants it.
+package struct LeaseRecord: Sendable, Equatable {
+    package let serial: Serial
+    /// Counts the grants of this module's right, and never goes back.
+    package let epoch: Int
+    package let run: Int
+    package let vehicle: VehicleID
+
+    package init(serial: Serial, epoch: Int, run: Int, vehicle: VehicleID) {
+        self.serial = serial
+        self.epoch = epoch
+        self.run = run
+        self.vehicle = vehicle
+    }
+}
+
+extension Journal {
+    /// Grants the right when nobody of this run has it; what an earlier run held is free, for
+    /// that run's process is gone: there is one writer at a time.
+    ///
+    /// Asked again by its holder it answers the same; nil while another vehicle's execution
+    /// holds it.
+    package func claim(
+        _ serial: Serial,
+        for vehicle: VehicleID,
+        run: Int
+    ) throws(JournalError) -> LeaseRecord? {
+        let database = try opened()
+        return try database.transaction(.relaxed) { () throws(JournalError) in
+            let found = try database.statement(
+                "SELECT epoch, run, vehicle FROM leases WHERE serial = ?"
+            )
+            try found.bind([.text(serial.text)])
+            var epoch = 0
+            if try found.step() {
+                epoch = Int(found.integer(0))
+                if !found.isNull(1), Int(found.integer(1)) == run {
+                    guard found.text(2) == vehicle.text else { return nil }
+                    return LeaseRecord(serial: serial, epoch: epoch, run: run, vehicle: vehicle)
+                }
+            }
+            try database.statement(
+                """
+                INSERT INTO leases (serial, epoch, run, vehicle) VALUES (?, ?, ?, ?)
+                ON CONFLICT (serial) DO UPDATE SET
+                    epoch = excluded.epoch, run = excluded.run, vehicle = excluded.vehicle
+                """
+            ).run([
+                .text(serial.text), Value(epoch + 1), Value(run), .text(vehicle.text),
+            ])
+            return LeaseRecord(serial: serial, epoch: epoch + 1, run: run, vehicle: vehicle)
+        }
+    }
+
+    /// Gives the right back; harmless when it is not held any more.
+    package func release(_ lease: LeaseRecord) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(.relaxed) { () throws(JournalError) in
+            try database.statement(
+                """
+                UPDATE leases SET run = NULL, vehicle = NULL
+                WHERE serial = ? AND epoch = ? AND run = ?
+                """
+            ).run([.text(lease.serial.text), Value(lease.epoch), Value(lease.run)])
+        }
+    }
+}

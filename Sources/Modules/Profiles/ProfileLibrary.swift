@@ -1,0 +1,132 @@
+package import Domain
+import Glibc
+package import Marked
+package import Radio
+
+/// The profiles that are known: those that are shipped, and those of the operator.
+package struct ProfileLibrary: Sendable {
+    private struct Key: Hashable, Comparable {
+        let family: String
+        let name: String
+
+        static func < (left: Key, right: Key) -> Bool {
+            (left.family, left.name) < (right.family, right.name)
+        }
+    }
+
+    private var profiles: [Key: Profile] = [:]
+    /// In the order in which they are asked: a family's generic profile comes first.
+    private var forms: [(family: Family, form: AdvertisementForm)] = []
+
+    package init(_ profiles: [Profile] = []) {
+        for profile in profiles { add(profile) }
+    }
+
+    private mutating func add(_ profile: Profile) {
+        profiles[Key(family: profile.family.rawValue, name: profile.name)] = profile
+        let generic = all.filter { $0.name == Profile.generic }
+        let others = all.filter { $0.name != Profile.generic }
+        forms = (generic + others).compactMap { profile in
+            profile.advertisement.map { (profile.family, $0) }
+        }
+    }
+
+    /// By family, then by name.
+    package var all: [Profile] { profiles.sorted { $0.key < $1.key }.map(\.value) }
+
+    package func profile(_ name: String, of family: Family) -> Profile? {
+        profiles[Key(family: family.rawValue, name: name)]
+    }
+
+    /// The names of a family's profiles, sorted: for hints.
+    package func names(of family: Family) -> [String] {
+        all.filter { $0.family == family }.map(\.name)
+    }
+
+    /// The profile, or the mistake of naming one that is not there.
+    package func require(
+        _ name: String,
+        of family: Family
+    ) throws(PropertyMistake) -> Profile {
+        if let profile = profile(name, of: family) { return profile }
+        throw PropertyMistake(
+            "family \(family.rawValue) has no profile \(quoted(name))",
+            hint: Nearest.hint(name, among: names(of: family))
+        )
+    }
+
+    /// Whose advertisement it is, and with what serial; a family's generic profile is asked first.
+    package func recognise(_ advertisement: Advertisement) -> (family: Family, serial: Serial)? {
+        for (family, form) in forms {
+            if let serial = form.serial(in: advertisement) { return (family, serial) }
+        }
+        return nil
+    }
+
+    // MARK: Those that are shipped
+
+    /// What is inside the program: no file is needed beside it.
+    package static let shippedFiles: [(name: String, bytes: [UInt8])] = [
+        ("comodule-ebike-display.yaml", PackageResources.comodule_ebike_display_yaml),
+        ("comodule-generic.yaml", PackageResources.comodule_generic_yaml),
+        ("geotab-go-generic.yaml", PackageResources.geotab_go_generic_yaml),
+        ("lrdevice-generic.yaml", PackageResources.lrdevice_generic_yaml),
+        ("mcumgr-generic.yaml", PackageResources.mcumgr_generic_yaml),
+    ]
+
+    package static let shipped: ProfileLibrary = {
+        let diagnostics = Diagnostics()
+        let profiles = shippedFiles.compactMap {
+            Profile.parse($0.bytes, file: $0.name, diagnostics)
+        }
+        precondition(!diagnostics.hasErrors, "a profile that is shipped has mistakes")
+        return ProfileLibrary(profiles)
+    }()
+
+    // MARK: Those of the operator
+
+    /// Adds each `*.yaml` of a folder; all of their mistakes go into `diagnostics`.
+    ///
+    /// A file takes the place of the shipped profile of its family and name; two files of the
+    /// folder may not have the same.
+    package func adding(
+        folder: String,
+        _ diagnostics: Diagnostics
+    ) throws(FileError) -> ProfileLibrary {
+        var library = self
+        var seen: [Key: String] = [:]
+        for name in try Self.files(in: folder) {
+            let path = folder + "/" + name
+            guard let profile = try Profile.load(path: path, diagnostics) else { continue }
+            let key = Key(family: profile.family.rawValue, name: profile.name)
+            if let first = seen[key] {
+                diagnostics.error(
+                    Place(file: path, line: 1, column: 1),
+                    "the profile \(key.family)/\(key.name) is in \(first) already",
+                    hint: "give one of them another name"
+                )
+            }
+            seen[key] = name
+            library.add(profile)
+        }
+        return library
+    }
+
+    /// The names of a folder's YAML files, sorted.
+    private static func files(in folder: String) throws(FileError) -> [String] {
+        guard let stream = opendir(folder) else {
+            throw FileError(path: folder, reason: .system(errno: errno))
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
+                tuple.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if !name.hasPrefix("."), name.hasSuffix(".yaml") || name.hasSuffix(".yml") {
+                names.append(name)
+            }
+        }
+        return names.sorted()
+    }
+}

@@ -1,0 +1,218 @@
+/// One property of a profile: what it is called, where it stands, and what it may be set to.
+package struct PropertySpec: Sendable, Hashable {
+    package enum Access: String, CaseIterable, Sendable, Hashable {
+        case readOnly = "read-only"
+        case writeOnly = "write-only"
+        case readWrite = "read-write"
+
+        package var isReadable: Bool { self != .writeOnly }
+        package var isWritable: Bool { self != .readOnly }
+    }
+
+    /// What the values of a property can be.
+    package enum Form: Sendable, Hashable {
+        case range(RangeForm)
+        case states(StatesForm)
+        case raw(length: Int)
+
+        package var kind: PropertyKind {
+            switch self {
+            case .range: .range
+            case .states: .states
+            case .raw: .raw
+            }
+        }
+    }
+
+    package let name: String
+    /// Which of several vehicles on one kind of module it is meant for; nil for all.
+    package let variant: String?
+    /// As in `kilometer_per_hour`; nil where there is none.
+    package let unit: String?
+    package let access: Access
+    package let form: Form
+    /// Where it is read; nil for one that can only be written.
+    package let source: ByteField?
+    /// Where it is written; nil for one that can only be read.
+    package let target: ByteField?
+
+    /// Nil unless the places that the access asks for are there, and no others.
+    package init?(
+        name: String,
+        variant: String? = nil,
+        unit: String? = nil,
+        access: Access,
+        form: Form,
+        source: ByteField?,
+        target: ByteField?
+    ) {
+        guard (source != nil) == access.isReadable, (target != nil) == access.isWritable else {
+            return nil
+        }
+        self.name = name
+        self.variant = variant
+        self.unit = unit
+        self.access = access
+        self.form = form
+        self.source = source
+        self.target = target
+    }
+}
+
+/// A number: how it is made of an integer, and what may be written.
+package struct RangeForm: Sendable, Hashable {
+    /// What may be written, and in which steps.
+    package struct Writing: Sendable, Hashable {
+        package let limits: ClosedRange<Double>
+        package let step: Double
+        package let initial: Double?
+
+        /// Nil unless the step is positive and the initial value one of the steps.
+        package init?(limits: ClosedRange<Double>, step: Double, initial: Double? = nil) {
+            guard step > 0, step.isFinite else { return nil }
+            self.limits = limits
+            self.step = step
+            self.initial = initial
+            guard initial.map({ limits.contains($0) && isOnStep($0) }) ?? true else { return nil }
+        }
+
+        package var steps: Int {
+            Int(((limits.upperBound - limits.lowerBound) / step).rounded(.down))
+        }
+
+        func isOnStep(_ number: Double) -> Bool {
+            let steps = (number - limits.lowerBound) / step
+            return abs(steps - steps.rounded()) < 1e-6
+        }
+    }
+
+    /// What one more in the register means.
+    package let scale: Decimal
+    /// What zero in the register means.
+    package let offset: Decimal
+    /// What a reading is between; nil when only the field's width limits it.
+    package let limits: ClosedRange<Double>?
+    /// Nil for one that cannot be written.
+    package let writing: Writing?
+
+    private let places: Int
+    private let factor: Int64
+    private let addend: Int64
+
+    /// Nil when scale and offset together have more digits than can be calculated with.
+    package init?(
+        scale: Decimal = .one,
+        offset: Decimal = .zero,
+        limits: ClosedRange<Double>? = nil,
+        writing: Writing? = nil
+    ) {
+        places = max(scale.places, offset.places)
+        guard scale.digits != 0, let factor = scale.digits(places: places),
+            let addend = offset.digits(places: places), abs(factor) < 1 << 30
+        else { return nil }
+        self.factor = factor
+        self.addend = addend
+        self.scale = scale
+        self.offset = offset
+        self.limits = limits
+        self.writing = writing
+    }
+
+    package func number(_ raw: Int64) -> Double {
+        let power = Double(Decimal.power(places) ?? 1)
+        let (product, overflow) = raw.multipliedReportingOverflow(by: factor)
+        let (sum, overflowed) = product.addingReportingOverflow(addend)
+        guard !overflow, !overflowed else {
+            return (Double(raw) * Double(factor) + Double(addend)) / power
+        }
+        return Double(sum) / power
+    }
+
+    /// What stands in the register for a number; nil when the register knows none so fine.
+    package func raw(_ number: Double) -> Int64? {
+        let power = Double(Decimal.power(places) ?? 1)
+        let exact = (number * power - Double(addend)) / Double(factor)
+        guard let raw = Int64(exactly: exact.rounded()), abs(exact - exact.rounded()) < 1e-6 else {
+            return nil
+        }
+        return raw
+    }
+}
+
+/// Words for what a register may hold.
+package struct StatesForm: Sendable, Hashable {
+    package struct State: Sendable, Hashable {
+        package let name: String
+        package let raw: UInt64
+
+        package init(_ name: String, _ raw: UInt64) {
+            self.name = name
+            self.raw = raw
+        }
+    }
+
+    /// In the profile's order.
+    package let states: [State]
+    package let initial: String?
+
+    /// Nil unless names and numbers are all different and the initial state is one of them.
+    package init?(_ states: [State], initial: String? = nil) {
+        guard !states.isEmpty, Set(states.map(\.name)).count == states.count,
+            Set(states.map(\.raw)).count == states.count,
+            initial.map({ name in states.contains { $0.name == name } }) ?? true
+        else { return nil }
+        self.states = states
+        self.initial = initial
+    }
+
+    package var names: [String] { states.map(\.name) }
+
+    package func raw(_ name: String) -> UInt64? { states.first { $0.name == name }?.raw }
+
+    /// The state's word; what has none is kept as it is.
+    package func value(_ raw: UInt64) -> PropertyValue {
+        states.first { $0.raw == raw }.map { .state($0.name) } ?? .unknownState(raw)
+    }
+}
+
+// MARK: In a record
+
+extension PropertySpec {
+    /// The value out of the data of the record it is read from; nil when that is too short.
+    package func value(in data: [UInt8]) -> PropertyValue? {
+        guard let source else { return nil }
+        switch form {
+        case .range(let form): return source.integer(in: data).map { .number(form.number($0)) }
+        case .states(let form): return source.unsigned(in: data).map { form.value($0) }
+        case .raw: return source.bytes(in: data).map { .bytes($0) }
+        }
+    }
+
+    /// Puts a value that was checked into the data of a record to be written; false otherwise.
+    package func put(_ value: PropertyValue, into data: inout [UInt8]) -> Bool {
+        guard let target else { return false }
+        switch (form, value) {
+        case (.range(let form), .number(let number)):
+            guard let raw = form.raw(number) else { return false }
+            return target.put(raw, into: &data)
+        case (.states(let form), .state(let name)):
+            guard let raw = form.raw(name) else { return false }
+            return target.put(Int64(clamping: raw), into: &data)
+        case (.states, .unknownState(let raw)):
+            return target.put(Int64(clamping: raw), into: &data)
+        case (.raw, .bytes(let bytes)):
+            return target.put(bytes, into: &data)
+        case (.range, _), (.states, _), (.raw, _):
+            return false
+        }
+    }
+
+    /// What the profile says it is set to when nobody has said anything.
+    package var initial: PropertyValue? {
+        switch form {
+        case .range(let form): form.writing?.initial.map { .number($0) }
+        case .states(let form): form.initial.map { .state($0) }
+        case .raw: nil
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import Marked
+
+/// How two values are compared; spelled as manifests spell it.
+package enum Comparison: String, CaseIterable, Sendable, Hashable {
+    case equal = "=="
+    case notEqual = "!="
+    case atLeast = ">="
+    case atMost = "<="
+    case above = ">"
+    case below = "<"
+
+    package var ordersValues: Bool { self != .equal && self != .notEqual }
+
+    func holds<Value: Comparable>(_ left: Value, _ right: Value) -> Bool {
+        switch self {
+        case .equal: left == right
+        case .notEqual: left != right
+        case .atLeast: left >= right
+        case .atMost: left <= right
+        case .above: left > right
+        case .below: left < right
+        }
+    }
+}
+
+/// A condition on one property that was checked against its profile: it can come true.
+package struct PropertyTest: Sendable, Hashable, CustomStringConvertible {
+    package let property: String
+    package let comparison: Comparison
+    package let operand: PropertyValue
+    /// `unknown` stands for each value that has no word.
+    private let meansAnyUnknown: Bool
+
+    fileprivate init(
+        _ property: String,
+        _ comparison: Comparison,
+        _ operand: PropertyValue,
+        meansAnyUnknown: Bool = false
+    ) {
+        self.property = property
+        self.comparison = comparison
+        self.operand = operand
+        self.meansAnyUnknown = meansAnyUnknown
+    }
+
+    /// Whether a value that was read passes; one of another kind passes nothing but `!=`.
+    package func holds(for value: PropertyValue) -> Bool {
+        switch (value, operand) {
+        case (.number(let left), .number(let right)): return comparison.holds(left, right)
+        case (.unknownState, .unknownState) where meansAnyUnknown: return comparison == .equal
+        default: break
+        }
+        return switch comparison {
+        case .equal: value == operand
+        case .notEqual: value != operand
+        case .atLeast, .atMost, .above, .below: false
+        }
+    }
+
+    package var description: String {
+        "\(comparison.rawValue) \(meansAnyUnknown ? PropertyValue.unknown : operand.text)"
+    }
+}
+
+/// What makes a condition, or a value, senseless for the property that it names.
+package struct PropertyMistake: Error, Sendable, Hashable, CustomStringConvertible {
+    package let message: String
+    package let hint: String
+
+    package init(_ message: String, hint: String) {
+        self.message = message
+        self.hint = hint
+    }
+
+    init(_ error: some Explained) { self.init(error.sentence, hint: error.remedy) }
+
+    package var description: String { "\(message); \(hint)" }
+}
+
+extension PropertySpec {
+    /// The test that an operator and a word or number of a manifest make on this property.
+    package func test(
+        _ comparison: Comparison,
+        _ literal: String
+    ) throws(PropertyMistake) -> PropertyTest {
+        guard access.isReadable else {
+            throw PropertyMistake(
+                "`\(name)` can be written and not read, so nothing can be required of it",
+                hint: "name a property that can be read"
+            )
+        }
+        if case .range = form {
+        } else if comparison.ordersValues {
+            throw PropertyMistake(
+                "`\(comparison.rawValue)` cannot compare `\(name)`, which is no number",
+                hint: "use `==` or `!=`"
+            )
+        }
+        let operand: PropertyValue
+        do throws(PropertyWriteError) { operand = try parse(literal) } catch {
+            throw PropertyMistake(error)
+        }
+        guard case .states(let form) = form, case .state(let state) = operand else {
+            return PropertyTest(name, comparison, operand)
+        }
+        if state == PropertyValue.unknown {
+            return PropertyTest(name, comparison, .unknownState(0), meansAnyUnknown: true)
+        }
+        guard form.raw(state) == nil else { return PropertyTest(name, comparison, operand) }
+        if let raw = Self.unknownRaw(state) {
+            return PropertyTest(name, comparison, .unknownState(raw))
+        }
+        throw PropertyMistake(
+            "`\(name)` has no state \(quoted(state))",
+            hint: Nearest.hint(state, among: form.names)
+        )
+    }
+
+    /// The number in `unknown(7)`, so that what was printed can be required.
+    private static func unknownRaw(_ text: String) -> UInt64? {
+        let start = PropertyValue.unknown + "("
+        guard text.hasPrefix(start), text.hasSuffix(")") else { return nil }
+        return UInt64(text.dropFirst(start.utf8.count).dropLast())
+    }
+}

@@ -1,0 +1,40 @@
+import Domain
+
+/// A run as a table for spreadsheets (RFC 4180): one line a vehicle, times in seconds.
+package enum CSVReport {
+    private static let columns = [
+        "vehicle", "serial", "outcome", "class", "version_before", "version_after", "attempts",
+        "interruptions", "bytes_sent", "transfer_seconds", "seconds", "message",
+    ]
+
+    package static func text(_ story: RunStory) -> String {
+        var text = columns.joined(separator: ",") + "\r\n"
+        for vehicle in story.vehicles {
+            let verdict = vehicle.verdict
+            let cells = [
+                vehicle.id.text, vehicle.serial?.text ?? "",
+                verdict?.outcome.rawValue ?? "unfinished", verdict?.failure?.rawValue ?? "",
+                verdict?.versionBefore?.description ?? "",
+                verdict?.versionAfter?.description ?? "",
+                verdict.map { String($0.attempts) } ?? "",
+                verdict.map { String($0.interruptions) } ?? "",
+                verdict.map { String($0.bytesSent.bytes) } ?? "",
+                Markup.seconds(vehicle.transfer),
+                verdict.map { Markup.seconds($0.took) } ?? "",
+                verdict?.message ?? "the run ended before its verdict",
+            ]
+            text += cells.map(cell).joined(separator: ",") + "\r\n"
+        }
+        return text
+    }
+
+    /// Quoted where it must be; what a spreadsheet would take for a formula becomes plain text.
+    private static func cell(_ text: String) -> String {
+        var text = text.visible
+        if let first = text.utf8.first, "=+-@".utf8.contains(first) { text = "'" + text }
+        guard text.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else { return text }
+        return "\""
+            + text.split(separator: "\"", omittingEmptySubsequences: false)
+            .joined(separator: "\"\"") + "\""
+    }
+}

@@ -1,0 +1,205 @@
+import Domain
+
+/// A run as one HTML file that a depot manager can open anywhere: no script, no outside reference.
+package enum HTMLReport {
+    package static func text(_ story: RunStory) -> String {
+        let rollout = Markup.text(story.start?.rollout ?? "rollout")
+        return """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <title>\(rollout): rollout report</title>
+            <style>
+            \(HTMLStyle.sheet)
+            </style>
+            </head>
+            <body>
+            <main>
+            <h1>\(rollout)</h1>
+            \(head(story))
+            \(tiles(story))
+            \(attention(story))
+            \(HTMLTimeLine.section(story))
+            \(vehicles(story))
+            \(remarks(story))
+            </main>
+            </body>
+            </html>
+
+            """
+    }
+
+    // MARK: Head
+
+    private static func head(_ story: RunStory) -> String {
+        var parts: [String] = []
+        if let start = story.start {
+            parts.append("run \(start.run)")
+            parts.append("\(start.vehicles) vehicles")
+            parts.append(start.adapters.map(Markup.text).joined(separator: ", "))
+            parts.append("plan \(start.plan.description.prefix(12))")
+            if let seed = start.seed { parts.append("simulated, seed \(seed)") }
+        }
+        if let began = story.began { parts.append("from \(began.toTheSecond)") }
+        if let end = story.end {
+            parts.append("to \(end.time.toTheSecond)")
+            parts.append("took \(end.run.took.brief)")
+        }
+        let exit = story.end.map { end in
+            let kind = end.run.exitCode == 0 ? "good" : "bad"
+            return "<p class=\"exit \(kind)\"><b>Exit \(end.run.exitCode)</b> "
+                + "\(Markup.text(end.run.reason))</p>"
+        }
+        return "<p class=\"facts\">\(parts.joined(separator: " · "))</p>\n" + (exit ?? "")
+    }
+
+    private static func tiles(_ story: RunStory) -> String {
+        guard let end = story.end?.run else { return "" }
+        var tiles = Outcome.allCases.compactMap { outcome -> String? in
+            guard let count = end.counts[outcome], count > 0 else { return nil }
+            return tile(count, outcome.rawValue, mark(outcome))
+        }
+        if end.unfinished > 0 { tiles.append(tile(end.unfinished, "unfinished", Mark.wait)) }
+        let bytes = story.vehicles.reduce(0) { $0 + ($1.verdict?.bytesSent.bytes ?? 0) }
+        if let sent = ByteCount(bytes: bytes), bytes > 0 {
+            tiles.append(
+                "<li class=\"plain\"><b>\(sent)</b><span>sent over the air</span></li>"
+            )
+        }
+        return "<ul class=\"tiles\">\n" + tiles.joined(separator: "\n") + "\n</ul>"
+    }
+
+    private static func tile(_ count: Int, _ name: String, _ mark: Mark) -> String {
+        "<li class=\"\(mark.rawValue)\"><b>\(count)</b><span>\(mark.sign) \(name)</span></li>"
+    }
+
+    /// How an outcome is shown: a colour, and a sign for those who do not tell it.
+    enum Mark: String {
+        case good, wait, bad
+
+        var sign: String {
+            switch self {
+            case .good: "✓"
+            case .wait: "◌"
+            case .bad: "✕"
+            }
+        }
+    }
+
+    static func mark(_ outcome: Outcome?) -> Mark {
+        switch outcome?.tally {
+        case .ok, .current: .good
+        case .deferred, .unreachable, .skipped, nil: .wait
+        case .failed, .aborted: .bad
+        }
+    }
+
+    // MARK: What a person should look at
+
+    private static func attention(_ story: RunStory) -> String {
+        let wanting = story.vehicles.filter { mark($0.verdict?.outcome) != .good }
+        guard !wanting.isEmpty else {
+            return "<section><h2>To look at</h2><p>Nothing: every vehicle is where it should be."
+                + "</p></section>"
+        }
+        let items = wanting.sorted { left, right in
+            let (first, second) = (mark(left.verdict?.outcome), mark(right.verdict?.outcome))
+            return first == second ? left.id < right.id : first == .bad
+        }.map { vehicle -> String in
+            let mark = mark(vehicle.verdict?.outcome)
+            var text =
+                "<li class=\"\(mark.rawValue)\"><b>\(Markup.text(vehicle.id.text))</b> "
+                + "\(badge(vehicle)) \(Markup.text(vehicle.verdict?.message ?? unfinished))"
+            for problem in vehicle.problems {
+                text +=
+                    "<div class=\"measured\">\(Markup.text(problem.check)): measured "
+                    + "<b>\(Markup.text(problem.measured))</b>, required "
+                    + "<b>\(Markup.text(problem.required))</b></div>"
+            }
+            return text + "</li>"
+        }
+        return "<section><h2>To look at</h2>\n<ul class=\"attention\">\n"
+            + items.joined(separator: "\n") + "\n</ul></section>"
+    }
+
+    private static let unfinished = "the run ended before its verdict; the next run goes on"
+
+    private static func badge(_ vehicle: VehicleStory) -> String {
+        let mark = mark(vehicle.verdict?.outcome)
+        let name = vehicle.verdict?.outcome.rawValue ?? "unfinished"
+        return "<span class=\"badge \(mark.rawValue)\">\(mark.sign) \(name)</span>"
+    }
+
+    // MARK: All vehicles
+
+    private static let columns = [
+        "vehicle", "outcome", "versions", "took", "sent", "rate", "interruptions", "message",
+    ]
+
+    private static func vehicles(_ story: RunStory) -> String {
+        let head = columns.map { "<th scope=\"col\">\($0)</th>" }.joined()
+        let rows = story.vehicles.map { vehicle -> String in
+            let verdict = vehicle.verdict
+            let sent = verdict.flatMap { $0.bytesSent.bytes > 0 ? $0.bytesSent.description : nil }
+            let rate = vehicle.rate.map { "\(Markup.number($0 / 1_024, digits: 1)) KiB/s" }
+            let causes = vehicle.interruptions.map(Markup.text).joined(separator: "; ")
+            let interruptions =
+                vehicle.interruptions.isEmpty
+                ? "–" : "<span title=\"\(causes)\">\(vehicle.interruptions.count)</span>"
+            var name = "<b>\(Markup.text(vehicle.id.text))</b>"
+            if let serial = vehicle.serial {
+                name += "<br><small>\(Markup.text(serial.text))</small>"
+            }
+            var message = Markup.text(verdict?.message ?? unfinished)
+            for step in vehicle.steps {
+                let facts = step.facts.map { "\($0.name) \($0.value)" }.joined(separator: ", ")
+                message +=
+                    "<br><small>\(Markup.text(step.action)): \(step.fate.rawValue)"
+                    + (facts.isEmpty ? "" : ", \(Markup.text(facts))") + "</small>"
+            }
+            for retry in vehicle.retries {
+                message +=
+                    "<br><small>tried again after \(retry.failure.rawValue): "
+                    + "\(Markup.text(retry.message))</small>"
+            }
+            let cells = [
+                name, badge(vehicle), (verdict?.versions).map(Markup.text) ?? "–",
+                verdict.map { $0.took.brief } ?? "–", sent ?? "–", rate ?? "–", interruptions,
+                message,
+            ]
+            return "<tr>"
+                + zip(columns, cells).map { "<td data-label=\"\($0)\"><span>\($1)</span></td>" }
+                .joined()
+                + "</tr>"
+        }
+        return "<section><h2>Vehicles</h2>\n<table>\n<thead><tr>\(head)</tr></thead>\n<tbody>\n"
+            + rows.joined(separator: "\n") + "\n</tbody>\n</table></section>"
+    }
+
+    private static func remarks(_ story: RunStory) -> String {
+        var text = ""
+        if !story.images.isEmpty {
+            let items = story.images.map { "<li>\(Markup.text($0.name)), \($0.size)</li>" }
+            text += "<section><h2>Images</h2><ul>\(items.joined())</ul></section>\n"
+        }
+        if !story.notices.isEmpty {
+            let items = story.notices.map { "<li>\(Markup.text($0))</li>" }
+            text += "<section><h2>Course</h2><ul>\(items.joined())</ul></section>\n"
+        }
+        if !story.warnings.isEmpty {
+            let items = story.warnings.map { "<li>\(Markup.text($0))</li>" }
+            text += "<section><h2>Warnings</h2><ul>\(items.joined())</ul></section>\n"
+        }
+        return text
+    }
+}
+
+extension WallTime {
+    /// As `2026-11-21 03:36:05Z`.
+    fileprivate var toTheSecond: String {
+        description.split(separator: ".")[0].split(separator: "T").joined(separator: " ") + "Z"
+    }
+}

@@ -1,0 +1,70 @@
+import Domain
+
+/// A run as JUnit's XML: a vehicle is a test case, and build servers know what to do with it.
+///
+/// Only what went wrong on a vehicle that answered is a failure; who was not there or had to wait is
+/// skipped, with the reason.
+package enum JUnitReport {
+    package static func text(_ story: RunStory) -> String {
+        let vehicles = story.vehicles
+        let name = Markup.text(story.start?.rollout ?? "rollout")
+        let failures = vehicles.count { $0.fate == .failure }
+        let skipped = vehicles.count { $0.fate == .skipped }
+        let took = story.end.map { Markup.seconds($0.run.took) } ?? "0"
+        let counts =
+            "tests=\"\(vehicles.count)\" failures=\"\(failures)\" errors=\"0\" "
+            + "skipped=\"\(skipped)\" time=\"\(took)\""
+        var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        text += "<testsuites name=\"yardmaster\" \(counts)>\n"
+        text += "  <testsuite name=\"\(name)\" \(counts)"
+        if let began = story.began { text += " timestamp=\"\(began.description)\"" }
+        text += ">\n"
+        for vehicle in vehicles { text += testCase(vehicle, name) }
+        return text + "  </testsuite>\n</testsuites>\n"
+    }
+
+    private static func testCase(_ vehicle: VehicleStory, _ rollout: String) -> String {
+        let took = vehicle.verdict.map { Markup.seconds($0.took) } ?? "0"
+        var text =
+            "    <testcase classname=\"\(rollout)\" name=\"\(Markup.text(vehicle.id.text))\" "
+            + "time=\"\(took)\">\n"
+        text += properties(vehicle)
+        let message = Markup.text(vehicle.verdict?.message ?? "the run ended before its verdict")
+        switch vehicle.fate {
+        case .passed: break
+        case .failure:
+            let kind = vehicle.verdict?.failure?.rawValue ?? vehicle.verdict?.outcome.rawValue
+            text += "      <failure type=\"\(kind ?? "failed")\" message=\"\(message)\"/>\n"
+        case .skipped: text += "      <skipped message=\"\(message)\"/>\n"
+        }
+        return text + "    </testcase>\n"
+    }
+
+    private static func properties(_ vehicle: VehicleStory) -> String {
+        let pairs: [(String, String?)] = [
+            ("serial", vehicle.serial?.text),
+            ("outcome", vehicle.verdict?.outcome.rawValue ?? "unfinished"),
+            ("version-before", vehicle.verdict?.versionBefore?.description),
+            ("version-after", vehicle.verdict?.versionAfter?.description),
+        ]
+        var text = "      <properties>\n"
+        for case (let name, let value?) in pairs {
+            text += "        <property name=\"\(name)\" value=\"\(Markup.text(value))\"/>\n"
+        }
+        return text + "      </properties>\n"
+    }
+}
+
+extension VehicleStory {
+    fileprivate enum Fate {
+        case passed, failure, skipped
+    }
+
+    fileprivate var fate: Fate {
+        switch verdict?.outcome.tally {
+        case .ok, .current: .passed
+        case .failed, .aborted: .failure
+        case .deferred, .unreachable, .skipped, nil: .skipped
+        }
+    }
+}

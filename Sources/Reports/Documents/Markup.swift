@@ -1,0 +1,39 @@
+import Domain
+
+/// Text that goes into HTML or XML.
+enum Markup {
+    /// Safe between tags and in quoted values; what XML cannot hold is shown as its number.
+    static func text(_ text: String) -> String {
+        var result = ""
+        for scalar in text.visible.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            case "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    /// A number with so many digits after the point.
+    static func number(_ value: Double, digits: Int) -> String {
+        var scale = 1
+        for _ in 0..<digits { scale *= 10 }
+        let scaled = (value * Double(scale)).rounded()
+        guard scaled.isFinite, scaled.magnitude < 1e15 else { return "0" }
+        let whole = Int(scaled)
+        let sign = whole < 0 ? "-" : ""
+        guard digits > 0 else { return String(whole) }
+        let rest = String(Int(whole.magnitude) % scale)
+        let padded = String(repeating: "0", count: digits - rest.utf8.count) + rest
+        return "\(sign)\(Int(whole.magnitude) / scale).\(padded)"
+    }
+
+    static func seconds(_ duration: Duration) -> String {
+        number(Double(duration.nanoseconds) / 1e9, digits: 3)
+    }
+}

@@ -1,0 +1,143 @@
+package import Domain
+
+/// A run as it is told afterwards: what every written report is made from.
+///
+/// Gathers while the run goes on, and forgets what no report shows.
+package struct RunStory: Sendable {
+    package private(set) var start: RunStart?
+    package private(set) var began: WallTime?
+    package private(set) var end: (run: RunEnd, time: WallTime)?
+    package private(set) var images: [(name: String, size: ByteCount)] = []
+    package private(set) var warnings: [String] = []
+    /// What the run decided as a whole: waves, gates, windows.
+    package private(set) var notices: [String] = []
+    private var told: [VehicleID: VehicleStory] = [:]
+    private var open: [VehicleID: Segment] = [:]
+    private var closed: [Segment] = []
+    private var report = JSONReport()
+    private var documentText: String?
+
+    package init() {}
+
+    /// The vehicles in the order of their ids.
+    package var vehicles: [VehicleStory] { told.values.sorted { $0.id < $1.id } }
+
+    /// What each adapter did, in the order of time.
+    package var segments: [Segment] {
+        closed.sorted { ($0.from.milliseconds, $0.vehicle) < ($1.from.milliseconds, $1.vehicle) }
+    }
+
+    /// The document of `--json`; nil before the run has ended.
+    package var document: String? { documentText }
+
+    package mutating func note(_ event: Event) {
+        if let text = report.print(event, at: Moment(nanoseconds: 0)).first?.text {
+            documentText = text
+        }
+        switch event.body {
+        case .runStarted(let run):
+            start = run
+            began = event.time
+        case .imageReady(let name, _, let size): images.append((name, size))
+        case .attemptStarted(let id, let serial, _, _):
+            told[id, default: VehicleStory(id)].serial = serial
+        case .stateChanged(let id, let state, _): entered(state, id, event.time)
+        case .progress(let id, let progress):
+            told[id, default: VehicleStory(id)].progress = progress
+        case .problem(let id, let problem):
+            told[id, default: VehicleStory(id)].problems.append(problem)
+        case .retrying(let id, let failure, let message, _):
+            told[id, default: VehicleStory(id)].retries.append((failure, message))
+        case .interrupted(let id, let cause, _):
+            told[id, default: VehicleStory(id)].interruptions.append(cause)
+        case .stepEnded(let id, let step):
+            told[id, default: VehicleStory(id)].steps.append(step)
+        case .vehicleEnded(let id, let verdict):
+            told[id, default: VehicleStory(id)].verdict = verdict
+            close(id, event.time)
+        case .warning(let text): warnings.append(text)
+        case .notice(let notice): notices.append(notice.message)
+        case .runEnded(let run):
+            end = (run, event.time)
+            for id in open.keys.sorted() { close(id, event.time) }
+        case .inspected: break
+        }
+    }
+
+    private mutating func entered(_ state: ExecutionState, _ id: VehicleID, _ time: WallTime) {
+        close(id, time)
+        guard let phase = Phase(state) else { return }
+        open[id] = Segment(
+            adapter: start?.adapters.first ?? "radio",
+            vehicle: id,
+            phase: phase,
+            from: time,
+            to: time
+        )
+    }
+
+    private mutating func close(_ id: VehicleID, _ time: WallTime) {
+        guard var segment = open.removeValue(forKey: id) else { return }
+        segment.to = max(segment.from, time)
+        let length = segment.from.duration(to: segment.to)
+        if segment.phase == .transfer {
+            told[id, default: VehicleStory(id)].transfer += length
+        }
+        // What took no time is not seen on a time line either.
+        guard length > .zero else { return }
+        if let last = closed.last, last.vehicle == id, last.phase == segment.phase,
+            last.to == segment.from
+        {
+            closed[closed.count - 1].to = segment.to
+        } else {
+            closed.append(segment)
+        }
+    }
+
+    /// What an adapter was doing for one vehicle, and for how long.
+    package struct Segment: Sendable, Equatable {
+        package let adapter: String
+        package let vehicle: VehicleID
+        package let phase: Phase
+        package let from: WallTime
+        package fileprivate(set) var to: WallTime
+    }
+
+    /// The kinds of work that a time line tells apart.
+    package enum Phase: String, CaseIterable, Sendable {
+        case search, connect, transfer, settle, interrupted
+
+        init?(_ state: ExecutionState) {
+            switch state {
+            case .queued, .ended: return nil
+            case .seeking: self = .search
+            case .connecting, .authenticating, .inspecting, .acting, .starting: self = .connect
+            case .transferring: self = .transfer
+            case .settling, .confirming: self = .settle
+            case .interrupted: self = .interrupted
+            }
+        }
+    }
+}
+
+/// What a run did on one vehicle.
+package struct VehicleStory: Sendable {
+    package let id: VehicleID
+    package fileprivate(set) var serial: Serial?
+    package fileprivate(set) var verdict: Verdict?
+    package fileprivate(set) var progress: Progress?
+    package fileprivate(set) var problems: [Problem] = []
+    package fileprivate(set) var retries: [(failure: FailureClass, message: String)] = []
+    package fileprivate(set) var interruptions: [String] = []
+    package fileprivate(set) var steps: [StepResult] = []
+    /// Time in which image bytes were on their way.
+    package fileprivate(set) var transfer: Duration = .zero
+
+    fileprivate init(_ id: VehicleID) { self.id = id }
+
+    /// Image bytes a second of transfer; nil when nothing was sent.
+    package var rate: Double? {
+        guard let verdict, verdict.bytesSent.bytes > 0, transfer > .zero else { return nil }
+        return Double(verdict.bytesSent.bytes) / (Double(transfer.nanoseconds) / 1e9)
+    }
+}

@@ -1,0 +1,75 @@
+package import Domain
+package import Journal
+
+/// Who says which execution may touch a module.
+///
+/// On one machine that is the journal. Several gateways need one place for all of them, where a
+/// right has an end and its epoch fences off whoever held it before.
+package protocol Coordinator: Sendable {
+    /// Asks for the right; asking again while it is held gives the same one.
+    func claim(
+        _ serial: Serial,
+        for vehicle: VehicleID
+    ) async throws(JournalError) -> Claim
+
+    /// Gives it back; harmless when it is not held any more.
+    func release(_ lease: Lease) async throws(JournalError)
+}
+
+/// The answer to asking for the right to touch a module.
+package enum Claim: Sendable, Equatable {
+    case granted(Lease)
+    /// Somebody else has it; the text says who, for people.
+    case held(by: String)
+}
+
+/// The right to touch one module.
+package struct Lease: Sendable, Equatable {
+    package let serial: Serial
+    /// Grows with each grant: what was done under an older one does not count any more.
+    package let epoch: Int
+    package let vehicle: VehicleID
+    /// After this moment the module must not be touched; nil where the right has no end.
+    package let until: Moment?
+
+    package init(serial: Serial, epoch: Int, vehicle: VehicleID, until: Moment?) {
+        self.serial = serial
+        self.epoch = epoch
+        self.vehicle = vehicle
+        self.until = until
+    }
+}
+
+/// The rights of one machine, kept in its journal.
+package struct LocalCoordinator: Coordinator {
+    private let journal: Journal
+    private let run: Int
+
+    package init(journal: Journal, run: Int) {
+        self.journal = journal
+        self.run = run
+    }
+
+    package func claim(
+        _ serial: Serial,
+        for vehicle: VehicleID
+    ) async throws(JournalError) -> Claim {
+        guard let record = try await journal.claim(serial, for: vehicle, run: run) else {
+            return .held(by: "another vehicle of this run")
+        }
+        return .granted(
+            Lease(serial: serial, epoch: record.epoch, vehicle: vehicle, until: nil)
+        )
+    }
+
+    package func release(_ lease: Lease) async throws(JournalError) {
+        try await journal.release(
+            LeaseRecord(
+                serial: lease.serial,
+                epoch: lease.epoch,
+                run: run,
+                vehicle: lease.vehicle
+            )
+        )
+    }
+}

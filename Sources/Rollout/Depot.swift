@@ -1,0 +1,62 @@
+package import Domain
+package import Journal
+package import Radio
+
+/// What an execution needs from around it.
+package struct Depot: Sendable {
+    package let rollout: String
+    package let run: Int
+    /// The adapter: an execution asks for it and gives it back.
+    package private(set) var air: any Airtime
+    package let time: any Timekeeper
+    package let journal: Journal
+    package let events: EventStream
+    package private(set) var stop: StopSignal
+    package let rules: RolloutRules
+    /// Who says that a module may be touched: the journal, unless somebody else is named.
+    package let coordinator: any Coordinator
+    /// An adapter, by its name, in the role that GO devices come to; nil when it has none.
+    package let peripherals: @Sendable (String) -> (any Peripheral)?
+    /// Numbers that nobody can foresee.
+    package let chance: @Sendable () -> UInt64
+
+    package init(
+        rollout: String,
+        run: Int,
+        air: any Airtime,
+        time: any Timekeeper,
+        journal: Journal,
+        events: EventStream,
+        stop: StopSignal,
+        rules: RolloutRules,
+        coordinator: (any Coordinator)? = nil,
+        peripherals: @escaping @Sendable (String) -> (any Peripheral)? = { _ in nil },
+        chance: @escaping @Sendable () -> UInt64 = {
+            var source = SystemRandomNumberGenerator()
+            return source.next()
+        }
+    ) {
+        self.rollout = rollout
+        self.run = run
+        self.air = air
+        self.time = time
+        self.journal = journal
+        self.events = events
+        self.stop = stop
+        self.rules = rules
+        self.coordinator = coordinator ?? LocalCoordinator(journal: journal, run: run)
+        self.peripherals = peripherals
+        self.chance = chance
+    }
+
+    package var central: any Central { air.central }
+
+    var peripheral: (any Peripheral)? { peripherals(central.adapter) }
+
+    /// The same for one execution, with its own turns and its own signal to stop.
+    func with(air: any Airtime, stop: StopSignal) -> Depot {
+        var depot = self
+        (depot.air, depot.stop) = (air, stop)
+        return depot
+    }
+}

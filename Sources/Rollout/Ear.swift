@@ -1,0 +1,77 @@
+import Domain
+import Modules
+import Radio
+import Synchronization
+
+/// Hears on one adapter which of the rollout's modules are there, and how strong.
+struct Ear: Sendable {
+    /// A first look around goes on until nobody new was heard for this long.
+    private static let lull = Duration.seconds(1)
+    /// Work does not wait for a look around for longer than this.
+    private static let longest = Duration.seconds(5)
+
+    let adapter: Int
+    let serials: [Serial: Int]
+    let turns: Turns
+    var profiles = ProfileLibrary.shipped
+
+    /// Lets through whom this adapter has not heard yet.
+    var filter: ScanFilter {
+        ScanFilter { advertisement in
+            vehicle(in: advertisement).map(isNews) ?? false
+        }
+    }
+
+    /// The vehicle whose module advertises this, in whichever role it is.
+    private func vehicle(in advertisement: Advertisement) -> Int? {
+        if let sighting = ModuleSighting(advertisement) { return serials[sighting.serial] }
+        return profiles.recognise(advertisement).flatMap { serials[$0.serial] }
+    }
+
+    private func isNews(_ vehicle: Int) -> Bool {
+        turns.with { state in
+            let facts = state.scheduler.dispatch.vehicles[vehicle]
+            guard facts.signals[adapter] == nil else { return false }
+            switch facts.place {
+            case .closed, .queued: return true
+            case .holding, .resting, .asking, .ended: return false
+            }
+        }
+    }
+
+    func listen(
+        to scan: any Scan,
+        until limit: Moment,
+        _ time: any Timekeeper
+    ) async throws(RadioError) {
+        let began = time.now
+        var last = began
+        while time.now < limit, !Task.isCancelled {
+            let (isWanted, isDone) = turns.with { state in
+                (state.scheduler.isWanted(adapter), state.scheduler.dispatch.unheard == 0)
+            }
+            let isQuiet = last.duration(to: time.now) >= Self.lull
+            let isLong = began.duration(to: time.now) >= Self.longest
+            if isWanted && (isQuiet || isLong || isDone) { return }
+            if isDone && isQuiet { return }
+            let next = min(limit, time.now.advanced(by: .milliseconds(250)))
+            let heard: Advertisement
+            do throws(RadioError) {
+                heard = try await scan.next(before: next)
+            } catch {
+                guard error == .timedOut else { throw error }
+                continue
+            }
+            guard let vehicle = vehicle(in: heard), isNews(vehicle) else { continue }
+            turns.with { $0.scheduler.heard(vehicle, on: adapter, signal: heard.signal) }
+            last = time.now
+        }
+    }
+}
+
+/// Counts from 1.
+final class Counter: Sendable {
+    private let count = Atomic<Int>(0)
+
+    func next() -> Int { count.wrappingAdd(1, ordering: .relaxed).newValue }
+}

@@ -1,0 +1,56 @@
+import Domain
+
+/// Waiting without holding an adapter.
+extension Execution {
+    /// How long a wait may be before it is asked whether the run goes on.
+    private static let patience = Duration.seconds(2)
+
+    /// Gives the adapter back until a moment and then waits for a turn; no link may be open.
+    func rest(
+        until moment: Moment,
+        _ need: AirtimeNeed,
+        for purpose: @autoclosure () -> String
+    ) async throws(Halt) {
+        depot.air.giveBack()
+        while time.now < moment && !depot.stop.isRequested {
+            await time.sleep(
+                until: min(moment, time.now.advanced(by: Self.patience)),
+                for: purpose()
+            )
+            if Task.isCancelled { break }
+        }
+        await depot.air.take(for: need)
+        if depot.stop.isRequested { throw .stopped }
+    }
+
+    /// The same between two attempts; false when the run was stopped meanwhile.
+    func rested(
+        _ pause: Duration,
+        _ need: AirtimeNeed,
+        _ purpose: @autoclosure () -> String
+    ) async -> Bool {
+        do throws(Halt) {
+            try await rest(until: time.now.advanced(by: pause), need, for: purpose())
+            return true
+        } catch { return false }
+    }
+
+    /// Lets others have a turn; returns at once when nobody waits.
+    func giveWay(_ need: AirtimeNeed) async throws(Halt) {
+        try await rest(until: time.now, need, for: "the adapter")
+    }
+}
+
+/// The pauses between two looks for a module that restarts: short at first, for most are quick.
+struct ReturnPause {
+    /// How long one look takes: a few advertisements' time.
+    static let look = Duration.seconds(3)
+    private static let longest = Duration.seconds(15)
+
+    private var pause = Duration.seconds(2)
+
+    mutating func next() -> Duration {
+        defer { pause = min(Self.longest, pause * 3 / 2) }
+        return pause
+    }
+}

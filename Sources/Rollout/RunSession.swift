@@ -1,0 +1,539 @@
+import Domain
+import Journal
+import Manifest
+import Modules
+import Radio
+import Reports
+
+/// A run under way: performs what the scheduler decides, each vehicle in a task of its own.
+struct RunSession {
+    private let run: RolloutRun
+    private let depot: Depot
+    private let ledger: Ledger
+    private let turns: Turns
+    /// Asked when those under way are to stop.
+    private let halt: StopSignal
+    private let serials: [Serial: Int]
+    private let position = Counter()
+
+    private static let tick = Duration.seconds(1)
+    /// How often the journal is asked for requests, and the host for adapters.
+    private static let askPause = Duration.seconds(2)
+    private static let rosterPause = Duration.seconds(10)
+
+    init(_ run: RolloutRun, _ ledger: Ledger) {
+        self.run = run
+        self.ledger = ledger
+        depot = run.depot
+        halt = StopSignal(under: run.depot.stop)
+        let schedule = run.schedule
+        let vehicles = run.jobs.indices.map { index in
+            var vehicle = Dispatch.Vehicle()
+            let record = ledger.earlier[index]
+            vehicle.isOpen = record.map(Self.isOpen) ?? false
+            vehicle.isDone = ledger.isDone(index)
+            vehicle.attempts = record?.end == nil ? record?.attempt ?? 0 : 0
+            return vehicle
+        }
+        let dispatch = Dispatch(
+            vehicles,
+            adapters: run.adapters.map(\.adapter),
+            linksPerAdapter: schedule.linksPerAdapter,
+            overlaps: schedule.overlaps
+        )
+        var board = WaveBoard(
+            schedule.waves,
+            strata: schedule.models,
+            rules: schedule.rules,
+            beginning: ledger.isContinued ? ledger.rollout?.wave ?? 0 : 0,
+            soakedSince: ledger.rollout?.waveEnded
+        )
+        for (index, record) in ledger.earlier.enumerated() {
+            guard ledger.isContinued, let rollout = ledger.rollout, let end = record?.end,
+                end.time >= rollout.began
+            else { continue }
+            if end.time >= rollout.gateSince {
+                board.remember(
+                    index,
+                    end.outcome,
+                    end.failure,
+                    touched: record?.image != nil
+                )
+            }
+            if ledger.isDone(index) { board.wasDone(index, end.outcome) }
+        }
+        turns = Turns(
+            Scheduler(dispatch, board, schedule.limits),
+            run.adapters,
+            time: run.depot.time
+        )
+        serials = Dictionary(
+            run.jobs.enumerated().map { ($0.element.serial, $0.offset) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    /// A module that was left in mid-update: nothing else is as urgent.
+    private static func isOpen(_ record: ExecutionRecord) -> Bool {
+        record.inBootloader || (record.end == nil && record.image != nil)
+    }
+
+    func run() async throws(JournalError) -> RunResult {
+        try await leaveAlone()
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.keepTime() }
+            turns.advance()
+            while !(turns.with { $0.scheduler.isOver && $0.actions.isEmpty }) {
+                for action in turns.takeActions() { await perform(action, &group) }
+                turns.advance()
+                if turns.with({ $0.scheduler.isOver && $0.actions.isEmpty }) { break }
+                await turns.bell.wait()
+            }
+            group.cancelAll()
+        }
+        if let failure = turns.with({ $0.failure }) { throw failure }
+        let ending = turns.with { $0.scheduler.ending } ?? .complete
+        if case .aborted(let why) = ending { try await abortRest(why) }
+        try await depot.events.save(in: depot.journal)
+        try await ledger.end(ending)
+        return ledger.result(ending)
+    }
+
+    // MARK: Actions
+
+    private func perform(
+        _ action: Scheduler.Action,
+        _ group: inout DiscardingTaskGroup
+    ) async {
+        do throws(JournalError) {
+            switch action {
+            case .begin(let vehicle, _):
+                let stop = StopSignal(under: halt)
+                turns.with { $0.stops[vehicle] = stop }
+                let place = position.next()
+                group.addTask { await self.work(on: vehicle, place, stop) }
+            case .goOn:
+                break
+            case .listen(let adapter):
+                group.addTask { await self.listen(on: adapter) }
+            case .giveUp(let vehicle):
+                try await giveUp(vehicle)
+            case .timeOut(let vehicle):
+                turns.with { $0.stops[vehicle] }?.request()
+            case .waveBegan(let wave, let count):
+                try await ledger.waveBegan(wave)
+                let total = run.schedule.waves.count
+                if total > 1 {
+                    notice(
+                        .waveBegan,
+                        wave: wave,
+                        "wave \(wave + 1) of \(total): \(count) vehicles"
+                    )
+                }
+            case .waveEnded(let wave):
+                try await ledger.waveEnded(wave)
+                if run.schedule.waves.count > 1 {
+                    notice(.waveEnded, wave: wave, "wave \(wave + 1) has ended")
+                }
+            case .replaced(let vehicle, let other, let wave):
+                notice(
+                    .replaced,
+                    wave: wave,
+                    vehicle: run.jobs[vehicle].vehicle,
+                    "is not heard; \(run.jobs[other].vehicle) takes its place in wave \(wave + 1)"
+                )
+            case .check(let wave):
+                group.addTask { await self.check(after: wave) }
+            case .waiting(let until):
+                notice(.waiting, "waits for the window, which opens at \(until)")
+            case .windowOpened(let until):
+                notice(.windowOpened, "the window is open until \(until)")
+            case .drain(let ending):
+                if case .aborted = ending { depot.rules.retryBudget.close() }
+                if let why = ending.sentence { notice(.draining, why) }
+            case .stopAll:
+                halt.request()
+            case .cutAll:
+                halt.request()
+                group.cancelAll()
+            }
+        } catch { fail(error) }
+    }
+
+    private func notice(
+        _ kind: Notice.Kind,
+        wave: Int? = nil,
+        vehicle: VehicleID? = nil,
+        _ message: String
+    ) {
+        depot.events.emit(
+            .notice(Notice(kind, wave: wave.map { $0 + 1 }, vehicle: vehicle, message))
+        )
+    }
+
+    /// The journal cannot be written: nothing may be done any more.
+    private func fail(_ error: JournalError) {
+        turns.with { state in
+            if state.failure == nil { state.failure = error }
+            state.actions += state.scheduler.drain(.stopped)
+        }
+        halt.request()
+        turns.bell.ring()
+    }
+
+    // MARK: Vehicles
+
+    private func work(on vehicle: Int, _ place: Int, _ stop: StopSignal) async {
+        let job = run.jobs[vehicle]
+        let execution = Execution(
+            job,
+            in: depot.with(air: Turn(vehicle: vehicle, turns: turns), stop: stop),
+            position: place,
+            earlier: ledger.earlier[vehicle]
+        )
+        do throws(JournalError) {
+            var verdict = try await execution.run()
+            if verdict == nil, stop.isRequested, !halt.isRequested {
+                verdict = try await timedOut(vehicle)
+            }
+            try await depot.events.save(in: depot.journal)
+            if let verdict {
+                try await settle(vehicle, verdict, touched: execution.record.image != nil)
+            } else {
+                ended(vehicle, nil, nil, touched: false)
+            }
+        } catch {
+            fail(error)
+            ended(vehicle, nil, nil, touched: false)
+        }
+    }
+
+    /// What follows from a verdict.
+    private func settle(
+        _ vehicle: Int,
+        _ verdict: Verdict,
+        touched: Bool
+    ) async throws(JournalError) {
+        let job = run.jobs[vehicle]
+        if verdict.outcome == .succeeded, verdict.bytesSent > .zero {
+            try await depot.journal.note(
+                Measure(
+                    vehicle: job.vehicle,
+                    model: run.schedule.models[vehicle],
+                    bytes: verdict.bytesSent,
+                    airtime: turns.with {
+                        $0.scheduler.dispatch.airtime(of: vehicle, at: depot.time.now)
+                    },
+                    at: depot.time.wallTime
+                )
+            )
+        }
+        if run.schedule.quarantineAfter != nil, touched, verdict.outcome.tally == .failed,
+            let release = job.release
+        {
+            _ = try await depot.journal.countFailure(
+                job.vehicle,
+                release: release,
+                message: verdict.message,
+                at: depot.time.wallTime
+            )
+        }
+        ended(vehicle, verdict.outcome, verdict.failure, touched: touched)
+    }
+
+    private func ended(
+        _ vehicle: Int,
+        _ outcome: Outcome?,
+        _ failure: FailureClass?,
+        touched: Bool
+    ) {
+        if let outcome { ledger.note(vehicle, outcome) }
+        turns.with { state in
+            state.stops[vehicle] = nil
+            if outcome != nil, let adapter = state.scheduler.dispatch.adapter(of: vehicle) {
+                state.ill[adapter] = nil
+            }
+            state.actions += state.scheduler.ended(
+                vehicle,
+                outcome,
+                failure,
+                touched: touched,
+                at: depot.time.now
+            )
+        }
+        turns.advance()
+        turns.bell.ring()
+    }
+
+    private func timedOut(_ vehicle: Int) async throws(JournalError) -> Verdict {
+        let limit = run.schedule.limits.airtime.vehicle ?? .zero
+        return try await conclude(
+            vehicle,
+            .timedOut,
+            nil,
+            "used up its airtime of \(limit.brief); the next run goes on where it stands"
+        )
+    }
+
+    private func giveUp(_ vehicle: Int) async throws(JournalError) {
+        let limit = run.schedule.limits.patience
+        let verdict = try await conclude(
+            vehicle,
+            .unreachable,
+            .unreachable,
+            "not heard within \(limit.brief); is it in the depot, charged, and not connected "
+                + "to a phone?"
+        )
+        try await depot.events.save(in: depot.journal)
+        ended(vehicle, verdict.outcome, verdict.failure, touched: false)
+    }
+
+    /// A verdict without an attempt, in the journal and as an event.
+    private func conclude(
+        _ vehicle: Int,
+        _ outcome: Outcome,
+        _ failure: FailureClass?,
+        _ message: String
+    ) async throws(JournalError) -> Verdict {
+        let job = run.jobs[vehicle]
+        let now = depot.time.wallTime
+        var record =
+            try await depot.journal.execution(rollout: depot.rollout, vehicle: job.vehicle)
+            ?? ExecutionRecord(
+                rollout: depot.rollout,
+                vehicle: job.vehicle,
+                serial: job.serial,
+                run: depot.run,
+                started: now
+            )
+        if record.serial != job.serial {
+            record = ExecutionRecord(
+                rollout: depot.rollout,
+                vehicle: job.vehicle,
+                serial: job.serial,
+                run: depot.run,
+                started: now
+            )
+        }
+        record.run = depot.run
+        record.state = .ended
+        record.updated = now
+        record.nextDeadline = nil
+        record.end = ExecutionRecord.End(outcome, failure: failure, message: message, at: now)
+        try await depot.journal.record(record, durably: true)
+        let verdict = Verdict(
+            outcome: outcome,
+            failure: failure,
+            message: message,
+            versionBefore: record.versionBefore,
+            versionAfter: record.versionAfter,
+            attempts: record.attempt,
+            interruptions: record.interruptions,
+            bytesSent: .zero,
+            took: .zero
+        )
+        depot.events.emit(.vehicleEnded(job.vehicle, verdict))
+        return verdict
+    }
+
+    /// Vehicles that are inhibited or in quarantine have their verdict before anything is begun.
+    private func leaveAlone() async throws(JournalError) {
+        let inhibits = try await depot.journal.inhibits(at: depot.time.wallTime)
+        var whole: Inhibit?
+        var single: [VehicleID: Inhibit] = [:]
+        for inhibit in inhibits {
+            if let vehicle = inhibit.vehicle { single[vehicle] = inhibit } else { whole = inhibit }
+        }
+        var quarantined: [VehicleID: [FailureCount]] = [:]
+        if let limit = run.schedule.quarantineAfter {
+            for count in try await depot.journal.failures(atLeast: limit) {
+                quarantined[count.vehicle, default: []].append(count)
+            }
+        }
+        guard !inhibits.isEmpty || !quarantined.isEmpty else { return }
+        for (index, job) in run.jobs.enumerated() {
+            if let inhibit = single[job.vehicle] ?? whole {
+                let verdict = try await conclude(index, .deferred, nil, inhibit.sentence)
+                skip(index, verdict)
+            } else if let count = quarantined[job.vehicle]?.first(where: {
+                $0.release == job.release
+            }) {
+                let verdict = try await conclude(
+                    index,
+                    .failed,
+                    nil,
+                    "in quarantine after \(count.count) failures, the last: \(count.message); "
+                        + "mend it and say 'yardmaster clear \(job.vehicle)'"
+                )
+                skip(index, verdict)
+            }
+        }
+    }
+
+    private func skip(_ index: Int, _ verdict: Verdict) {
+        ledger.note(index, verdict.outcome)
+        turns.with { state in
+            state.actions += state.scheduler.ended(
+                index,
+                verdict.outcome,
+                verdict.failure,
+                touched: false,
+                at: depot.time.now
+            )
+        }
+    }
+
+    private func abortRest(_ why: String) async throws(JournalError) {
+        for index in run.jobs.indices where ledger.outcome(of: index) == nil {
+            let verdict = try await conclude(index, .aborted, nil, why)
+            ledger.note(index, verdict.outcome)
+        }
+    }
+
+    // MARK: Beside the vehicles
+
+    private func check(after wave: Int) async {
+        let failure = await run.schedule.check(wave)
+        turns.with { state in
+            state.actions += state.scheduler.checked(wave, failure: failure)
+        }
+        turns.advance()
+        turns.bell.ring()
+    }
+
+    /// Time passes: the window, the budgets, signals, requests and adapters are looked at.
+    private func keepTime() async {
+        var nextAsk = depot.time.now
+        var nextRoster = depot.time.now.advanced(by: Self.rosterPause)
+        while !Task.isCancelled {
+            await depot.time.sleep(for: Self.tick, "the scheduler's next look around")
+            if depot.stop.isRequested {
+                turns.with { $0.actions += $0.scheduler.drain(.stopped) }
+            }
+            let now = depot.time.now
+            for adapter in turns.with({ $0.recover(at: now) }) {
+                let name = turns.with { $0.centrals[adapter].adapter }
+                notice(.adapterFound, "\(name) is tried again")
+            }
+            if now >= nextAsk {
+                nextAsk = now.advanced(by: Self.askPause)
+                await askJournal()
+            }
+            if now >= nextRoster {
+                nextRoster = now.advanced(by: Self.rosterPause)
+                await askHost()
+            }
+            turns.advance()
+            turns.bell.ring()
+        }
+    }
+
+    private func askHost() async {
+        guard let present = await run.roster.present() else { return }
+        let names = Set(present.map(\.adapter))
+        let news: [(Notice.Kind, String)] = turns.with { state in
+            var news: [(Notice.Kind, String)] = []
+            for (index, adapter) in state.scheduler.dispatch.adapters.enumerated() {
+                if adapter.isUsable, !names.contains(adapter.name) {
+                    state.fallsIll(index, at: depot.time.now)
+                    news.append((.adapterLost, "\(adapter.name) is gone"))
+                } else if !adapter.isUsable, names.contains(adapter.name) {
+                    state.scheduler.found(index)
+                    news.append((.adapterFound, "\(adapter.name) is back"))
+                }
+            }
+            let known = Set(state.scheduler.dispatch.adapters.map(\.name))
+            for central in present where !known.contains(central.adapter) {
+                _ = state.scheduler.plugged(central.adapter)
+                state.centrals.append(central)
+                news.append((.adapterFound, "\(central.adapter) was plugged in"))
+            }
+            return news
+        }
+        for (kind, text) in news { notice(kind, text) }
+    }
+
+    private func askJournal() async {
+        guard run.schedule.plan != nil else { return }
+        do throws(JournalError) {
+            for open in try await depot.journal.openRequests(for: depot.rollout) {
+                let answer = try await takeUp(open.request)
+                try await depot.journal.answer(open, answer, at: depot.time.wallTime)
+                notice(.request, "\(open.request.kind.rawValue): \(answer)")
+            }
+        } catch { fail(error) }
+    }
+
+    private func takeUp(_ request: ControlRequest) async throws(JournalError) -> String {
+        func drain(_ ending: RunEnding) {
+            turns.with { $0.actions += $0.scheduler.drain(ending) }
+        }
+        switch request.kind {
+        case .pause:
+            drain(.paused(request.sentence("paused")))
+            return "begins nothing new and finishes what is under way"
+        case .abort:
+            drain(.aborted(request.sentence("aborted")))
+            return "begins nothing new, finishes what is under way, and is over"
+        case .resume:
+            return "it is under way"
+        case .yield:
+            drain(.replaced)
+            halt.request()
+            return "ends at the next safe point"
+        case .retry:
+            return "\(try await again(request.vehicles)) vehicles are taken again"
+        }
+    }
+
+    /// Takes vehicles again that were not done in this run; those named, or all of them.
+    private func again(_ vehicles: [VehicleID]) async throws(JournalError) -> Int {
+        let named = Set(vehicles)
+        var count = 0
+        for (index, job) in run.jobs.enumerated() {
+            guard named.isEmpty || named.contains(job.vehicle),
+                let outcome = ledger.outcome(of: index)
+            else { continue }
+            switch outcome.tally {
+            case .failed, .unreachable, .deferred: break
+            case .ok, .current, .skipped, .aborted: continue
+            }
+            let record = try await depot.journal.execution(
+                rollout: depot.rollout,
+                vehicle: job.vehicle
+            )
+            ledger.taken(again: index)
+            turns.with {
+                $0.scheduler.again(
+                    index,
+                    attempts: record?.attempt ?? 0,
+                    isOpen: record?.inBootloader ?? false
+                )
+            }
+            count += 1
+        }
+        return count
+    }
+
+    /// Listens for those that nobody has heard, until there is work for the adapter.
+    private func listen(on adapter: Int) async {
+        let time = depot.time
+        let began = time.now
+        let central = turns.with { $0.centrals[adapter] }
+        let limit = began.advanced(by: depot.rules.seekTimeout)
+        let ear = Ear(adapter: adapter, serials: serials, turns: turns)
+        do throws(RadioError) {
+            try await central.withScan(ear.filter) { (scan) throws(RadioError) in
+                try await ear.listen(to: scan, until: limit, time)
+            }
+        } catch {
+            if error.isHostFault {
+                turns.with { $0.fallsIll(adapter, at: time.now) }
+                notice(.adapterLost, "\(central.adapter): \(error)")
+            }
+        }
+        turns.with { $0.scheduler.listened(adapter, for: began.duration(to: time.now)) }
+        turns.advance()
+        turns.bell.ring()
+    }
+}

@@ -1,0 +1,43 @@
+package import Domain
+package import Manifest
+package import Wire
+
+/// Turns a frozen plan's policy into the schedule of a run.
+package struct ScheduleBuilder: Sendable {
+    private let plan: FrozenPlan
+
+    package init(_ plan: FrozenPlan) { self.plan = plan }
+
+    /// The waves of the whole plan, by vehicle.
+    package var waves: [[VehicleID]] {
+        Waves.cut(plan).map { wave in wave.map { plan.vehicles[$0].id } }
+    }
+
+    /// The schedule for these vehicles of the plan, in this order; others are not in this run.
+    package func schedule(of vehicles: [VehicleID], zone: Zone) -> Schedule {
+        var index: [VehicleID: Int] = [:]
+        for (number, vehicle) in vehicles.enumerated() { index[vehicle] = number }
+        var schedule = Schedule(vehicles: vehicles.count)
+        let policy = plan.rollout
+        schedule.plan = plan.digest
+        schedule.isPartial = vehicles.count < plan.vehicles.count
+        // A wave of which nobody is meant keeps its number: it is over as soon as it begins.
+        schedule.waves = waves.map { wave in wave.compactMap { index[$0] } }
+        for vehicle in plan.vehicles {
+            guard let number = index[vehicle.id] else { continue }
+            schedule.models[number] = Waves.stratum(of: vehicle, policy.spread)
+        }
+        schedule.rules = WaveBoard.Rules(
+            pause: policy.pause,
+            advance: policy.advance,
+            between: policy.between
+        )
+        schedule.limits.patience = plan.connect.timeout * plan.connect.attempts
+        schedule.limits.canaryPatience = plan.connect.timeout
+        schedule.limits.airtime = policy.airtime
+        schedule.limits.window = policy.window.map { DailyWindow($0, zone: zone) }
+        schedule.linksPerAdapter = plan.radio.linksPerAdapter
+        schedule.quarantineAfter = policy.quarantineAfter
+        return schedule
+    }
+}

@@ -1,0 +1,56 @@
+package import Domain
+package import Manifest
+package import Wire
+
+/// The hours of each day in which vehicles may be begun, on the clocks of a zone.
+///
+/// It opens by the clock on the wall and stays open for its length of real time, so a night in
+/// which the clocks are changed is no shorter and no longer than others.
+package struct DailyWindow: Sendable, Equatable {
+    package enum State: Equatable, Sendable {
+        case open(until: WallTime)
+        case closed(opens: WallTime)
+    }
+
+    private static let day: Int64 = 86_400
+
+    private let opens: Int64
+    private let length: Int64
+    private let zone: Zone
+    package let close: Window.Close
+
+    package init(_ window: Window, zone: Zone) {
+        opens = Int64(window.opens.minutes) * 60
+        length = window.length.nanoseconds / 1_000_000
+        self.zone = zone
+        close = window.close
+    }
+
+    package func state(at time: WallTime) -> State {
+        let seconds = Self.floor(time.milliseconds, 1_000)
+        let today = Self.floor(seconds + Int64(zone.offset(at: seconds)), Self.day)
+        // A window lasts a day at most, and a date line's change can skip one.
+        let openings = (-3...3).map { opening(onDay: today + $0) }
+        if let last = openings.last(where: { $0 <= time && time < end($0) }) {
+            var until = end(last)
+            // Windows of a whole day follow one another without a gap.
+            for next in openings where next > last && next <= until { until = end(next) }
+            return .open(until: until)
+        }
+        return .closed(opens: openings.first { $0 > time } ?? end(time))
+    }
+
+    private func opening(onDay day: Int64) -> WallTime {
+        let moment = zone.moment(ofLocal: day * Self.day + opens)
+        return WallTime(milliseconds: moment * 1_000)
+    }
+
+    private func end(_ opening: WallTime) -> WallTime {
+        WallTime(milliseconds: opening.milliseconds + length)
+    }
+
+    private static func floor(_ value: Int64, _ divisor: Int64) -> Int64 {
+        let (quotient, rest) = value.quotientAndRemainder(dividingBy: divisor)
+        return rest < 0 ? quotient - 1 : quotient
+    }
+}

@@ -1,0 +1,427 @@
+package import Domain
+
+/// Decides whose turn it is on which adapter: facts in, grants out, no clock and no radio.
+///
+/// A vehicle is known by its index in the rollout's list. Those under way come before new ones, so
+/// that what was begun is finished; among new ones those left in mid-update come first, then the
+/// strongest signal, then the fewest attempts, then the place in the list.
+package struct Dispatch: Sendable {
+    /// Where a vehicle stands.
+    package enum Place: Equatable, Sendable {
+        /// Not yet let in by its wave. Next: `queued`, `ended`.
+        case closed
+        /// Waits to be begun. Next: `holding`, `ended`.
+        case queued
+        /// Has a turn on an adapter. Next: `resting`, `ended`.
+        case holding(adapter: Int, since: Moment)
+        /// Under way without an adapter: its module restarts, or a pause passes. Next: `asking`.
+        case resting
+        /// Under way and in line. Next: `holding`, `ended`.
+        case asking(AirtimeNeed)
+        case ended
+    }
+
+    package struct Vehicle: Sendable {
+        package var place = Place.closed
+        /// Left in mid-update by an earlier run: begun even when it was not heard.
+        package var isOpen = false
+        /// Done by an earlier run: looked at once more when nothing else is left.
+        package var isDone = false
+        /// What an earlier run tried.
+        package var attempts = 0
+        /// Whether its advertisements tell who it is; if not, it is begun unheard.
+        package var isAudible = true
+        /// What each adapter heard last, in dBm.
+        package var signals: [Int: Int] = [:]
+        /// Time of adapters that it has used.
+        package var airtime = Duration.zero
+        package var lastAdapter: Int?
+
+        package init() {}
+
+        package var isHeard: Bool { !signals.isEmpty }
+
+        package var isUnderWay: Bool {
+            switch place {
+            case .holding, .resting, .asking: true
+            case .closed, .queued, .ended: false
+            }
+        }
+    }
+
+    package struct Adapter: Sendable {
+        package let name: String
+        package var isUsable = true
+        package var holders = 0
+        package var isListening = false
+        /// How long it has listened for those not heard yet.
+        package var listened = Duration.zero
+        /// Time in which somebody had a turn on it.
+        package var busy = Duration.zero
+        package var busySince: Moment?
+
+        package init(name: String) { self.name = name }
+    }
+
+    package enum Grant: Equatable, Sendable {
+        /// Begin this vehicle on this adapter.
+        case begin(vehicle: Int, adapter: Int)
+        /// Let it go on, on this adapter.
+        case goOn(vehicle: Int, adapter: Int)
+    }
+
+    package private(set) var vehicles: [Vehicle]
+    package private(set) var adapters: [Adapter]
+    package let linksPerAdapter: Int
+    /// Without it a vehicle keeps its adapter through all waits: the yardstick of the bench.
+    private let overlaps: Bool
+    /// Most vehicles under way for each link: the others would wait with their work half done.
+    private static let underWayPerLink = 8
+
+    private var ready: [Heap<Candidate>]
+    /// Those begun unheard: any adapter will do.
+    private var readyAnywhere = Heap<Candidate>()
+    private var line: [Asking] = []
+    private var nextTicket = 0
+    package var underWay: Int { active.count }
+    /// Vehicles under way.
+    package private(set) var active: Set<Int> = []
+    private var spent = Duration.zero
+    /// More than any depot has: stands for no limit.
+    package static let mostEver = 1_000
+    package private(set) var queued = 0
+    /// Vehicles let in that nobody has heard.
+    package private(set) var unheard = 0
+
+    package init(
+        _ vehicles: [Vehicle],
+        adapters: [String],
+        linksPerAdapter: Int,
+        overlaps: Bool = true
+    ) {
+        self.vehicles = vehicles
+        self.adapters = adapters.map { Adapter(name: $0) }
+        self.linksPerAdapter = linksPerAdapter
+        self.overlaps = overlaps
+        ready = adapters.map { _ in Heap<Candidate>() }
+    }
+
+    /// Who waits to be begun, the least first.
+    private struct Candidate: Comparable, Sendable {
+        let vehicle: Int
+        let isOpen: Bool
+        let isDone: Bool
+        let signal: Int
+        let attempts: Int
+
+        static func < (left: Candidate, right: Candidate) -> Bool {
+            if left.isOpen != right.isOpen { return left.isOpen }
+            if left.isDone != right.isDone { return right.isDone }
+            if left.signal != right.signal { return left.signal > right.signal }
+            if left.attempts != right.attempts { return left.attempts < right.attempts }
+            return left.vehicle < right.vehicle
+        }
+    }
+
+    /// Who is under way and wants an adapter.
+    private struct Asking: Comparable, Sendable {
+        let vehicle: Int
+        let need: AirtimeNeed
+        let ticket: Int
+
+        static func < (left: Asking, right: Asking) -> Bool {
+            (left.need, left.ticket) < (right.need, right.ticket)
+        }
+    }
+}
+
+// MARK: Vehicles
+
+extension Dispatch {
+    /// The wave of a vehicle has begun.
+    package mutating func letIn(_ vehicle: Int) {
+        guard vehicles[vehicle].place == .closed else { return }
+        vehicles[vehicle].place = .queued
+        queued += 1
+        line(up: vehicle)
+    }
+
+    /// The vehicle leaves its wave before it was begun, and is let in again with another.
+    package mutating func shut(_ vehicle: Int) {
+        guard vehicles[vehicle].place == .queued else { return }
+        queued -= 1
+        if !vehicles[vehicle].isHeard, !needsNoCall(vehicles[vehicle]) { unheard -= 1 }
+        vehicles[vehicle].place = .closed
+    }
+
+    private mutating func line(up vehicle: Int) {
+        let facts = vehicles[vehicle]
+        func candidate(_ signal: Int) -> Candidate {
+            Candidate(
+                vehicle: vehicle,
+                isOpen: facts.isOpen,
+                isDone: facts.isDone,
+                signal: signal,
+                attempts: facts.attempts
+            )
+        }
+        if facts.isOpen || !facts.isAudible {
+            readyAnywhere.insert(candidate(facts.signals.values.max() ?? .min))
+        } else if facts.isHeard {
+            for (adapter, signal) in facts.signals.sorted(by: { $0.key < $1.key }) {
+                ready[adapter].insert(candidate(signal))
+            }
+        } else {
+            unheard += 1
+        }
+    }
+
+    /// Whether the vehicle may be begun without having been heard.
+    private func needsNoCall(_ vehicle: Vehicle) -> Bool { vehicle.isOpen || !vehicle.isAudible }
+
+    /// An adapter has heard the vehicle's module.
+    package mutating func heard(_ vehicle: Int, on adapter: Int, signal: Int) {
+        let wasHeard = vehicles[vehicle].isHeard
+        guard vehicles[vehicle].signals.updateValue(signal, forKey: adapter) == nil,
+            vehicles[vehicle].place == .queued, !needsNoCall(vehicles[vehicle])
+        else { return }
+        if !wasHeard { unheard -= 1 }
+        let facts = vehicles[vehicle]
+        ready[adapter].insert(
+            Candidate(
+                vehicle: vehicle,
+                isOpen: facts.isOpen,
+                isDone: facts.isDone,
+                signal: signal,
+                attempts: facts.attempts
+            )
+        )
+    }
+
+    /// The vehicle waits without an adapter.
+    package mutating func gaveBack(_ vehicle: Int, at now: Moment) {
+        guard overlaps, case .holding(let adapter, let since) = vehicles[vehicle].place else {
+            return
+        }
+        vehicles[vehicle].place = .resting
+        release(adapter, since, by: vehicle, at: now)
+    }
+
+    /// The vehicle wants to go on; true when it has an adapter already.
+    package mutating func asks(_ vehicle: Int, _ need: AirtimeNeed) -> Bool {
+        switch vehicles[vehicle].place {
+        case .holding: return true
+        case .resting:
+            vehicles[vehicle].place = .asking(need)
+            let asking = Asking(vehicle: vehicle, need: need, ticket: nextTicket)
+            nextTicket += 1
+            line.insert(asking, at: line.firstIndex { asking < $0 } ?? line.count)
+            return false
+        case .closed, .queued, .asking, .ended:
+            return false
+        }
+    }
+
+    /// The vehicle leaves the line without a turn: it is to stop.
+    package mutating func leavesLine(_ vehicle: Int) {
+        guard case .asking = vehicles[vehicle].place else { return }
+        line.removeAll { $0.vehicle == vehicle }
+        vehicles[vehicle].place = .resting
+    }
+
+    /// The vehicle needs no adapter any more.
+    package mutating func ended(_ vehicle: Int, at now: Moment) {
+        switch vehicles[vehicle].place {
+        case .holding(let adapter, let since):
+            release(adapter, since, by: vehicle, at: now)
+        case .asking:
+            line.removeAll { $0.vehicle == vehicle }
+        case .resting: break
+        case .queued:
+            queued -= 1
+            if !vehicles[vehicle].isHeard, !needsNoCall(vehicles[vehicle]) { unheard -= 1 }
+        case .closed, .ended: break
+        }
+        active.remove(vehicle)
+        vehicles[vehicle].place = .ended
+    }
+
+    /// A vehicle that has ended is to be begun once more.
+    package mutating func again(_ vehicle: Int, attempts: Int, isOpen: Bool) {
+        guard vehicles[vehicle].place == .ended else { return }
+        vehicles[vehicle].attempts = attempts
+        vehicles[vehicle].isOpen = isOpen
+        vehicles[vehicle].isDone = false
+        // It may have moved since it was heard.
+        vehicles[vehicle].signals = [:]
+        vehicles[vehicle].place = .closed
+        letIn(vehicle)
+    }
+
+    private mutating func release(_ adapter: Int, _ since: Moment, by vehicle: Int, at now: Moment)
+    {
+        vehicles[vehicle].airtime += since.duration(to: now)
+        spent += since.duration(to: now)
+        adapters[adapter].holders -= 1
+        if adapters[adapter].holders == 0, let from = adapters[adapter].busySince {
+            adapters[adapter].busy += from.duration(to: now)
+            adapters[adapter].busySince = nil
+        }
+    }
+
+    private mutating func hold(_ adapter: Int, by vehicle: Int, at now: Moment) {
+        vehicles[vehicle].place = .holding(adapter: adapter, since: now)
+        vehicles[vehicle].lastAdapter = adapter
+        adapters[adapter].holders += 1
+        if adapters[adapter].holders == 1 { adapters[adapter].busySince = now }
+    }
+
+    /// Time of adapters that all vehicles have used up to now.
+    package func totalAirtime(at now: Moment) -> Duration {
+        active.reduce(spent) { sum, vehicle in
+            guard case .holding(_, let since) = vehicles[vehicle].place else { return sum }
+            return sum + since.duration(to: now)
+        }
+    }
+
+    /// Time of adapters that the vehicle has used up to now.
+    package func airtime(of vehicle: Int, at now: Moment) -> Duration {
+        guard case .holding(_, let since) = vehicles[vehicle].place else {
+            return vehicles[vehicle].airtime
+        }
+        return vehicles[vehicle].airtime + since.duration(to: now)
+    }
+}
+
+// MARK: Adapters
+
+extension Dispatch {
+    package mutating func lost(_ adapter: Int) { adapters[adapter].isUsable = false }
+
+    package mutating func found(_ adapter: Int) { adapters[adapter].isUsable = true }
+
+    /// An adapter that was plugged in; it has heard nobody yet.
+    package mutating func plugged(_ name: String) -> Int {
+        adapters.append(Adapter(name: name))
+        ready.append(Heap<Candidate>())
+        return adapters.count - 1
+    }
+
+    package mutating func listens(_ adapter: Int) { adapters[adapter].isListening = true }
+
+    package mutating func listened(_ adapter: Int, for duration: Duration) {
+        adapters[adapter].isListening = false
+        adapters[adapter].listened += duration
+    }
+
+    /// Adapters that may begin to listen: nobody works there, and somebody is missed.
+    package func idleEars() -> [Int] {
+        guard unheard > 0 else { return [] }
+        return adapters.indices.filter {
+            adapters[$0].isUsable && adapters[$0].holders == 0 && !adapters[$0].isListening
+        }
+    }
+
+    /// Whether an adapter that listens has better things to do.
+    package func hasWork(_ adapter: Int, mayBegin: Bool) -> Bool {
+        if line.contains(where: { canUse($0.vehicle, adapter) }) { return true }
+        return mayBegin && (isReady(readyAnywhere) || isReady(ready[adapter]))
+    }
+
+    private func isReady(_ heap: Heap<Candidate>) -> Bool {
+        heap.first.map { vehicles[$0.vehicle].place == .queued } ?? false
+    }
+
+    /// Whoever was never heard although every adapter has listened this long.
+    package func missing(after limit: Duration) -> [Int] {
+        let usable = adapters.filter(\.isUsable)
+        guard unheard > 0, !usable.isEmpty, usable.allSatisfy({ $0.listened >= limit }) else {
+            return []
+        }
+        return vehicles.indices.filter {
+            let vehicle = vehicles[$0]
+            return vehicle.place == .queued && !vehicle.isHeard && !needsNoCall(vehicle)
+        }
+    }
+
+    /// The adapter of a vehicle's turn, or of its last one.
+    package func adapter(of vehicle: Int) -> Int? { vehicles[vehicle].lastAdapter }
+}
+
+// MARK: Turns
+
+extension Dispatch {
+    /// More could not be worked on in turn without keeping modules waiting in mid-update.
+    package var mostUnderWay: Int {
+        adapters.count { $0.isUsable } * linksPerAdapter * Self.underWayPerLink
+    }
+
+    /// Gives free links away; at most so many vehicles may be under way afterwards.
+    package mutating func grants(at now: Moment, mostUnderWay: Int) -> [Grant] {
+        tidy()
+        var grants: [Grant] = []
+        let most = min(mostUnderWay, self.mostUnderWay)
+        while true {
+            let free = adapters.indices.filter {
+                adapters[$0].isUsable && !adapters[$0].isListening
+                    && adapters[$0].holders < linksPerAdapter
+            }
+            let order = free.sorted {
+                (adapters[$0].holders, $0) < (adapters[$1].holders, $1)
+            }
+            var found: Grant?
+            for adapter in order where found == nil { found = next(on: adapter, most) }
+            guard let found else { return grants }
+            perform(found, at: now)
+            grants.append(found)
+        }
+    }
+
+    private func next(on adapter: Int, _ most: Int) -> Grant? {
+        let fit = line.filter { canUse($0.vehicle, adapter) }
+        if let first = fit.first {
+            // Among equals one that was here before: its host remembers the module.
+            let same = fit.first {
+                $0.need == first.need && vehicles[$0.vehicle].lastAdapter == adapter
+            }
+            return .goOn(vehicle: (same ?? first).vehicle, adapter: adapter)
+        }
+        guard underWay < most else { return nil }
+        let candidates = [readyAnywhere.first, ready[adapter].first].compactMap { $0 }
+        return candidates.min().map { .begin(vehicle: $0.vehicle, adapter: adapter) }
+    }
+
+    /// A vehicle goes on where it was heard; where nobody hears it, anywhere.
+    private func canUse(_ vehicle: Int, _ adapter: Int) -> Bool {
+        let facts = vehicles[vehicle]
+        if facts.signals[adapter] != nil || facts.lastAdapter == adapter { return true }
+        let known = facts.signals.keys.contains { adapters[$0].isUsable }
+        let last = facts.lastAdapter.map { adapters[$0].isUsable } ?? false
+        return !known && !last
+    }
+
+    private mutating func perform(_ grant: Grant, at now: Moment) {
+        switch grant {
+        case .goOn(let vehicle, let adapter):
+            line.removeAll { $0.vehicle == vehicle }
+            hold(adapter, by: vehicle, at: now)
+        case .begin(let vehicle, let adapter):
+            queued -= 1
+            active.insert(vehicle)
+            hold(adapter, by: vehicle, at: now)
+        }
+        tidy()
+    }
+
+    /// Drops candidates that were begun or have ended elsewhere from the heads of the heaps.
+    private mutating func tidy() {
+        for index in ready.indices {
+            while let first = ready[index].first, vehicles[first.vehicle].place != .queued {
+                _ = ready[index].takeFirst()
+            }
+        }
+        while let first = readyAnywhere.first, vehicles[first.vehicle].place != .queued {
+            _ = readyAnywhere.takeFirst()
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/// Why a run ends, beyond what became of its vehicles.
+package enum RunEnding: Equatable, Sendable {
+    /// Every vehicle has its verdict.
+    case complete
+    /// A signal asked for it.
+    case stopped
+    /// Another run asked for it.
+    case replaced
+    /// The window has closed, or the airtime is used up; the sentence says which.
+    case workLeft(String)
+    /// A gate or a person paused the rollout.
+    case paused(String)
+    case aborted(String)
+
+    /// What outweighs what when two come together.
+    var weight: Int {
+        switch self {
+        case .complete: 0
+        case .workLeft: 1
+        case .replaced: 2
+        case .paused: 3
+        case .aborted: 4
+        case .stopped: 5
+        }
+    }
+
+    /// The sentence for people, nil where the counts say it all.
+    package var sentence: String? {
+        switch self {
+        case .complete, .stopped: nil
+        case .replaced: "another run took over"
+        case .workLeft(let why), .paused(let why), .aborted(let why): why
+        }
+    }
+}

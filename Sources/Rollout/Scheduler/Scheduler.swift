@@ -1,0 +1,254 @@
+package import Domain
+package import Manifest
+
+/// The whole of a run's decisions: waves, gates, turns, budgets and the window.
+///
+/// A value: events go in by its methods, `step` says what is to be done now.
+package struct Scheduler: Sendable {
+    package enum Action: Equatable, Sendable {
+        case begin(vehicle: Int, adapter: Int)
+        case goOn(vehicle: Int, adapter: Int)
+        /// Listen on an idle adapter for those that nobody has heard.
+        case listen(adapter: Int)
+        /// Nobody has heard it, and long enough was listened.
+        case giveUp(vehicle: Int)
+        /// It has used up its airtime.
+        case timeOut(vehicle: Int)
+        case waveBegan(Int, vehicles: Int)
+        case waveEnded(Int)
+        case replaced(Int, by: Int, wave: Int)
+        case check(wave: Int)
+        /// Outside the window: nothing is begun before.
+        case waiting(until: WallTime)
+        case windowOpened(until: WallTime)
+        /// Nothing new is begun from now on.
+        case drain(RunEnding)
+        /// Those under way are to stop at their next safe point.
+        case stopAll
+        /// Those under way are to be cut off.
+        case cutAll
+    }
+
+    /// What is fixed for a run.
+    package struct Limits: Sendable {
+        /// How long all adapters listen before an unheard vehicle is unreachable.
+        package var patience = Duration.seconds(120)
+        /// And before another one takes its place in a wave.
+        package var canaryPatience = Duration.seconds(30)
+        package var airtime = AirtimeBudget()
+        package var window: DailyWindow?
+
+        package init() {}
+    }
+
+    private enum Mode: Equatable {
+        /// Before the window's first opening; told whether the wait was reported.
+        case waiting(told: Bool)
+        case working
+        case draining(RunEnding)
+    }
+
+    package private(set) var dispatch: Dispatch
+    package private(set) var board: WaveBoard
+    private let limits: Limits
+    private var mode: Mode
+    private var hasBegun = false
+    private var timedOut: Set<Int> = []
+    private var windowEnd: WallTime?
+
+    package init(_ dispatch: Dispatch, _ board: WaveBoard, _ limits: Limits) {
+        self.dispatch = dispatch
+        self.board = board
+        self.limits = limits
+        mode = limits.window == nil ? .working : .waiting(told: false)
+    }
+
+    package var ending: RunEnding? {
+        guard case .draining(let ending) = mode else { return nil }
+        return ending
+    }
+
+    /// Nothing is left to be done, or nothing may be begun and nothing is under way.
+    package var isOver: Bool {
+        guard dispatch.underWay == 0, !dispatch.adapters.contains(where: \.isListening) else {
+            return false
+        }
+        if case .draining = mode { return true }
+        return hasBegun && board.phase == .finished
+    }
+
+    /// Whether an adapter that listens is wanted elsewhere.
+    package func isWanted(_ adapter: Int) -> Bool {
+        guard mode == .working || dispatch.underWay > 0 else { return true }
+        let mayBegin =
+            mode == .working
+            && dispatch.underWay
+                < min(board.headroom(most: Dispatch.mostEver), dispatch.mostUnderWay)
+        return dispatch.hasWork(adapter, mayBegin: mayBegin)
+    }
+
+    // MARK: Events
+
+    package mutating func heard(_ vehicle: Int, on adapter: Int, signal: Int) {
+        dispatch.heard(vehicle, on: adapter, signal: signal)
+    }
+
+    package mutating func gaveBack(_ vehicle: Int, at now: Moment) {
+        dispatch.gaveBack(vehicle, at: now)
+    }
+
+    package mutating func asks(_ vehicle: Int, _ need: AirtimeNeed) -> Bool {
+        dispatch.asks(vehicle, need)
+    }
+
+    package mutating func leavesLine(_ vehicle: Int) { dispatch.leavesLine(vehicle) }
+
+    package mutating func listened(_ adapter: Int, for duration: Duration) {
+        dispatch.listened(adapter, for: duration)
+    }
+
+    package mutating func lost(_ adapter: Int) { dispatch.lost(adapter) }
+
+    package mutating func found(_ adapter: Int) { dispatch.found(adapter) }
+
+    package mutating func plugged(_ name: String) -> Int { dispatch.plugged(name) }
+
+    /// A vehicle has its verdict, or with none was stopped at a safe point.
+    package mutating func ended(
+        _ vehicle: Int,
+        _ outcome: Outcome?,
+        _ failure: FailureClass?,
+        touched: Bool,
+        at now: Moment
+    ) -> [Action] {
+        dispatch.ended(vehicle, at: now)
+        guard let outcome else { return [] }
+        return perform(board.verdict(vehicle, outcome, failure, touched: touched))
+    }
+
+    /// A vehicle that had its verdict is taken once more.
+    package mutating func again(_ vehicle: Int, attempts: Int, isOpen: Bool) {
+        guard mode == .working else { return }
+        board.again(vehicle)
+        timedOut.remove(vehicle)
+        dispatch.again(vehicle, attempts: attempts, isOpen: isOpen)
+    }
+
+    package mutating func checked(_ wave: Int, failure: String?) -> [Action] {
+        perform(board.checked(wave, failure: failure))
+    }
+
+    /// Nothing new is begun; a graver reason takes the place of a lesser one.
+    package mutating func drain(_ ending: RunEnding) -> [Action] {
+        if case .draining(let before) = mode, before.weight >= ending.weight { return [] }
+        mode = .draining(ending)
+        return [.drain(ending)]
+    }
+
+    // MARK: Decisions
+
+    /// What is to be done now.
+    package mutating func step(at now: Moment, wall: WallTime) -> [Action] {
+        var actions = keepWindow(at: wall)
+        if mode == .working {
+            if !hasBegun {
+                hasBegun = true
+                actions += perform(board.begin())
+            }
+            actions += perform(board.tick(at: wall))
+            actions += replaceMissing()
+        }
+        actions += keepBudgets(at: now)
+        actions += grant(at: now)
+        if mode == .working {
+            for adapter in dispatch.idleEars() {
+                dispatch.listens(adapter)
+                actions.append(.listen(adapter: adapter))
+            }
+            actions += dispatch.missing(after: limits.patience).map { .giveUp(vehicle: $0) }
+        }
+        return actions
+    }
+
+    private mutating func keepWindow(at wall: WallTime) -> [Action] {
+        guard let window = limits.window else { return [] }
+        switch (mode, window.state(at: wall)) {
+        case (.waiting, .open(let until)):
+            mode = .working
+            windowEnd = until
+            return [.windowOpened(until: until)]
+        case (.waiting(let told), .closed(let opens)):
+            mode = .waiting(told: true)
+            return told ? [] : [.waiting(until: opens)]
+        case (.working, .open(let until)):
+            windowEnd = until
+            return []
+        case (.working, .closed(let opens)):
+            // What has just become complete is not cut short.
+            guard !(dispatch.underWay == 0 && board.phase == .finished) else { return [] }
+            let actions = drain(.workLeft("the window has closed; it opens again at \(opens)"))
+            switch window.close {
+            case .finish: return actions
+            case .safePoint: return actions + [.stopAll]
+            case .stop: return actions + [.cutAll]
+            }
+        case (.draining, _):
+            return []
+        }
+    }
+
+    private mutating func keepBudgets(at now: Moment) -> [Action] {
+        var actions: [Action] = []
+        let budget = limits.airtime
+        guard budget.vehicle != nil || budget.total != nil else { return [] }
+        if let limit = budget.vehicle {
+            for vehicle in dispatch.active where !timedOut.contains(vehicle) {
+                guard dispatch.airtime(of: vehicle, at: now) >= limit else { continue }
+                timedOut.insert(vehicle)
+                actions.append(.timeOut(vehicle: vehicle))
+            }
+        }
+        if let total = budget.total, mode == .working, dispatch.totalAirtime(at: now) >= total {
+            actions += drain(.workLeft("the airtime of \(total.brief) is used up"))
+        }
+        return actions
+    }
+
+    private mutating func replaceMissing() -> [Action] {
+        guard dispatch.unheard > 0, !board.isLast(board.wave) else { return [] }
+        var actions: [Action] = []
+        for vehicle in dispatch.missing(after: limits.canaryPatience) {
+            guard let action = board.missing(vehicle) else { continue }
+            actions += perform([action])
+        }
+        return actions
+    }
+
+    private mutating func grant(at now: Moment) -> [Action] {
+        let most = mode == .working ? board.headroom(most: Dispatch.mostEver) : 0
+        return dispatch.grants(at: now, mostUnderWay: most).map { grant in
+            switch grant {
+            case .begin(let vehicle, let adapter): .begin(vehicle: vehicle, adapter: adapter)
+            case .goOn(let vehicle, let adapter): .goOn(vehicle: vehicle, adapter: adapter)
+            }
+        }
+    }
+
+    private mutating func perform(_ actions: [WaveBoard.Action]) -> [Action] {
+        actions.flatMap { action -> [Action] in
+            switch action {
+            case .letIn(let vehicles, let wave):
+                for vehicle in vehicles { dispatch.letIn(vehicle) }
+                return [.waveBegan(wave, vehicles: vehicles.count)]
+            case .replace(let vehicle, let other, let wave):
+                dispatch.shut(vehicle)
+                dispatch.letIn(other)
+                return [.replaced(vehicle, by: other, wave: wave)]
+            case .ended(let wave): return [.waveEnded(wave)]
+            case .check(let wave): return [.check(wave: wave)]
+            case .pause(let why): return drain(.paused(why))
+            case .abort(let why): return drain(.aborted(why))
+            }
+        }
+    }
+}

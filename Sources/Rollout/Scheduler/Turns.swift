@@ -1,0 +1,133 @@
+import Domain
+import Journal
+import Radio
+import Synchronization
+
+/// The scheduler as executions see it: keeps the machine, wakes who has a turn.
+///
+/// Every decision is one step of the machine under the lock; the waiters are resumed after it.
+final class Turns: Sendable {
+    struct State {
+        var scheduler: Scheduler
+        var centrals: [any Central]
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// What the run's own task has to do.
+        var actions: [Scheduler.Action] = []
+        var stops: [Int: StopSignal] = [:]
+        var failure: JournalError?
+        /// Adapters that do not work, until when, and how often in a row.
+        var ill: [Int: (until: Moment, times: Int)] = [:]
+    }
+
+    private let time: any Timekeeper
+    private let state: Mutex<State>
+    let bell = Bell()
+
+    init(_ scheduler: Scheduler, _ centrals: [any Central], time: any Timekeeper) {
+        self.time = time
+        state = Mutex(State(scheduler: scheduler, centrals: centrals))
+    }
+
+    /// Looks at, or changes, what is known; rings when that gives the run something to do.
+    func with<R>(_ body: (inout State) -> R) -> R {
+        state.withLock { body(&$0) }
+    }
+
+    // MARK: For executions
+
+    func central(of vehicle: Int) -> any Central {
+        with { $0.centrals[$0.scheduler.dispatch.adapter(of: vehicle) ?? 0] }
+    }
+
+    func gaveBack(_ vehicle: Int) {
+        with { $0.scheduler.gaveBack(vehicle, at: time.now) }
+        advance()
+    }
+
+    func take(_ vehicle: Int, _ need: AirtimeNeed) async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let has = with { state in
+                // Whoever is to stop gets no turn, so that nobody waits for one in vain.
+                if state.stops[vehicle]?.isRequested ?? false { return true }
+                if state.scheduler.asks(vehicle, need) { return true }
+                state.waiters[vehicle] = continuation
+                return false
+            }
+            if has { continuation.resume() } else { advance() }
+        }
+    }
+
+    func failed(_ vehicle: Int, _ error: RadioError) {
+        with { state in
+            guard let adapter = state.scheduler.dispatch.adapter(of: vehicle) else { return }
+            state.fallsIll(adapter, at: time.now)
+        }
+        bell.ring()
+    }
+
+    // MARK: For the run
+
+    /// Takes the machine's next step, wakes who has a turn, and leaves the rest to the run.
+    func advance() {
+        let wake: [CheckedContinuation<Void, Never>] = with { state in
+            var wake: [CheckedContinuation<Void, Never>] = []
+            for action in state.scheduler.step(at: time.now, wall: time.wallTime) {
+                if case .goOn(let vehicle, _) = action {
+                    if let waiter = state.waiters.removeValue(forKey: vehicle) {
+                        wake.append(waiter)
+                    }
+                } else {
+                    state.actions.append(action)
+                }
+            }
+            // A stop reaches those in line too.
+            for vehicle in state.waiters.keys.sorted()
+            where state.stops[vehicle]?.isRequested ?? false {
+                state.scheduler.leavesLine(vehicle)
+                if let waiter = state.waiters.removeValue(forKey: vehicle) { wake.append(waiter) }
+            }
+            return wake
+        }
+        for waiter in wake { waiter.resume() }
+        let hasWork = with { !$0.actions.isEmpty || $0.scheduler.isOver }
+        if hasWork { bell.ring() }
+    }
+
+    func takeActions() -> [Scheduler.Action] {
+        with { state in
+            defer { state.actions = [] }
+            return state.actions
+        }
+    }
+
+    func add(_ actions: [Scheduler.Action]) { with { $0.actions += actions } }
+}
+
+extension Turns.State {
+    /// An adapter that failed gets no work for a while, the longer the more often it fails.
+    mutating func fallsIll(_ adapter: Int, at now: Moment) {
+        guard scheduler.dispatch.adapters[adapter].isUsable else { return }
+        let times = min((ill[adapter]?.times ?? 0) + 1, 5)
+        ill[adapter] = (now.advanced(by: .seconds(5 << (times - 1))), times)
+        scheduler.lost(adapter)
+    }
+
+    /// Adapters whose time out is over are tried again; returns which.
+    mutating func recover(at now: Moment) -> [Int] {
+        let due = ill.filter { $0.value.until <= now }.keys.sorted()
+            .filter { !scheduler.dispatch.adapters[$0].isUsable }
+        for adapter in due { scheduler.found(adapter) }
+        return due
+    }
+}
+
+/// One execution's turns.
+struct Turn: Airtime {
+    let vehicle: Int
+    let turns: Turns
+
+    var central: any Central { turns.central(of: vehicle) }
+    func giveBack() { turns.gaveBack(vehicle) }
+    func take(for need: AirtimeNeed) async { await turns.take(vehicle, need) }
+    func failed(_ error: RadioError) { turns.failed(vehicle, error) }
+}

@@ -1,0 +1,295 @@
+package import Domain
+package import Manifest
+
+/// Which wave is on, what became of its vehicles, and whether the next one may begin.
+///
+/// Verdicts and the time go in; what is to be done comes out. Nothing here waits or writes.
+package struct WaveBoard: Sendable {
+    /// What a wave's end leads to.
+    package enum Phase: Equatable, Sendable {
+        /// Its vehicles are worked on. Next: `soaking`, `checking`, `finished`.
+        case working(Int)
+        /// All have ended and time passes. Next: `checking`, `working`.
+        case soaking(Int, until: WallTime)
+        /// The outside check is asked. Next: `working`.
+        case checking(Int)
+        case finished
+    }
+
+    package enum Action: Equatable, Sendable {
+        /// These may be begun from now on.
+        case letIn([Int], wave: Int)
+        /// This one was not reached: another one takes its place in a wave, and it waits.
+        case replace(Int, by: Int, wave: Int)
+        /// A wave has ended at this time.
+        case ended(wave: Int)
+        case check(wave: Int)
+        case pause(String)
+        case abort(String)
+    }
+
+    /// The rules of a rollout as far as waves and gates go.
+    package struct Rules: Sendable {
+        package var pause: PauseRule?
+        package var advance: AdvanceRule?
+        package var between = BetweenWaves()
+
+        package init(
+            pause: PauseRule? = nil,
+            advance: AdvanceRule? = nil,
+            between: BetweenWaves = BetweenWaves()
+        ) {
+            self.pause = pause
+            self.advance = advance
+            self.between = between
+        }
+    }
+
+    /// How the vehicles of one wave ended.
+    private struct Tally: Sendable {
+        var members = 0
+        var open = 0
+        var reached = 0
+        var attempted = 0
+        var succeeded = 0
+    }
+
+    private let rules: Rules
+    private let strata: [String]
+    private var waveOf: [Int]
+    private var tallies: [Tally]
+    /// What each vehicle has added to the gate.
+    private var shares: [GateCount]
+    private var hasEnded: [Bool]
+    private var wasReplaced: [Bool]
+    package private(set) var gate = GateCount()
+    package private(set) var phase = Phase.working(0)
+    /// The last wave that was let in.
+    package private(set) var wave = -1
+    private let beginning: Int
+    private let soakedSince: WallTime?
+    private var isTripped = false
+
+    /// `beginning` is the last wave that an earlier run let in, `soakedSince` when it had ended.
+    package init(
+        _ waves: [[Int]],
+        strata: [String],
+        rules: Rules,
+        beginning: Int = 0,
+        soakedSince: WallTime? = nil
+    ) {
+        self.rules = rules
+        self.strata = strata
+        self.beginning = min(beginning, max(waves.count - 1, 0))
+        self.soakedSince = soakedSince
+        let count = waves.reduce(0) { $0 + $1.count }
+        waveOf = [Int](repeating: 0, count: count)
+        tallies = waves.map { Tally(members: $0.count, open: $0.count) }
+        shares = [GateCount](repeating: GateCount(), count: count)
+        hasEnded = [Bool](repeating: false, count: count)
+        wasReplaced = hasEnded
+        for (index, wave) in waves.enumerated() { for vehicle in wave { waveOf[vehicle] = index } }
+    }
+
+    package var waveCount: Int { tallies.count }
+
+    package func wave(of vehicle: Int) -> Int { waveOf[vehicle] }
+
+    package func isLast(_ wave: Int) -> Bool { wave == tallies.count - 1 }
+
+    /// How many may be under way so that the gate is not overshot.
+    package func headroom(most: Int) -> Int {
+        guard let rule = rules.pause else { return most }
+        return gate.headroom(rule, most: most)
+    }
+
+    // MARK: What happens
+
+    /// What an earlier run found; counts at the gate and in the wave, and ends nothing.
+    package mutating func remember(
+        _ vehicle: Int,
+        _ outcome: Outcome,
+        _ failure: FailureClass?,
+        touched: Bool
+    ) {
+        share(of: vehicle, outcome, failure, touched)
+    }
+
+    /// A vehicle was done by an earlier run: its wave need not wait for it, and it is looked at
+    /// once more at the very end.
+    package mutating func wasDone(_ vehicle: Int, _ outcome: Outcome) {
+        let wave = waveOf[vehicle]
+        tallies[wave].open -= 1
+        tallies[wave].reached += 1
+        if outcome == .succeeded {
+            tallies[wave].attempted += 1
+            tallies[wave].succeeded += 1
+        }
+        waveOf[vehicle] = tallies.count - 1
+        tallies[waveOf[vehicle]].open += 1
+    }
+
+    /// Lets in the waves up to the one that an earlier run was at.
+    package mutating func begin() -> [Action] {
+        guard !tallies.isEmpty else {
+            phase = .finished
+            return []
+        }
+        wave = beginning
+        phase = .working(wave)
+        return (0...wave).map { wave in
+            .letIn(waveOf.indices.filter { waveOf[$0] == wave }, wave: wave)
+        }
+    }
+
+    /// A vehicle has its verdict.
+    package mutating func verdict(
+        _ vehicle: Int,
+        _ outcome: Outcome,
+        _ failure: FailureClass?,
+        touched: Bool
+    ) -> [Action] {
+        guard !hasEnded[vehicle] else { return [] }
+        hasEnded[vehicle] = true
+        share(of: vehicle, outcome, failure, touched)
+        let wave = waveOf[vehicle]
+        tallies[wave].open -= 1
+        if outcome != .unreachable, outcome != .aborted { tallies[wave].reached += 1 }
+        if outcome == .succeeded || touched { tallies[wave].attempted += 1 }
+        if outcome == .succeeded { tallies[wave].succeeded += 1 }
+        guard !isTripped, let rule = rules.pause, gate.trips(rule) else { return [] }
+        isTripped = true
+        let sentence =
+            "the gate: \(gate.failed) of \(gate.attempted) attempted have failed, at most "
+            + "\(rule.failed) may"
+        return [rule.action == .abort ? .abort(sentence) : .pause(sentence)]
+    }
+
+    private mutating func share(
+        of vehicle: Int,
+        _ outcome: Outcome,
+        _ failure: FailureClass?,
+        _ touched: Bool
+    ) {
+        guard let rule = rules.pause else { return }
+        var share = GateCount()
+        share.count(outcome, failure, touched: touched, by: rule)
+        gate = GateCount(
+            attempted: gate.attempted - shares[vehicle].attempted + share.attempted,
+            failed: gate.failed - shares[vehicle].failed + share.failed
+        )
+        shares[vehicle] = share
+    }
+
+    /// A vehicle that had ended is taken once more.
+    package mutating func again(_ vehicle: Int) {
+        guard hasEnded[vehicle] else { return }
+        hasEnded[vehicle] = false
+        tallies[waveOf[vehicle]].open += 1
+        if case .finished = phase { phase = .working(wave) }
+    }
+
+    /// Nobody hears this vehicle: in a wave before the last one another takes its place.
+    ///
+    /// The place goes to a vehicle of the same model from the nearest later wave; to any other when
+    /// there is none. Nil when the vehicle has to be waited for where it is.
+    package mutating func missing(_ vehicle: Int) -> Action? {
+        let wave = waveOf[vehicle]
+        guard !hasEnded[vehicle], !isLast(wave), wave <= self.wave else { return nil }
+        let later = waveOf.indices.filter {
+            waveOf[$0] > self.wave && !hasEnded[$0] && !wasReplaced[$0]
+        }
+        let same = later.filter { strata[$0] == strata[vehicle] }
+        func nearest(_ list: [Int]) -> Int? { list.min { (waveOf[$0], $0) < (waveOf[$1], $1) } }
+        guard let other = nearest(same) ?? nearest(later) else { return nil }
+        move(other, to: wave)
+        move(vehicle, to: tallies.count - 1)
+        wasReplaced[vehicle] = true
+        return .replace(vehicle, by: other, wave: wave)
+    }
+
+    private mutating func move(_ vehicle: Int, to wave: Int) {
+        let from = waveOf[vehicle]
+        tallies[from].members -= 1
+        tallies[from].open -= 1
+        tallies[wave].members += 1
+        tallies[wave].open += 1
+        waveOf[vehicle] = wave
+    }
+
+    /// The check after a wave has ended.
+    package mutating func checked(_ wave: Int, failure: String?) -> [Action] {
+        guard phase == .checking(wave) else { return [] }
+        if let failure { return [.pause("the check after wave \(wave + 1): \(failure)")] }
+        return ask(after: wave)
+    }
+
+    /// Goes on where time, verdicts and checks allow.
+    package mutating func tick(at now: WallTime) -> [Action] {
+        switch phase {
+        case .working(let wave):
+            // Every wave up to this one: a vehicle that is taken again may be of an earlier one.
+            guard tallies[...wave].allSatisfy({ $0.open == 0 }) else { return [] }
+            return ended(wave, at: now)
+        case .soaking(let wave, let until):
+            guard now >= until else { return [] }
+            return check(after: wave)
+        case .checking, .finished:
+            return []
+        }
+    }
+
+    private mutating func ended(_ wave: Int, at now: WallTime) -> [Action] {
+        guard !isLast(wave) else {
+            phase = .finished
+            return [.ended(wave: wave)]
+        }
+        var actions = [Action.ended(wave: wave)]
+        if let failure = shortfall(of: tallies[wave]) {
+            actions.append(.pause("wave \(wave + 1): \(failure)"))
+            return actions
+        }
+        let since = wave == beginning ? soakedSince ?? now : now
+        phase = .soaking(wave, until: since.advanced(by: rules.between.soak))
+        return actions + tick(at: now)
+    }
+
+    private func shortfall(of tally: Tally) -> String? {
+        guard let rule = rules.advance else { return nil }
+        if let covered = rule.covered,
+            tally.reached * 10_000 < covered.hundredths * tally.members
+        {
+            return "\(tally.reached) of \(tally.members) vehicles were reached, \(covered) must be"
+        }
+        if let least = rule.succeeded,
+            tally.succeeded * 10_000 < least.hundredths * tally.attempted
+        {
+            return
+                "\(tally.succeeded) of \(tally.attempted) attempted have succeeded, \(least) must"
+        }
+        return nil
+    }
+
+    private mutating func check(after wave: Int) -> [Action] {
+        guard rules.between.check.isEmpty else {
+            phase = .checking(wave)
+            return [.check(wave: wave)]
+        }
+        return ask(after: wave)
+    }
+
+    private mutating func ask(after wave: Int) -> [Action] {
+        if rules.between.asks {
+            phase = .checking(wave)
+            return [.pause("wave \(wave + 1) has ended, and a person is to look at it")]
+        }
+        return [next(after: wave)]
+    }
+
+    private mutating func next(after wave: Int) -> Action {
+        self.wave = wave + 1
+        phase = .working(self.wave)
+        let members = waveOf.indices.filter { waveOf[$0] == self.wave }
+        return .letIn(members, wave: self.wave)
+    }
+}

@@ -1,0 +1,335 @@
+import Domain
+import Journal
+import Manifest
+import Modules
+import Radio
+import Reports
+import Sessions
+import Wire
+
+/// Steps other than updates: what each does, and what the journal keeps of it.
+extension Execution {
+    /// Does a step that is no update; one that was done by this execution before is passed over.
+    func act(_ step: JobStep, _ index: Int) async throws(Halt) {
+        switch step {
+        case .require(let tests, let otherwise): try await check(tests, otherwise)
+        case .update: break
+        case .read(let names): try await read(names, step, index)
+        case .expect(let tests, let within): try await expect(tests, within, step, index)
+        case .wait(let duration): try await wait(duration)
+        case .set(let orders):
+            try await once(step, index, .converge) { () async throws(Halt) -> [Fact] in
+                try await self.set(orders)
+            }
+        case .feature(let orders):
+            try await once(step, index, .once) { () async throws(Halt) -> [Fact] in
+                try await self.perform(orders)
+            }
+        case .command(let commands):
+            try await once(step, index, .once) { () async throws(Halt) -> [Fact] in
+                try await self.perform(commands)
+            }
+        }
+    }
+
+    // MARK: The journal first
+
+    private var ledger: StepLedger {
+        StepLedger(
+            journal: depot.journal,
+            rollout: depot.rollout,
+            vehicle: vehicle,
+            since: record.started
+        )
+    }
+
+    /// Puts the intent on disk, acts, and puts down what became of it.
+    private func once(
+        _ step: JobStep,
+        _ index: Int,
+        _ effect: Effect,
+        _ body: () async throws(Halt) -> [Fact]
+    ) async throws(Halt) {
+        let standing: StepLedger.Standing
+        do throws(JournalError) {
+            standing = try await ledger.standing(of: index, effect)
+        } catch { throw .journal(error) }
+        switch standing {
+        case .done: return
+        case .inDoubt: throw .doubt(step)
+        case .open: break
+        }
+        let intent: IntentID
+        do throws(JournalError) {
+            try await depot.journal.record(record, durably: false)
+            intent = try await ledger.intend(index, effect, step.action, at: time.wallTime)
+        } catch { throw .journal(error) }
+        if depot.stop.isRequested {
+            try await settle(intent, StepLedger.failed)
+            throw .stopped
+        }
+        try await enter(.acting, detail: step.action)
+        do throws(Halt) {
+            let facts = try await body()
+            try await settle(intent, StepLedger.done)
+            tell(step, index, .done, facts)
+        } catch {
+            try await settle(intent, error.isDoubt ? StepLedger.doubtful : StepLedger.failed)
+            tell(step, index, error.isDoubt ? .inDoubt : .failed, [])
+            throw error
+        }
+    }
+
+    private func settle(_ intent: IntentID, _ outcome: String) async throws(Halt) {
+        do throws(JournalError) {
+            try await ledger.settle(intent, as: outcome, at: time.wallTime)
+        } catch { throw .journal(error) }
+    }
+
+    private func tell(
+        _ step: JobStep,
+        _ index: Int,
+        _ fate: StepResult.Fate,
+        _ facts: [Fact]
+    ) {
+        depot.events.emit(
+            .stepEnded(vehicle, StepResult(index + 1, step.action, fate, facts: facts))
+        )
+    }
+
+    // MARK: Properties
+
+    private func holder() async throws(Halt) -> any PropertyHolder {
+        let application = try await present()
+        do throws(ModuleError) {
+            if let holder = try await application.properties() { return holder }
+        } catch { throw Halt(error, "while reading what it is") }
+        throw .verdict(.rejected, .rejected, "modules of its family have no properties")
+    }
+
+    private func read(
+        _ names: [String],
+        _ step: JobStep,
+        _ index: Int
+    ) async throws(Halt) {
+        let holder = try await holder()
+        try await enter(.acting, detail: step.action)
+        var facts: [Fact] = []
+        for name in names {
+            do throws(PropertyReadError) {
+                facts.append(Fact(name, try await holder.read(name).text))
+            } catch { throw Halt(error, "while reading \(name)") }
+        }
+        tell(step, index, .done, facts)
+    }
+
+    private func set(_ orders: [PropertyOrder]) async throws(Halt) -> [Fact] {
+        let holder = try await holder()
+        var facts: [Fact] = []
+        for order in orders {
+            do throws(PropertyWriteError) {
+                let taken = try await holder.write(order.value, to: order.name)
+                facts.append(Fact(order.name, taken.text))
+            } catch { throw Halt(error, "while setting \(order.name)") }
+        }
+        return facts
+    }
+
+    private func check(
+        _ tests: [PropertyTest],
+        _ otherwise: Otherwise
+    ) async throws(Halt) {
+        for test in tests {
+            guard let problem = try await problem(with: test) else { continue }
+            depot.events.emit(.problem(vehicle, problem))
+            let sentence = problem.sentence
+            switch otherwise {
+            case .defer: throw .verdict(.deferred, nil, sentence)
+            case .skip: throw .verdict(.skipped, nil, sentence)
+            case .fail: throw .verdict(.failed, .rejected, sentence)
+            case .warn: depot.events.emit(.warning("\(vehicle): \(sentence)"))
+            }
+        }
+    }
+
+    /// What is wrong with a value that the module reports; nil when it is as required.
+    private func problem(with test: PropertyTest) async throws(Halt) -> Problem? {
+        let holder = try await holder()
+        do throws(PropertyReadError) {
+            return try await Self.problem(with: test, on: holder)
+        } catch { throw Halt(error, "while reading \(test.property)") }
+    }
+
+    static func problem(
+        with test: PropertyTest,
+        on holder: any PropertyHolder
+    ) async throws(PropertyReadError) -> Problem? {
+        let measured: PropertyValue?
+        do throws(PropertyReadError) {
+            measured = try await holder.read(test.property)
+        } catch {
+            guard case .missing = error else { throw error }
+            measured = nil
+        }
+        if let measured, test.holds(for: measured) { return nil }
+        return Problem(
+            check: test.property,
+            measured: measured?.text ?? "not available",
+            required: test.description
+        )
+    }
+
+    private func expect(
+        _ tests: [PropertyTest],
+        _ within: Duration,
+        _ step: JobStep,
+        _ index: Int
+    ) async throws(Halt) {
+        let holder = try await holder()
+        try await enter(.acting, detail: step.action, deadline: ("expected values", within))
+        let failing: [PropertyReading]
+        do throws(PropertyReadError) {
+            failing = try await holder.wait(
+                for: tests,
+                before: time.now.advanced(by: within),
+                by: time
+            )
+        } catch { throw Halt(error, "while waiting for \(tests[0].property)") }
+        let facts = failing.map { Fact($0.name, $0.value.text) }
+        tell(step, index, failing.isEmpty ? .done : .failed, facts)
+        guard let first = failing.first,
+            let test = tests.first(where: { $0.property == first.name })
+        else { return }
+        let problem = Problem(
+            check: first.name,
+            measured: first.value.text,
+            required: test.description
+        )
+        depot.events.emit(.problem(vehicle, problem))
+        throw .verdict(.failed, .device, "\(problem.sentence) within \(within.brief)")
+    }
+
+    private func wait(_ duration: Duration) async throws(Halt) {
+        // Nobody keeps a link open for nothing.
+        await hangUp()
+        try await enter(.acting, detail: "wait", deadline: ("end of the wait", duration))
+        try await rest(
+            until: time.now.advanced(by: duration),
+            .next,
+            for: "the end of a `wait` step"
+        )
+    }
+
+    // MARK: Features
+
+    private func perform(_ orders: [FeatureOrder]) async throws(Halt) -> [Fact] {
+        guard let client = try await present().features else {
+            throw .verdict(.rejected, .rejected, "modules of its family have no features")
+        }
+        for order in orders {
+            let nonce = (0..<2).flatMap { _ in depot.chance().bigBytes }.prefix(12)
+            guard let message = order.message(job.lock, nonce: Array(nonce)) else {
+                throw .verdict(.rejected, .rejected, LRError.noCredentials.description)
+            }
+            do throws(LRError) {
+                try await client.command(
+                    order.command,
+                    message.payload,
+                    isSealed: message.isSealed
+                )
+            } catch {
+                guard !error.leavesDoubt else {
+                    throw .verdict(
+                        .inDoubt,
+                        .inDoubt,
+                        "feature \(order.spec.name): \(error)"
+                    )
+                }
+                let doing = "feature \(order.spec.name)"
+                if case .radio(let radio) = error { throw Halt(radio, doing) }
+                if error.failureClass == .rejected {
+                    throw .verdict(.failed, .rejected, "\(doing): \(error)")
+                }
+                throw .failure(error.failureClass, "\(doing): \(error)")
+            }
+        }
+        return []
+    }
+
+    // MARK: Car-share commands
+
+    private func perform(_ commands: CarShareCommands) async throws(Halt) -> [Fact] {
+        guard let credentials = job.carShare, let peripheral = depot.peripheral else {
+            throw .verdict(.rejected, .rejected, "there is no token for its GO device")
+        }
+        // The adapter changes its role: it is not spent on a link meanwhile.
+        await hangUp()
+        let device = CarShareVehicle(
+            peripheral: peripheral,
+            credentials: credentials,
+            time: time
+        )
+        do throws(CarShareError) {
+            let report = try await device.send(
+                commands,
+                before: time.now.advanced(by: depot.rules.commandTimeout)
+            )
+            return report.statuses.enumerated().map { index, status in
+                Fact("status \(index + 1)", status.description)
+            }
+        } catch {
+            switch error.fate {
+            case .inDoubt:
+                throw .verdict(.inDoubt, .inDoubt, "\(error); \(commands.check)")
+            case .failed:
+                throw .verdict(.failed, error.failureClass, error.description)
+            case .notSent, .refused:
+                if case .radio(let radio) = error.reason { throw Halt(radio, "as a peripheral") }
+                if error.failureClass == .rejected {
+                    throw .verdict(.rejected, .rejected, error.description)
+                }
+                throw .failure(error.failureClass, error.description)
+            }
+        }
+    }
+}
+
+extension Halt {
+    fileprivate var isDoubt: Bool {
+        if case .verdict(.inDoubt, _, _) = self { return true }
+        return false
+    }
+
+    /// A step that an earlier run began and of which nothing more is known.
+    fileprivate static func doubt(_ step: JobStep) -> Halt {
+        let check =
+            if case .command(let commands) = step { commands.check } else {
+                "look at the vehicle before it is repeated"
+            }
+        return .verdict(
+            .inDoubt,
+            .inDoubt,
+            "an earlier run began `\(step.action)` and does not know how it ended; \(check)"
+        )
+    }
+}
+
+extension CarShareCommands {
+    /// What a person looks at to know whether they were carried out.
+    fileprivate var check: String {
+        let checks = list.map { command in
+            switch command {
+            case .lock: "whether the doors are locked"
+            case .unlockDriver, .unlockAll: "whether the doors are open"
+            case .openTrunk, .closeTrunk: "how the trunk stands"
+            case .locate: "whether it sounded or flashed"
+            case .ignitionInhibit, .ignitionEnable: "whether it can be started"
+            case .checkIn, .checkOut: "whether its booking has begun or ended"
+            case .secureConditionsCheck: "its result in the fleet's system"
+            }
+        }
+        var seen: [String] = []
+        for check in checks where !seen.contains(check) { seen.append(check) }
+        return "look " + seen.joined(separator: " and ") + ", then say so with `retry`"
+    }
+}

@@ -1,0 +1,128 @@
+import Domain
+package import Manifest
+import Marked
+package import Modules
+import Wire
+
+/// Turns the steps of a plan into steps that are ready to be done on one vehicle.
+///
+/// Names and values are checked against the vehicle's profile here, long before any radio work.
+package struct StepBuilder: Sendable {
+    private let profiles: ProfileLibrary
+
+    package init(_ profiles: ProfileLibrary = .shipped) { self.profiles = profiles }
+
+    /// The profile of a vehicle, or what is wrong with its name.
+    package func profile(of vehicle: PlannedVehicle) throws(StepMistake) -> Profile {
+        if let profile = profiles.profile(vehicle.profile, of: vehicle.family) { return profile }
+        let known = profiles.names(of: vehicle.family)
+        throw StepMistake(
+            "family `\(vehicle.family.rawValue)` has no profile \(quoted(vehicle.profile))",
+            hint: Nearest.hint(vehicle.profile, among: known)
+        )
+    }
+
+    /// The step for a vehicle; `update` makes the job of an update.
+    package func job(
+        _ step: Step,
+        for vehicle: PlannedVehicle,
+        update: (UpdateStep, Profile) throws(StepMistake) -> UpdateJob
+    ) throws(StepMistake) -> JobStep {
+        let profile = try profile(of: vehicle)
+        switch step.action {
+        case .require(let conditions, let otherwise):
+            return .require(try tests(conditions, profile), otherwise: otherwise)
+        case .expect(let conditions, let within):
+            return .expect(try tests(conditions, profile), within: within)
+        case .read(let names):
+            for name in names {
+                do throws(PropertyMistake) {
+                    try profile.checkReadable(name)
+                } catch { throw StepMistake(error) }
+            }
+            return .read(names)
+        case .set(let assignments):
+            var orders: [PropertyOrder] = []
+            for assignment in assignments {
+                do throws(PropertyMistake) {
+                    let value = try profile.value(
+                        of: assignment.value.text,
+                        for: assignment.name
+                    )
+                    orders.append(PropertyOrder(assignment.name, value))
+                } catch { throw StepMistake(error) }
+            }
+            return .set(orders)
+        case .feature(let assignments):
+            var orders: [FeatureOrder] = []
+            for assignment in assignments { orders.append(try feature(assignment, profile)) }
+            return .feature(orders)
+        case .command(let words):
+            guard vehicle.family == .geotabGo || vehicle.token != nil else {
+                throw StepMistake(
+                    "vehicle \(vehicle.id), and perhaps others, has no GO device to take commands",
+                    hint: "give it a `token`, or leave the step to vehicles that have one"
+                )
+            }
+            let commands = words.compactMap { CarShareCommand(rawValue: $0.rawValue) }
+            guard commands.count == words.count, let all = CarShareCommands(commands) else {
+                throw StepMistake("the step names no command", hint: "name one, such as `lock`")
+            }
+            return .command(all)
+        case .wait(let duration): return .wait(duration)
+        case .update(let step): return .update(try update(step, profile))
+        }
+    }
+
+    package func tests(
+        _ conditions: [PropertyCondition],
+        _ profile: Profile
+    ) throws(StepMistake) -> [PropertyTest] {
+        var tests: [PropertyTest] = []
+        for condition in conditions {
+            guard let comparison = Comparison(rawValue: condition.condition.comparison.rawValue)
+            else { continue }
+            do throws(PropertyMistake) {
+                tests.append(
+                    try profile.test(
+                        condition.property,
+                        comparison,
+                        condition.condition.operand.text
+                    )
+                )
+            } catch { throw StepMistake(error) }
+        }
+        return tests
+    }
+
+    private func feature(
+        _ assignment: Assignment,
+        _ profile: Profile
+    ) throws(StepMistake) -> FeatureOrder {
+        guard let spec = profile.feature(assignment.name) else {
+            let known = profile.features.map(\.name)
+            throw StepMistake(
+                "the profile \(profile.family.rawValue)/\(profile.name) has no feature "
+                    + quoted(assignment.name),
+                hint: known.isEmpty
+                    ? "its modules have none" : Nearest.hint(assignment.name, among: known)
+            )
+        }
+        do throws(PropertyMistake) {
+            return try FeatureOrder(spec, assignment.value.text)
+        } catch { throw StepMistake(error) }
+    }
+}
+
+/// Why a step makes no sense on a vehicle.
+package struct StepMistake: Error, Sendable, Hashable {
+    package let message: String
+    package let hint: String
+
+    package init(_ message: String, hint: String) {
+        self.message = message
+        self.hint = hint
+    }
+
+    init(_ mistake: PropertyMistake) { self.init(mistake.message, hint: mistake.hint) }
+}

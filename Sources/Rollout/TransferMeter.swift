@@ -1,0 +1,36 @@
+import Domain
+import Modules
+import Reports
+
+/// Turns acknowledged bytes into progress that is worth telling: about once a second.
+struct TransferMeter {
+    private static let pause = Duration.seconds(1)
+
+    private let total: Int
+    private let before: Int
+    private let began: Moment
+    private var told: Moment?
+
+    /// `before` are the bytes of the parts that are there already.
+    init(total: Int, before: Int, began: Moment) {
+        self.total = total
+        self.before = before
+        self.began = began
+    }
+
+    mutating func progress(_ heard: UploadProgress, at now: Moment) -> Progress? {
+        let position = before + heard.acknowledged
+        let from = before + heard.resumedFrom
+        if let told, told.duration(to: now) < Self.pause, position < total { return nil }
+        told = now
+        let seconds = Double(began.duration(to: now).nanoseconds) / 1e9
+        let rate = seconds > 0 && position > from ? Double(position - from) / seconds : nil
+        return Progress(
+            acknowledged: ByteCount(count: UInt(position)),
+            total: ByteCount(count: UInt(total)),
+            resumedFrom: ByteCount(count: UInt(from)),
+            rate: rate,
+            remaining: rate.map { .seconds(Double(total - position) / $0) }
+        )
+    }
+}

@@ -1,0 +1,79 @@
+package import Domain
+package import Modules
+package import Sessions
+
+/// One update of a module, with its image in memory.
+package struct UpdateJob: Sendable {
+    /// What the manifest calls the image.
+    package let name: String
+    package let digest: SHA256Digest
+    package let version: FirmwareVersion
+    package let family: Family
+    /// What of the module it replaces.
+    package let target: ModulePart
+    /// The hardware it is for; nil where the manifest leaves that open.
+    package let type: Int?
+    package let variant: Int?
+    package let allowsDowngrade: Bool
+    /// In the order in which they are sent.
+    package let parts: [FirmwarePart]
+    /// What the module must report before the image stays, and how long that may take.
+    package let healthy: [PropertyTest]
+    package let healthyWithin: Duration
+    /// Versions that an older module has to run first, in this order.
+    package let waypoints: [UpdateJob]
+
+    package init(
+        name: String,
+        digest: SHA256Digest,
+        version: FirmwareVersion,
+        family: Family = .comodule,
+        target: ModulePart = .secondary,
+        type: Int?,
+        variant: Int?,
+        allowsDowngrade: Bool,
+        parts: [FirmwarePart],
+        healthy: [PropertyTest] = [],
+        healthyWithin: Duration = .seconds(120),
+        waypoints: [UpdateJob] = []
+    ) {
+        self.name = name
+        self.digest = digest
+        self.version = version
+        self.family = family
+        self.target = target
+        self.type = type
+        self.variant = variant
+        self.allowsDowngrade = allowsDowngrade
+        self.parts = parts
+        self.healthy = healthy
+        self.healthyWithin = healthyWithin
+        self.waypoints = waypoints
+    }
+
+    package var size: Int { parts.reduce(0) { $0 + $1.firmware.count } }
+
+    /// What is installed one after the other; the last is the aim.
+    var stages: [UpdateJob] { waypoints + [self] }
+
+    func order(for serial: Serial) -> UpdateOrder {
+        UpdateOrder(serial: serial, target: target, parts: parts)
+    }
+
+    func goal(by driver: any UpdateDriver, isWaypoint: Bool) -> UpdateGoal {
+        UpdateGoal(
+            image: ImageFirmware(
+                name: name,
+                version: version,
+                family: family,
+                type: type,
+                variant: variant,
+                digest: parts.last?.digest
+            ),
+            policy: UpdatePolicy(allowsDowngrade: allowsDowngrade, isWaypoint: isWaypoint),
+            sizes: parts.map(\.firmware.count),
+            usesBootloader: driver.usesBootloader,
+            hasHealthCheck: !healthy.isEmpty
+        )
+    }
+}

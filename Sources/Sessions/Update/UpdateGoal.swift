@@ -1,0 +1,29 @@
+/// What one update is to bring about, as far as its session needs to know.
+package struct UpdateGoal: Equatable, Sendable {
+    package let image: ImageFirmware
+    package let policy: UpdatePolicy
+    /// Bytes of each part, in the order in which they are sent.
+    package let sizes: [Int]
+    /// The image is taken by the bootloader and not by the application.
+    package let usesBootloader: Bool
+    /// There are conditions that the module has to meet before the image stays.
+    package let hasHealthCheck: Bool
+
+    package init(
+        image: ImageFirmware,
+        policy: UpdatePolicy = UpdatePolicy(),
+        sizes: [Int],
+        usesBootloader: Bool,
+        hasHealthCheck: Bool = false
+    ) {
+        self.image = image
+        self.policy = policy
+        self.sizes = sizes
+        self.usesBootloader = usesBootloader
+        self.hasHealthCheck = hasHealthCheck
+    }
+
+    package var total: Int { sizes.reduce(0, +) }
+
+    func size(before part: Int) -> Int { sizes.prefix(part).reduce(0, +) }
+}

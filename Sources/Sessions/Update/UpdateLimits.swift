@@ -1,0 +1,25 @@
+/// How long each state of an update may last.
+package struct UpdateLimits: Equatable, Sendable {
+    /// For hearing the module.
+    package var seek: Duration = .seconds(30)
+    /// For hearing it in its other role.
+    package var roleChange: Duration = .seconds(60)
+    package var connect: Duration = .seconds(30)
+    /// For one exchange of questions: inspecting, preparing, probing, activating, confirming.
+    package var exchange: Duration = .seconds(60)
+    /// A transfer that brings no byte more for so long is broken off.
+    package var stall: Duration = .seconds(60)
+    /// The least rate, in bytes a second, at which a transfer is worth its time.
+    package var slowest = 50
+    /// Broken transfers in a row without a byte more in the module.
+    package var fruitless = 3
+    /// How often a whole image may go back to nothing before the module counts as defect.
+    package var startsOver = 2
+    /// A bootloader nobody talks to goes back to its application within this time.
+    package var bootloaderPatience: Duration = .seconds(150)
+    /// For the module to show that it is well.
+    package var health: Duration = .seconds(120)
+    package var settle: SettleRules
+
+    package init(settle: SettleRules) { self.settle = settle }
+}

@@ -1,0 +1,51 @@
+/// Puts frames together that come in pieces, one write of the other side a piece.
+///
+/// A frame begins with a write and ends with one: what goes beyond its end makes the whole of it
+/// damaged. At most one frame is held, so memory is bounded by the longest one.
+package struct AddOnAssembler: Equatable, Sendable {
+    package enum Event: Equatable, Sendable {
+        case frame(AddOnFrame)
+        /// Bytes that are no frame; they are forgotten.
+        case damaged(AddOnFrameError)
+    }
+
+    private static let handshakeRequest = AddOnFrame.handshakeRequest.bytes
+
+    private let sums: AddOnSums
+    private var held: [UInt8] = []
+
+    package init(sums: AddOnSums = .trusting) { self.sums = sums }
+
+    /// Whether a frame has begun and more of it must come.
+    package var isMidFrame: Bool { !held.isEmpty }
+
+    package mutating func take(_ piece: [UInt8]) -> [Event] {
+        guard !piece.isEmpty else { return [.damaged(.empty)] }
+        let before = held.count
+        held += piece
+        // A vehicle that starts anew in the middle of a frame will not send the rest of it.
+        if before > 0, piece == Self.handshakeRequest {
+            let whole = try? AddOnFrame(held, sums: sums)
+            held = []
+            return whole.map { [.frame($0)] }
+                ?? [.damaged(.truncated(got: before, of: nil)), .frame(.handshakeRequest)]
+        }
+        do throws(AddOnFrameError) {
+            guard let header = try AddOnHeader(held), held.count >= header.total else { return [] }
+            let frame = try AddOnFrame(held, sums: sums)
+            held = []
+            return [.frame(frame)]
+        } catch {
+            held = []
+            return [.damaged(error)]
+        }
+    }
+
+    /// Gives up the frame that has begun, because nothing more of it came in time.
+    package mutating func abandon() -> Event? {
+        guard isMidFrame else { return nil }
+        defer { held = [] }
+        let total = (try? AddOnHeader(held))?.total
+        return .damaged(.truncated(got: held.count, of: total))
+    }
+}

@@ -1,0 +1,49 @@
+import Domain
+
+/// What the payloads of LR messages mean, where it is more than bytes.
+package enum LRPayload {
+    /// Stands between the parts of a payload that has several.
+    private static let separator: UInt8 = 0x1F
+    private static let nameLimit = 20
+
+    /// The first 20 characters: what the device has room for.
+    package static func name(_ text: String) -> [UInt8] {
+        Array(String(text.prefix(nameLimit)).utf8)
+    }
+
+    /// The low byte of the magnitude; nothing stands for "off".
+    package static func autoLock(_ seconds: Int?) -> [UInt8] {
+        seconds.map { [UInt8(truncatingIfNeeded: $0.magnitude)] } ?? []
+    }
+
+    package static func pair(_ first: String, _ second: String) -> [UInt8] {
+        Array(first.utf8) + [separator] + Array(second.utf8)
+    }
+
+    /// A list of names; empty ones are dropped.
+    package static func names(in payload: [UInt8]) -> [String] {
+        payload.split(separator: separator).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    package static func names(_ list: [String]) -> [UInt8] {
+        Array(list.map { Array($0.utf8) }.joined(separator: [separator]))
+    }
+
+    /// What the lock is made to be, and the sealed password that allows it.
+    package static func lock(_ state: LRLockState, sealed password: [UInt8]) -> [UInt8] {
+        [state.rawValue] + password
+    }
+
+    package static func guest(unlock: Bool, code: String, id: String) -> [UInt8] {
+        [unlock ? 1 : 0] + pair(code, id)
+    }
+}
+
+/// What a lock says of itself.
+package enum LRLockState: UInt8, CaseIterable, Sendable {
+    case locked = 0
+    case unlocked = 1
+
+    /// Any byte but 01 counts as locked: that is how the devices are read elsewhere.
+    package init(reported byte: UInt8) { self = byte == 1 ? .unlocked : .locked }
+}

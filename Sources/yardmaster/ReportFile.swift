@@ -1,0 +1,78 @@
+import Commands
+import Domain
+import Glibc
+import Reports
+
+/// A file that gets a report when a run has ended.
+struct ReportFile: Sendable {
+    private enum Kind: String, CaseIterable {
+        case html, xml, csv, json, prom
+    }
+
+    let path: String
+    private let kind: Kind
+
+    /// Nil when the ending says no kind of report.
+    init?(_ path: String) {
+        guard let kind = Kind.allCases.first(where: { path.hasSuffix("." + $0.rawValue) }) else {
+            return nil
+        }
+        self.path = path
+        self.kind = kind
+    }
+
+    private var temporary: String { path + ".part" }
+
+    /// Says now, and not after a night's work, when the report could not be written.
+    func checkPlace() throws(CommandError) {
+        let descriptor = Glibc.open(temporary, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else {
+            throw CommandError(
+                .cannotCreate,
+                "cannot write the report '\(path)'",
+                because: [Descriptor.text(of: errno)],
+                hint: "name a file in a directory that can be written"
+            )
+        }
+        close(descriptor)
+        unlink(temporary)
+    }
+
+    /// Puts the report in the place of an older one, whole or not at all; the reason when it
+    /// could not.
+    func write(_ story: RunStory) -> String? {
+        let descriptor = Glibc.open(
+            temporary,
+            O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+            0o644
+        )
+        guard descriptor >= 0 else { return Descriptor.text(of: errno) }
+        var failure = Descriptor.write(Array(text(story).utf8), to: descriptor)
+        if failure == nil, fsync(descriptor) != 0 { failure = errno }
+        if close(descriptor) != 0, failure == nil { failure = errno }
+        if failure == nil, rename(temporary, path) != 0 { failure = errno }
+        guard let failure else { return nil }
+        unlink(temporary)
+        return Descriptor.text(of: failure)
+    }
+
+    private func text(_ story: RunStory) -> String {
+        switch kind {
+        case .html: HTMLReport.text(story)
+        case .xml: JUnitReport.text(story)
+        case .csv: CSVReport.text(story)
+        case .json: story.document ?? ""
+        case .prom: MetricsText.text(story, earlier: earlier)
+        }
+    }
+
+    /// What the file holds now; nothing when it cannot be read or is no text of ours.
+    private var earlier: String {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let count = read(descriptor, &bytes, bytes.count)
+        return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : ""
+    }
+}

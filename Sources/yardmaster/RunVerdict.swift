@@ -1,0 +1,55 @@
+import Commands
+import Domain
+import Glibc
+import Manifest
+import Rollout
+
+/// What a run comes to as an exit code.
+struct RunVerdict {
+    private let tolerance: Tolerance
+    private let vehicles: Int
+
+    init(_ plan: FrozenPlan, vehicles: Int) {
+        tolerance = plan.rollout.tolerance
+        self.vehicles = vehicles
+    }
+
+    /// The worst of what there is to say.
+    func code(of result: RunResult) -> ExitCode {
+        func count(_ tally: Outcome.Tally) -> Int {
+            Outcome.allCases.reduce(0) {
+                $1.tally == tally ? $0 + (result.counts[$1] ?? 0) : $0
+            }
+        }
+        var codes: [ExitCode] = []
+        if count(.failed) > 0 { codes.append(.someFailed) }
+        if count(.unreachable) > tolerance.unreachable.limit(of: vehicles)
+            || count(.deferred) > tolerance.deferred.limit(of: vehicles)
+        {
+            codes.append(.someMissed)
+        }
+        switch result.ending {
+        case .complete: break
+        case .paused: codes.append(.paused)
+        case .aborted: codes.append(.aborted)
+        case .replaced: codes.append(.workLeft)
+        case .workLeft:
+            // What was all that was left may have ended by itself after the window closed.
+            if result.unfinished > 0 { codes.append(.workLeft) }
+        case .stopped:
+            if result.unfinished > 0 {
+                codes.append(Signals.received == SIGINT ? .interrupted : .terminated)
+            }
+        }
+        return ExitCode.worst(of: codes)
+    }
+
+    /// The code's sentence, and what is known beyond it.
+    static func reason(_ code: ExitCode, _ result: RunResult) -> String {
+        switch code {
+        case .paused, .aborted, .workLeft:
+            result.ending.sentence.map { "\(code.sentence): \($0)" } ?? code.sentence
+        default: code.sentence
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Domain
+import Marked
+import Simulation
+import Testing
+import Wire
+
+/// Locks in a depot's file.
+@Suite struct LRDepotTests {
+    private func read(_ text: String) throws -> (DepotFile?, [String]) {
+        let diagnostics = Diagnostics()
+        let tree = MarkedNode.parse(Array(text.utf8), file: "depot.yaml", diagnostics)
+        let depot = tree.flatMap { DepotFile.read($0, diagnostics) }
+        return (depot, diagnostics.list.map { "\($0.place): \($0.message)" })
+    }
+
+    @Test func `a lock stands beside other modules`() throws {
+        let (depot, errors) = try read(
+            """
+            name: yard
+            modules:
+              - {serial: "00a0000000000001", key: "01"}
+              - family: lrdevice
+                serial: "0A0B0C0D0E0F"
+                key: "\(String(repeating: "42", count: 32))"
+                password: hidden
+                unlocked: true
+                auto-lock: 30
+                networks: [depot, yard]
+                guest-code: "123456"
+                guest-id: "7"
+                answer-time: 50ms
+                faults:
+                  - {silent: true, times: 2}
+                  - {storm: 100}
+            """
+        )
+        #expect(errors == [])
+        let lock = try #require(depot?.locks.first)
+        #expect(depot?.modules.count == 1)
+        #expect(lock.serial.text == "0a0b0c0d0e0f")
+        #expect(lock.key?.count == 32 && lock.password == Array("hidden".utf8))
+        #expect(lock.state == .unlocked && lock.autoLock == 30)
+        #expect(lock.networks == ["depot", "yard"])
+        #expect(lock.guest == LRDevicePlan.Guest(code: "123456", id: "7"))
+        #expect(lock.faults == [.init(.silent, times: 2), .init(.storm(100))])
+    }
+
+    @Test func `mistakes of a lock have their places`() throws {
+        let (depot, errors) = try read(
+            """
+            name: yard
+            modules:
+              - family: lrdevice
+                serial: "0A0B"
+                key: "42"
+                auto-lock: 256
+                faults: [{silent: true, garbage: true}]
+                colour: red
+            """
+        )
+        #expect(depot == nil)
+        #expect(errors.count == 5)
+        #expect(errors.contains { $0.hasPrefix("depot.yaml:4:5: a lock's serial") })
+        #expect(errors.contains { $0.hasPrefix("depot.yaml:5:5: a simulated lock's key") })
+    }
+
+    @Test func `a serial is given once, whatever the family`() throws {
+        let (_, errors) = try read(
+            """
+            name: yard
+            modules:
+              - {family: lrdevice, serial: "0a0b0c0d0e0f"}
+              - {family: lrdevice, serial: "0A0B0C0D0E0F"}
+            """
+        )
+        #expect(errors.count == 1)
+        #expect(errors.first?.contains("is taken by the module at depot.yaml:3") == true)
+    }
+}
