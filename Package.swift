@@ -92,6 +92,7 @@ let package = Package(
                 "Digests", "Domain", "Wire", "Sessions", "Modules", "Simulation", "Images",
                 "Marked",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "CLinux",
+                "Radio", "DBus", "BlueZ",
             ],
             swiftSettings: common
         ),

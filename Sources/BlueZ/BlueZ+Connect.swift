@@ -132,7 +132,9 @@ extension BlueZ {
         let guardian = addWatcher {
             let verdict = self.verdict(device.path, adapter.path, before, hasStood: false)
             guard case .lost(let error) = verdict else { return false }
-            answer.settle(.failure(error))
+            // The object went: the answer to the call says the same, sooner or later.
+            let isDropped = error == .connectFailed
+            answer.settle(isDropped ? .success(.objectGone) : .failure(error))
             return true
         }
         defer { removeWatcher(guardian) }
@@ -244,8 +246,10 @@ extension BlueZ {
     /// Ends what an attempt has left; the next one begins with no link.
     private func giveUp(_ path: ObjectPath, _ address: String, _ before: Int) async {
         guard before == generation else { return }
-        sendDisconnect(path)
+        let answer = Once<Void>()
+        sendDisconnect(path) { answer.settle(.success(())) }
         // A task that is cancelled does not wait; the order is given all the same.
+        try? await answer.outcome(within: .seconds(3), on: loop)
         try? await condition(within: .seconds(3)) {
             let isGone = before != self.generation || self.mirror.devices[path]?.isConnected != true
             return isGone ? .success(()) : nil
@@ -253,7 +257,10 @@ extension BlueZ {
         if mirror.devices[path]?.isConnected != true { settings.memory.remove(address) }
     }
 
-    func sendDisconnect(_ path: ObjectPath) {
+    func sendDisconnect(
+        _ path: ObjectPath,
+        then done: @escaping @Sendable () -> Void = {}
+    ) {
         let call = MethodCall(
             "Disconnect",
             of: BlueZName.device,
@@ -261,7 +268,7 @@ extension BlueZ {
             on: BlueZName.service,
             patience: .seconds(10)
         )
-        startCall(call) { _ in }
+        startCall(call) { _ in done() }
     }
 
     func removeDevice(_ path: ObjectPath, on adapter: ObjectPath) {

@@ -33,17 +33,19 @@ extension BlueZ {
             if let refusal { throw Self.stageError(refusal) }
             return ObjectIdentifier(stage)
         } catch {
-            closeStage(ObjectIdentifier(stage))
+            await closeStage(ObjectIdentifier(stage))
             throw error
         }
     }
 
-    func closeStage(_ id: ObjectIdentifier) {
+    /// Returns when BlueZ has let go of it, or does not answer.
+    func closeStage(_ id: ObjectIdentifier) async {
         guard let stage = stages[id] else { return }
         if let central = stage.present { endCentral(central, stage) }
         stage.ended()
         stages[id] = nil
         lane(stage.word).servesCentral = false
+        let gone = Once<Void>()
         if stage.generation == generation {
             withdrawAdvertisement(stage)
             startCall(
@@ -54,7 +56,8 @@ extension BlueZ {
                     on: BlueZName.service,
                     [.objectPath(stage.root)]
                 )
-            ) { _ in }
+            ) { _ in gone.settle(.success(())) }
+            try? await gone.outcome(within: .seconds(2), on: loop)
         }
         let root = stage.root
         let paths = [

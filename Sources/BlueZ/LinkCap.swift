@@ -2,22 +2,22 @@
 ///
 /// Adapters do not tell. A connection beyond what one carries fails as any other, so that only
 /// failures in a row, beside links that stand, speak of a limit.
-struct LinkCap: Equatable {
+package struct LinkCap: Equatable {
     private static let failuresInARow = 3
 
-    private(set) var limit: Int
+    package private(set) var limit: Int
     private var failures = 0
 
-    init(_ limit: Int) { self.limit = max(1, limit) }
+    package init(_ limit: Int) { self.limit = max(1, limit) }
 
-    func hasRoom(beside links: Int) -> Bool { links < limit }
+    package func hasRoom(beside links: Int) -> Bool { links < limit }
 
-    mutating func connected() { failures = 0 }
+    package mutating func connected() { failures = 0 }
 
     /// An attempt failed without saying why, while so many links stood.
     ///
     /// True when a lower limit was learned.
-    mutating func failed(beside links: Int) -> Bool {
+    package mutating func failed(beside links: Int) -> Bool {
         guard links > 0 else {
             failures = 0
             return false
@@ -28,7 +28,7 @@ struct LinkCap: Equatable {
     }
 
     /// The adapter said that it carries no more than those that stood.
-    mutating func refused(beside links: Int) -> Bool { learn(links) }
+    package mutating func refused(beside links: Int) -> Bool { learn(links) }
 
     private mutating func learn(_ links: Int) -> Bool {
         failures = 0

@@ -1,4 +1,4 @@
-import DBus
+package import DBus
 
 /// What BlueZ calls itself, its objects and its interfaces.
 enum BlueZName {
@@ -16,7 +16,7 @@ enum BlueZName {
 }
 
 /// What BlueZ means by an error, whatever it is called in which version.
-enum BlueZRefusal: Hashable, Sendable {
+package enum BlueZRefusal: Hashable, Sendable {
     /// The adapter is off.
     case notReady
     /// The same is under way: join it, or ask again soon.
@@ -38,7 +38,7 @@ enum BlueZRefusal: Hashable, Sendable {
     /// Anything else that was tried and did not work.
     case failed
 
-    init(_ reply: ErrorReply) {
+    package init(_ reply: ErrorReply) {
         if reply.isServiceGone {
             self = .serviceGone
             return

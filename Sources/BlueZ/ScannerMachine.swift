@@ -1,18 +1,18 @@
-import Radio
+package import Radio
 
 /// Keeps an adapter's discovery as it is wanted: one session for all who scan.
 ///
 /// Knows what BlueZ does wrong here: a second start that is "in progress", a stop that is refused
 /// and leaves the discovery on but deaf, an adapter that falls silent.
-struct ScannerMachine: Equatable {
-    enum Step: Equatable {
+package struct ScannerMachine: Equatable {
+    package enum Step: Equatable {
         case setFilter, start, stop
         /// The way out of a stop that is refused: start and stop once more, filter untouched.
         case startAgain, stopAgain
         case powerOff, powerOn
     }
 
-    enum State: Equatable {
+    package enum State: Equatable {
         /// Next: `doing(.setFilter)`.
         case off
         /// Next: `doing(.stop)`, `doing(.setFilter)` for another filter, `doing(.powerOff)`.
@@ -21,15 +21,17 @@ struct ScannerMachine: Equatable {
         case doing(Step)
     }
 
-    enum Action: Equatable {
+    package enum Action: Equatable {
         case perform(Step)
         /// Whoever scans is told that it does not work.
         case fail(RadioError)
         case nothing
     }
 
-    private(set) var state = State.off
-    private(set) var isWanted = false
+    package init() {}
+
+    package private(set) var state = State.off
+    package private(set) var isWanted = false
     private var isFilterOld = true
     /// Set while a discovery is on that the present step was not asked to end.
     private var wasOn = false
@@ -38,34 +40,34 @@ struct ScannerMachine: Equatable {
     var isOn: Bool { state == .on }
 
     /// Somebody scans, or nobody does any more.
-    mutating func want(_ isWanted: Bool) -> Action {
+    package mutating func want(_ isWanted: Bool) -> Action {
         self.isWanted = isWanted
         return settle()
     }
 
     /// Another filter is wanted than the last that was set.
-    mutating func filterChanged() -> Action {
+    package mutating func filterChanged() -> Action {
         isFilterOld = true
         return settle()
     }
 
     /// The adapter has been silent: the discovery is begun anew.
-    mutating func restart() -> Action {
+    package mutating func restart() -> Action {
         guard state == .on else { return .nothing }
         return begin(.stop)
     }
 
     /// Restarting was no help.
-    mutating func cyclePower() -> Action {
+    package mutating func cyclePower() -> Action {
         guard state == .on else { return .nothing }
         return begin(.powerOff)
     }
 
     /// The adapter or BlueZ is gone, with all sessions.
-    mutating func lost() { self = ScannerMachine() }
+    package mutating func lost() { self = ScannerMachine() }
 
     /// The step under way has ended.
-    mutating func done(_ refusal: BlueZRefusal?, mayCyclePower: Bool) -> Action {
+    package mutating func done(_ refusal: BlueZRefusal?, mayCyclePower: Bool) -> Action {
         guard case .doing(let step) = state else { return .nothing }
         switch step {
         case .setFilter:

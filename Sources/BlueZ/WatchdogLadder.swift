@@ -2,17 +2,19 @@
 ///
 /// Silence may be a deaf adapter or an empty yard: each rung is taken once, and again only after
 /// something was heard.
-struct WatchdogLadder: Equatable {
-    enum Step: Equatable { case restartScan, cyclePower, report }
+package struct WatchdogLadder: Equatable {
+    package enum Step: Equatable { case restartScan, cyclePower, report }
+
+    package init() {}
 
     private var next: Step? = .restartScan
 
-    mutating func heard() { next = .restartScan }
+    package mutating func heard() { next = .restartScan }
 
     /// Called each time the patience with a silent scan has run out.
     ///
     /// An adapter that carries links is not switched off under them.
-    mutating func silent(mayCyclePower: Bool) -> Step? {
+    package mutating func silent(mayCyclePower: Bool) -> Step? {
         switch next {
         case .restartScan:
             next = mayCyclePower ? .cyclePower : .report

@@ -82,7 +82,7 @@ enum BashCompletion {
         switch kind {
         case .file, .fileOrStream, .fileEnding: "kind=files"
         case .directory: "kind=directories"
-        case .vehicles, .whole, .positive: "kind=none"
+        case .vehicles, .whole, .positive, .text: "kind=none"
         case .words(let words): "arguments=\(Completion.quoted(words.joined(separator: " ")))"
         case .command:
             "arguments=\(Completion.quoted(Completion.firstWords.joined(separator: " ")))"

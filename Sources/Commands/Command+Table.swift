@@ -1,7 +1,7 @@
 extension Command {
     /// Every command, in the order that help lists them.
     package static let all: [Command] = [
-        .validate, .plan, .run, .status, .schema, .completion, .man, .help, .version,
+        .validate, .plan, .run, .status, .doctor, .schema, .completion, .man, .help, .version,
     ]
 
     package static func named(_ id: CommandName) -> Command? { all.first { $0.id == id } }
@@ -67,7 +67,7 @@ extension Command {
         ],
         arguments: [manifest],
         flags: [
-            .state, .limit, .simulate, .pace, .seed, .events, .report, .json, .quiet,
+            .state, .limit, .bus, .simulate, .pace, .seed, .events, .report, .json, .quiet,
             .noColor,
         ],
         examples: [
@@ -105,6 +105,21 @@ extension Command {
             Example("yardmaster status --json", "The same for a program."),
         ],
         exitCodes: [.inputMissing, .cannotWrite, .configuration]
+    )
+
+    static let doctor = Command(
+        .doctor,
+        summary: "Say what is wrong with this host's Bluetooth",
+        description: [
+            "Looks at the bus, the Bluetooth service and its version, the adapters and who else "
+                + "uses them, and the service's settings, and says of each fault what to do. "
+                + "Nothing is changed and no vehicle is touched."
+        ],
+        flags: [.bus, .json, .quiet, .noColor],
+        examples: [
+            Example("yardmaster doctor", "Says whether vehicles can be worked on from here.")
+        ],
+        exitCodes: [.unavailable, .configuration]
     )
 
     static let schema = Command(

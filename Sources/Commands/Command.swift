@@ -1,6 +1,6 @@
 /// The commands that there are; the executable has one file for each.
 package enum CommandName: String, CaseIterable, Sendable, Hashable {
-    case validate, plan, run, status, schema, completion, man, help, version
+    case validate, plan, run, status, doctor, schema, completion, man, help, version
 }
 
 /// One command: everything that parsing, help, manual and completions know about it.

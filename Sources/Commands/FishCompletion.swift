@@ -41,7 +41,7 @@ enum FishCompletion {
         switch kind {
         case .file, .fileOrStream, .fileEnding: "-r -F"
         case .directory: "-x -a '(__fish_complete_directories)'"
-        case .vehicles, .whole, .positive: "-x"
+        case .vehicles, .whole, .positive, .text: "-x"
         case .words(let words): "-x -a '\(words.joined(separator: " "))'"
         case .command: "-x -a '\(Completion.firstWords.joined(separator: " "))'"
         }
@@ -51,7 +51,7 @@ enum FishCompletion {
         switch kind {
         case .file, .fileOrStream, .fileEnding: "-F"
         case .directory: "-a '(__fish_complete_directories)'"
-        case .vehicles, .whole, .positive: "-f"
+        case .vehicles, .whole, .positive, .text: "-f"
         case .words(let words): "-a '\(words.joined(separator: " "))'"
         case .command: "-a '\(Completion.firstWords.joined(separator: " "))'"
         }

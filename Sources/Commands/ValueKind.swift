@@ -7,6 +7,8 @@ package enum ValueKind: Sendable, Equatable {
     case fileEnding([String])
     case directory
     case vehicles
+    /// Anything that is not empty.
+    case text
     /// A whole number of at most 64 bits, without sign.
     case whole
     /// A decimal number above zero, such as `2` or `0.5`.
@@ -31,6 +33,8 @@ package enum ValueKind: Sendable, Equatable {
             Self.positive(text) == nil ? "a number above 0, such as 2 or 0.5" : nil
         case .words(let words):
             words.contains(text) ? nil : words.joined(separator: ", ")
+        case .text:
+            text.isEmpty ? "a text" : nil
         case .command:
             nil
         }

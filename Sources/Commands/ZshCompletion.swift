@@ -78,7 +78,7 @@ enum ZshCompletion {
         switch kind {
         case .file, .fileOrStream, .fileEnding: "_files"
         case .directory: "_files -/"
-        case .vehicles, .whole, .positive: " "
+        case .vehicles, .whole, .positive, .text: " "
         case .words(let words): "(\(words.joined(separator: " ")))"
         case .command: "(\(Completion.firstWords.joined(separator: " ")))"
         }

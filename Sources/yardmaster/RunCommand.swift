@@ -1,11 +1,10 @@
+import BlueZ
 import Commands
 import Domain
-import Images
 import Journal
 import Manifest
 import Reports
 import Rollout
-import Sessions
 import Simulation
 import Threads
 
@@ -19,11 +18,7 @@ struct RunCommand {
         let vehicles = try Inputs.selected(plan, options.common)
         try Inputs.refuseObstacles(plan, options.manifest, context)
         guard let simulation = options.simulation else {
-            throw CommandError(
-                .unavailable,
-                "this version works on simulated vehicles only",
-                hint: "rehearse with --simulate DEPOT.yaml"
-            )
+            return try await runForReal(plan, vehicles)
         }
         let file = try Inputs.depot(simulation.depot, context)
         for adapter in plan.radio.adapters where !file.adapters.contains(adapter) {
@@ -34,26 +29,80 @@ struct RunCommand {
                 hint: "name one of these under `radio` in \(options.manifest)"
             )
         }
+        return try await within(plan, vehicles) { job throws(CommandError) in
+            let thread = try Self.thread("simulation")
+            let site = SimulatedSite(executor: thread)
+            let result = await site.run(
+                SimulatedJob(run: job, file: file, options: simulation)
+            )
+            thread.stop()
+            return try result.get()
+        }
+    }
+
+    /// On the host's own Bluetooth.
+    private func runForReal(
+        _ plan: FrozenPlan,
+        _ vehicles: [PlannedVehicle]
+    ) async throws(CommandError) -> ExitCode {
+        let console = context.console
+        let real = try RealSite.open(bus: options.bus, state: options.state, context) { note in
+            console.note("yardmaster: warning: \(note.description)\n")
+        }
+        do throws(CommandError) {
+            let adapters = try await real.adapters(named: plan.radio.adapters)
+            let code = try await within(plan, vehicles) { job throws(CommandError) in
+                let thread = try Self.thread("files")
+                let site = Site(
+                    time: real.time,
+                    lane: thread,
+                    seed: nil,
+                    adapters: adapters,
+                    central: { BlueZCentral($0, of: real.radio) },
+                    peripheral: { BlueZPeripheral($0, of: real.radio) }
+                )
+                do throws(CommandError) {
+                    let code = try await SiteRun(job: job, site: site).run()
+                    thread.stop()
+                    return code
+                } catch {
+                    thread.stop()
+                    throw error
+                }
+            }
+            await real.close()
+            return code
+        } catch {
+            await real.close()
+            throw error
+        }
+    }
+
+    /// Everything before the first packet, and what follows the last.
+    private func within(
+        _ plan: FrozenPlan,
+        _ vehicles: [PlannedVehicle],
+        _ body: @Sendable (RunJob) async throws(CommandError) -> ExitCode
+    ) async throws(CommandError) -> ExitCode {
         let access = try access(to: vehicles)
         let zone = try ZoneSource.zone(of: plan, context)
         let directory = try stateDirectory()
         let lock = try lock(directory, plan)
         let output = try RunOutput(options, context)
-        let thread = try Self.thread("simulation")
-        let site = SimulatedSite(executor: thread)
-        let job = SimulatedJob(
+        let job = RunJob(
             plan: plan,
             vehicles: vehicles,
             access: access,
             zone: zone,
-            file: file,
-            options: simulation,
             state: directory.path,
             stop: Signals.catchThem(),
             output: output
         )
-        let result = await output.whileWriting { await site.run(job) }
-        thread.stop()
+        let result = await output.whileWriting { () -> Result<ExitCode, CommandError> in
+            do throws(CommandError) {
+                return .success(try await body(job))
+            } catch { return .failure(error) }
+        }
         lock.release()
         return try result.get()
     }

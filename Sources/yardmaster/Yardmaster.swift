@@ -38,7 +38,7 @@ enum Yardmaster {
         guard case .run(let invocation)? = try? Parser.parse(arguments) else { return true }
         switch invocation.command {
         case .version, .help, .man, .completion, .schema: return true
-        case .validate, .plan, .run, .status: return false
+        case .validate, .plan, .run, .status, .doctor: return false
         }
     }
 
@@ -95,6 +95,7 @@ enum Yardmaster {
         case .man: ManCommand().run(context)
         case .help: try HelpCommand(invocation).run(context)
         case .version: VersionCommand(invocation).run(context)
+        case .doctor: try await DoctorCommand(invocation).run(context)
         case .schema: SchemaCommand().run(context)
         case .validate: try ValidateCommand(invocation).run(context)
         case .plan: try PlanCommand(options: try PlanOptions(invocation, context)).run(context)

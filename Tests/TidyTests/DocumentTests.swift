@@ -9,6 +9,7 @@ import Testing
     func `a command stands in the documents`(command: CommandName) throws {
         let texts = try [
             "README.md", "docs/operations.md", "docs/manifest.md", "docs/simulation.md",
+            "docs/bluetooth.md",
         ].map(Repository.text)
         let spellings = ["yardmaster \(command.rawValue)", "`\(command.rawValue)"]
         #expect(texts.contains { text in spellings.contains { text.contains($0) } })

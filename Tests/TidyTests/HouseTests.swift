@@ -137,6 +137,7 @@ import Testing
     @Test(arguments: [
         "README.md", "CHANGELOG.md", "LICENSE", "BENCHMARKS.md", "docs/manifest.md",
         "docs/operations.md", "docs/protocols.md", "docs/simulation.md", "docs/architecture.md",
+        "docs/bluetooth.md",
     ])
     func `a document is there and its links lead somewhere`(path: String) throws {
         let text = try Repository.text(path)
