@@ -61,6 +61,8 @@ let package = Package(
         adapter("Signatures", ["COpenSSL"]),
         adapter("Sealing", ["Domain", "COpenSSL"]),
         adapter("Threads", []),
+        adapter("DBus", ["Domain", "Threads", "CDBus", "CLinux"]),
+        adapter("BlueZ", ["Domain", "Threads", "Radio", "DBus", "CLinux"]),
         .target(
             name: "Modules",
             dependencies: [
@@ -93,7 +95,7 @@ let package = Package(
                 "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
                 "Marked",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "Trust",
-                "CLinux",
+                "DBus", "BlueZ", "CLinux",
             ],
             swiftSettings: common
         ),
@@ -111,6 +113,17 @@ let package = Package(
             path: "Tests/RadioContract",
             swiftSettings: common
         ),
+        .target(
+            name: "PrivateBus",
+            dependencies: [],
+            path: "Tests/PrivateBus",
+            swiftSettings: common
+        ),
+        tests(
+            "BlueZTests",
+            ["Domain", "Threads", "Radio", "DBus", "BlueZ", "PrivateBus", "RadioContract"]
+        ),
+        tests("DBusTests", ["Domain", "Threads", "DBus", "CDBus", "PrivateBus"]),
         tests("DomainTests", ["Domain"]),
         tests("SessionsTests", ["Digests", "Domain", "Wire", "Sessions", "Simulation"]),
         tests(
@@ -157,7 +170,8 @@ let package = Package(
         tests(
             "CommandsTests",
             [
-                "Domain", "Wire", "Commands", "Images", "Manifest", "Reports", "Rollout", "yardmaster",
+                "Domain", "Wire", "Commands", "Images", "Manifest", "Reports", "Rollout",
+                "yardmaster",
             ],
             resources: [.copy("Golden")]
         ),
@@ -206,6 +220,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("bundle", ["Trust"]),
         fuzz("gzip", ["Domain", "Images"]),
         fuzz("http", ["Domain", "Images"]),
+        fuzz("dbus", ["DBus"]),
         fuzz("manifest", ["Marked", "Manifest"]),
         fuzz("cbor", ["Wire"]),
         fuzz("smp", ["Domain", "Sessions", "Simulation", "Wire"]),

@@ -3,8 +3,8 @@ extension Command {
     package static let all: [Command] = [
         .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
         .clear, .scan, .watch, .tokenShow, .imageInspect, .fetch, .imagesList, .imagesVerify,
-        .imagesPrune, .trust, .bundleCreate, .bundleVerify, .bundleShow, .schema, .completion, .man,
-        .help, .version,
+        .imagesPrune, .trust, .bundleCreate, .bundleVerify, .bundleShow, .doctor, .schema,
+        .completion, .man, .help, .version,
     ]
 
     package static func named(_ id: CommandName) -> Command? { all.first { $0.id == id } }
@@ -71,7 +71,7 @@ extension Command {
         ],
         arguments: [manifest],
         flags: [
-            .state, .limit, .simulate, .pace, .seed, .events, .report, .json, .quiet,
+            .state, .limit, .bus, .simulate, .pace, .seed, .events, .report, .json, .quiet,
             .noColor,
         ],
         examples: [
@@ -210,6 +210,21 @@ extension Command {
             ),
         ],
         exitCodes: [.invalidManifest, .inputMissing, .cannotWrite]
+    )
+
+    static let doctor = Command(
+        .doctor,
+        summary: "Say what is wrong with this host's Bluetooth",
+        description: [
+            "Looks at the bus, the Bluetooth service and its version, the adapters and who else "
+                + "uses them, and the service's settings, and says of each fault what to do. "
+                + "Nothing is changed and no vehicle is touched."
+        ],
+        flags: [.bus, .json, .quiet, .noColor],
+        examples: [
+            Example("yardmaster doctor", "Says whether vehicles can be worked on from here.")
+        ],
+        exitCodes: [.unavailable, .configuration]
     )
 
     static let schema = Command(

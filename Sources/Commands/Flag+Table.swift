@@ -61,6 +61,13 @@ extension Flag {
         help: "Use the simulated depot of this file instead of Bluetooth."
     )
 
+    static let bus = Flag(
+        "bus",
+        value: Value("ADDRESS", .text),
+        help: "Find BlueZ on the D-Bus bus at this address.",
+        fallback: "$DBUS_SYSTEM_BUS_ADDRESS, else the system bus"
+    )
+
     static let pace = Flag(
         "pace",
         value: Value("X", .positive),

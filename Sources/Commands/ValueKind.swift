@@ -9,6 +9,8 @@ package enum ValueKind: Sendable, Equatable {
     case fileEnding([String])
     case directory
     case vehicles
+    /// Anything that is not empty.
+    case text
     /// A whole number of at most 64 bits, without sign.
     case whole
     /// A decimal number above zero, such as `2` or `0.5`.

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// Not `Mutex`, which cannot be waited on, and whose hand-over inside the kernel the thread
 /// sanitizer takes for a race.
-final class Monitor<State: Sendable>: Sendable {
+package final class Monitor<State: Sendable>: Sendable {
     // All three are touched only between lock and unlock, which are safe from any thread.
     private nonisolated(unsafe) var state: State
     // Made once and used only through its address.
@@ -16,7 +16,7 @@ final class Monitor<State: Sendable>: Sendable {
         capacity: 1
     )
 
-    init(_ state: State) {
+    package init(_ state: State) {
         self.state = state
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(changed, nil)
@@ -29,14 +29,14 @@ final class Monitor<State: Sendable>: Sendable {
         mutex.deallocate()
     }
 
-    func withLock<R>(_ body: (inout State) -> R) -> R {
+    package func withLock<R>(_ body: (inout State) -> R) -> R {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return body(&state)
     }
 
     /// As `withLock`, and lets a thread that waits look again.
-    func change<R>(_ body: (inout State) -> R) -> R {
+    package func change<R>(_ body: (inout State) -> R) -> R {
         withLock { state in
             defer { pthread_cond_signal(changed) }
             return body(&state)
@@ -44,7 +44,7 @@ final class Monitor<State: Sendable>: Sendable {
     }
 
     /// Waits until `body` gives a value.
-    func wait<R>(_ body: (inout State) -> R?) -> R {
+    package func wait<R>(_ body: (inout State) -> R?) -> R {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {

@@ -66,37 +66,15 @@ package final class ThreadExecutor: SerialExecutor {
     }
 
     private func spawn() throws(ThreadError) {
-        var all = sigset_t()
-        var before = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_BLOCK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let held = Unmanaged.passRetained(self)
         // Under the lock, so that the thread does not look before it is known.
-        let code = state.withLock { state -> CInt in
-            var thread = pthread_t()
-            let code = pthread_create(
-                &thread,
-                nil,
-                { argument in
-                    guard let argument else { return nil }
-                    Unmanaged<ThreadExecutor>.fromOpaque(argument).takeRetainedValue().run()
-                    return nil
-                },
-                held.toOpaque()
-            )
-            if code == 0 { state.thread = thread }
-            return code
+        let started = state.withLock { state -> Result<Void, ThreadError> in
+            NativeThread.start(name: name) { self.run() }.map { state.thread = $0 }
         }
-        guard code == 0 else {
-            held.release()
-            throw ThreadError(code: code)
-        }
+        try started.get()
     }
 
     /// The body of the thread.
     private func run() {
-        takeName()
         while true {
             let jobs = state.wait { state -> [UnownedJob]? in
                 guard state.jobs.isEmpty else {
@@ -109,23 +87,5 @@ package final class ThreadExecutor: SerialExecutor {
             if jobs.isEmpty { return }
             for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
         }
-    }
-
-    /// Through the file, because the Glibc module leaves out `pthread_setname_np`.
-    private func takeName() {
-        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-        guard file >= 0 else { return }
-        // A thread without a name works just as well.
-        _ = Array(name.utf8.prefix(15)).withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-        close(file)
-    }
-}
-
-/// The system gave us no thread.
-package struct ThreadError: Error, Equatable, CustomStringConvertible {
-    package let code: CInt
-
-    package var description: String {
-        "no thread can be started: \(String(cString: strerror(code)))"
     }
 }

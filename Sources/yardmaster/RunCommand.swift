@@ -1,11 +1,10 @@
+import BlueZ
 import Commands
 import Domain
-import Images
 import Journal
 import Manifest
 import Reports
 import Rollout
-import Sessions
 import Simulation
 import Threads
 
@@ -17,13 +16,9 @@ struct RunCommand {
     func run() async throws(CommandError) -> ExitCode {
         var sources = PlanSources()
         let written = try Inputs.plan(options.manifest, context, options.common, &sources)
-        var vehicles = try Inputs.selected(written, options.common)
+        let vehicles = try Inputs.selected(written, options.common)
         guard let simulation = options.simulation else {
-            throw CommandError(
-                .unavailable,
-                "this version works on simulated vehicles only",
-                hint: "rehearse with --simulate DEPOT.yaml"
-            )
+            return try await runForReal(written, vehicles, sources)
         }
         let file = try Inputs.depot(simulation.depot, context)
         for adapter in written.radio.adapters where !file.adapters.contains(adapter) {
@@ -34,6 +29,64 @@ struct RunCommand {
                 hint: "name one of these under `radio` in \(options.manifest)"
             )
         }
+        return try await within(written, vehicles, sources) { job throws(CommandError) in
+            let thread = try Self.thread("simulation")
+            let site = SimulatedSite(executor: thread)
+            let result = await site.run(
+                SimulatedJob(run: job, file: file, options: simulation)
+            )
+            thread.stop()
+            return try result.get()
+        }
+    }
+
+    /// On the host's own Bluetooth.
+    private func runForReal(
+        _ written: FrozenPlan,
+        _ vehicles: [PlannedVehicle],
+        _ sources: PlanSources
+    ) async throws(CommandError) -> ExitCode {
+        let console = context.console
+        let real = try RealSite.open(bus: options.bus, state: options.state, context) { note in
+            console.note("yardmaster: warning: \(note.description)\n")
+        }
+        do throws(CommandError) {
+            let adapters = try await real.adapters(named: written.radio.adapters)
+            let code = try await within(written, vehicles, sources) { job throws(CommandError) in
+                let thread = try Self.thread("files")
+                let site = Site(
+                    time: real.time,
+                    lane: thread,
+                    seed: nil,
+                    adapters: adapters,
+                    central: { BlueZCentral($0, of: real.radio) },
+                    peripheral: { BlueZPeripheral($0, of: real.radio) }
+                )
+                do throws(CommandError) {
+                    let code = try await SiteRun(job: job, site: site).run()
+                    thread.stop()
+                    return code
+                } catch {
+                    thread.stop()
+                    throw error
+                }
+            }
+            await real.close()
+            return code
+        } catch {
+            await real.close()
+            throw error
+        }
+    }
+
+    /// Everything before the first packet, and what follows the last.
+    private func within(
+        _ written: FrozenPlan,
+        _ chosen: [PlannedVehicle],
+        _ sources: PlanSources,
+        _ body: @Sendable (RunJob) async throws(CommandError) -> ExitCode
+    ) async throws(CommandError) -> ExitCode {
+        var vehicles = chosen
         var access = try access(to: vehicles)
         var zone = try ZoneSource.zone(of: written, context)
         let directory = try stateDirectory()
@@ -63,21 +116,20 @@ struct RunCommand {
         guard let images = try await room.bringAll() else { return room.tellCut() }
         let verdicts = try await TrustDesk.judge(images, of: plan, state: directory.path)
         let output = try RunOutput(options, context)
-        let thread = try Self.thread("simulation")
-        let site = SimulatedSite(executor: thread)
-        let job = SimulatedJob(
+        let job = RunJob(
             plan: plan.demanding(predecessors: verdicts.predecessors),
             vehicles: vehicles,
             access: access,
             zone: zone,
-            file: file,
-            options: simulation,
             state: directory.path,
             stop: Signals.catchThem(),
             output: output
         )
-        let result = await output.whileWriting { await site.run(job) }
-        thread.stop()
+        let result = await output.whileWriting { () -> Result<ExitCode, CommandError> in
+            do throws(CommandError) {
+                return .success(try await body(job))
+            } catch { return .failure(error) }
+        }
         lock.release()
         return try result.get()
     }

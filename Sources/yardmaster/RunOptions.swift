@@ -11,6 +11,8 @@ struct RunOptions: Sendable {
     let manifest: String
     let state: String
     let simulation: SimulationOptions?
+    /// The bus to find BlueZ on, nil for the machine's.
+    let bus: String?
     let events: Events
     let reports: [ReportFile]
     let common: CommonOptions
@@ -19,6 +21,7 @@ struct RunOptions: Sendable {
         manifest = invocation.arguments[0]
         state = try CommonOptions.stateDirectory(invocation, context)
         simulation = SimulationOptions(invocation)
+        bus = invocation.value("bus")
         events =
             switch invocation.value("events") {
             case nil: .none

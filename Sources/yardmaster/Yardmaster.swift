@@ -40,7 +40,7 @@ enum Yardmaster {
         case .version, .help, .man, .completion, .schema, .trust, .bundleShow: return true
         case .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
             .clear, .scan, .watch, .tokenShow, .imageInspect, .fetch, .imagesList, .imagesVerify,
-            .imagesPrune, .bundleCreate, .bundleVerify:
+            .imagesPrune, .bundleCreate, .bundleVerify, .doctor:
             return false
         }
     }
@@ -99,6 +99,7 @@ enum Yardmaster {
         case .help: try HelpCommand(invocation).run(context)
         case .version: VersionCommand(invocation).run(context)
         case .tokenShow: try TokenCommand(invocation).run(context)
+        case .doctor: try await DoctorCommand(invocation).run(context)
         case .schema: SchemaCommand().run(context)
         case .validate: try ValidateCommand(invocation).run(context)
         case .imageInspect: try ImageInspectCommand(invocation).run(context)

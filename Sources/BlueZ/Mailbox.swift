@@ -1,0 +1,84 @@
+import DBus
+import Domain
+import Radio
+import Threads
+
+/// What came and was not taken yet, in order, up to a bound; the oldest are dropped.
+///
+/// Ends with an error, which whoever waits hears once all that came before is taken.
+final class Mailbox<Element: Sendable>: Sendable {
+    private struct State: Sendable {
+        var waiting: [Element] = []
+        /// Where the oldest of `waiting` is; moved instead of the others.
+        var first = 0
+        var end: RadioError?
+        var taker: Once<Element>?
+        var dropped = 0
+    }
+
+    private let capacity: Int
+    private let loop: EventLoop
+    private let state = Monitor(State())
+
+    init(capacity: Int, on loop: EventLoop) {
+        self.capacity = capacity
+        self.loop = loop
+    }
+
+    /// For one producer at a time.
+    func add(_ element: Element) {
+        let taker = state.withLock { state in
+            defer { state.taker = nil }
+            return state.taker
+        }
+        // Who waited may have given up in this very moment.
+        if let taker, taker.settle(.success(element)) { return }
+        state.withLock { state in
+            guard state.end == nil else { return }
+            if state.waiting.count - state.first == capacity {
+                state.first += 1
+                state.dropped += 1
+            }
+            if state.first >= capacity {
+                state.waiting.removeFirst(state.first)
+                state.first = 0
+            }
+            state.waiting.append(element)
+        }
+    }
+
+    /// The first end counts.
+    func end(_ error: RadioError) {
+        let taker = state.withLock { state -> Once<Element>? in
+            if state.end == nil { state.end = error }
+            defer { state.taker = nil }
+            return state.taker
+        }
+        taker?.settle(.failure(error))
+    }
+
+    var dropped: Int { state.withLock { $0.dropped } }
+
+    func next(within time: Duration) async throws(RadioError) -> Element {
+        if Task.isCancelled { throw .cancelled }
+        let once = Once<Element>()
+        let known = state.withLock { state -> Result<Element, RadioError>? in
+            if state.first < state.waiting.count {
+                defer {
+                    state.first += 1
+                    if state.first == state.waiting.count {
+                        state.waiting.removeAll(keepingCapacity: true)
+                        state.first = 0
+                    }
+                }
+                return .success(state.waiting[state.first])
+            }
+            if let end = state.end { return .failure(end) }
+            state.taker = once
+            return nil
+        }
+        if let known { return try known.get() }
+        guard time > .zero else { throw .timedOut }
+        return try await once.outcome(within: time, on: loop)
+    }
+}

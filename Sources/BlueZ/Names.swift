@@ -1,0 +1,99 @@
+package import DBus
+
+/// What BlueZ calls itself, its objects and its interfaces.
+enum BlueZName {
+    static let service = "org.bluez"
+    static let adapter = "org.bluez.Adapter1"
+    static let device = "org.bluez.Device1"
+    static let gattService = "org.bluez.GattService1"
+    static let characteristic = "org.bluez.GattCharacteristic1"
+    static let gattManager = "org.bluez.GattManager1"
+    static let advertisingManager = "org.bluez.LEAdvertisingManager1"
+    static let advertisement = "org.bluez.LEAdvertisement1"
+    static let objectManager = "org.freedesktop.DBus.ObjectManager"
+    static let properties = "org.freedesktop.DBus.Properties"
+    static let tree = "a{oa{sa{sv}}}"
+}
+
+/// What BlueZ means by an error, whatever it is called in which version.
+package enum BlueZRefusal: Hashable, Sendable {
+    /// The adapter is off.
+    case notReady
+    /// The same is under way: join it, or ask again soon.
+    case inProgress
+    /// The adapter cannot carry more links.
+    case tooManyLinks
+    /// Another program holds the characteristic, or we did a moment ago.
+    case acquired
+    /// There is no link.
+    case notConnected
+    case att(UInt8)
+    case alreadyExists
+    case notSupported
+    /// All advertising slots are taken, or it is not allowed.
+    case notPermitted
+    case objectGone
+    case serviceGone
+    case accessDenied
+    /// Anything else that was tried and did not work.
+    case failed
+
+    package init(_ reply: ErrorReply) {
+        if reply.isServiceGone {
+            self = .serviceGone
+            return
+        }
+        if reply.isObjectGone {
+            self = .objectGone
+            return
+        }
+        if reply.isAccessDenied {
+            self = .accessDenied
+            return
+        }
+        let prefix = "org.bluez.Error."
+        guard reply.name.hasPrefix(prefix) else {
+            self = .failed
+            return
+        }
+        self = Self.meaning(of: reply.name.dropFirst(prefix.utf8.count), reply.message)
+    }
+
+    private static func meaning(of name: Substring, _ message: String) -> BlueZRefusal {
+        let words = message.lowercased()
+        switch name {
+        case "NotReady": return .notReady
+        case "InProgress": return .inProgress
+        case "AlreadyExists": return .alreadyExists
+        case "DoesNotExist": return .objectGone
+        case "NotConnected": return .notConnected
+        case "NotSupported": return .att(0x06)
+        case "NotAuthorized": return .att(0x08)
+        case "InvalidValueLength", "InvalidLength": return .att(0x0D)
+        case "InvalidOffset": return .att(0x07)
+        case "InvalidArguments":
+            if words.contains("length") { return .att(0x0D) }
+            return words.contains("offset") ? .att(0x07) : .failed
+        case "NotPermitted":
+            if words.contains("acquired") { return .acquired }
+            if words.contains("not paired") { return .att(0x05) }
+            if words.contains("read not permitted") { return .att(0x02) }
+            return words.contains("write not permitted") ? .att(0x03) : .notPermitted
+        case "Failed":
+            if words.contains("already in progress") { return .inProgress }
+            if words.contains("concurrent-connection-limit") { return .tooManyLinks }
+            if words.contains("not connected") { return .notConnected }
+            if words.contains("adapter-not-powered") || words.contains("not powered") {
+                return .notReady
+            }
+            return code(in: words).map { .att($0) } ?? .failed
+        default: return .failed
+        }
+    }
+
+    /// The number in "Operation failed with ATT error: 0x08".
+    private static func code(in words: String) -> UInt8? {
+        guard words.contains("att error"), let mark = words.lastIndex(of: "x") else { return nil }
+        return UInt8(words[words.index(after: mark)...].prefix(2), radix: 16)
+    }
+}

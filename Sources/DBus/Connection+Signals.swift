@@ -1,0 +1,117 @@
+extension Connection {
+    /// Names one who observes signals; never used twice on a connection.
+    package struct ObserverID: Hashable, Sendable { fileprivate let number: UInt64 }
+
+    /// Calls `handler` on the loop's thread for each signal that fits, from now until `unobserve`
+    /// or the end of the connection, which `onEnd` tells.
+    ///
+    /// When this returns the bus has the rule: no signal that is sent later is missed.
+    package func observe(
+        _ rule: SignalRule,
+        onEnd: @escaping @Sendable () -> Void = {},
+        _ handler: @escaping @Sendable (Message) -> Void
+    ) async throws(BusError) -> ObserverID {
+        guard let text = rule.text else { throw .unsendable(.wrongName(rule.sender ?? "")) }
+        if let name = rule.nameToTrack { try await track(name) }
+        guard isOpen else { throw .disconnected }
+        let id = observers.add(.init(rule: rule, handler: handler, onEnd: onEnd))
+        if observers.retain(rule: text) {
+            do throws(BusError) {
+                try await tellBus("AddMatch", text)
+            } catch {
+                _ = observers.remove(id)
+                _ = observers.release(rule: text)
+                throw error
+            }
+        }
+        return ObserverID(number: id)
+    }
+
+    package func unobserve(_ id: ObserverID) {
+        guard let observer = observers.remove(id.number), let text = observer.rule.text,
+            observers.release(rule: text)
+        else { return }
+        // Nobody waits for it, and on a lost connection there is nothing to take back.
+        try? send(
+            MethodCall("RemoveMatch", of: Bus.name, at: Bus.path, on: Bus.name, [.string(text)])
+        )
+    }
+
+    /// Lends a stream of the signals that fit; `capacity` of them wait for the reader.
+    package nonisolated func withSignals<R: Sendable>(
+        _ rule: SignalRule,
+        capacity: Int,
+        _ body: (SignalStream) async throws(BusError) -> R
+    ) async throws(BusError) -> R {
+        let stream = SignalStream(capacity: capacity)
+        let id = try await observe(rule, onEnd: { stream.end() }, { stream.add($0) })
+        do throws(BusError) {
+            let result = try await body(stream)
+            await unobserve(id)
+            return result
+        } catch {
+            await unobserve(id)
+            throw error
+        }
+    }
+
+    /// Calls `handler` with who has the name from now on, nil for nobody, until the end.
+    ///
+    /// The present owner comes back; changes after that are all told, in their order.
+    package func observeOwner(
+        of name: String,
+        _ handler: @escaping @Sendable (String?) -> Void
+    ) async throws(BusError) -> (observer: ObserverID, owner: String?) {
+        let rule = SignalRule(
+            from: Bus.name,
+            interface: Bus.name,
+            member: "NameOwnerChanged",
+            path: Bus.path,
+            firstArgument: name
+        )
+        let id = try await observe(rule) { message in
+            guard message.signature == "sss", let owner = message.body[2].asString else { return }
+            handler(owner.isEmpty ? nil : owner)
+        }
+        do throws(BusError) {
+            return (id, try await owner(of: name))
+        } catch {
+            unobserve(id)
+            throw error
+        }
+    }
+
+    /// Keeps for good who has a name that rules speak of.
+    ///
+    /// The owner's word in the answer is not older than the signals before it: both come from the
+    /// bus, in order.
+    private func track(_ name: String) async throws(BusError) {
+        guard !observers.isTracking(name) else { return }
+        observers.setOwner(nil, of: name)
+        _ = try await observeOwner(of: name) { [weak self] owner in
+            self?.assumeIsolated { $0.observers.setOwner(owner, of: name) }
+        }
+        observers.setOwner(try await owner(of: name), of: name)
+    }
+
+    private func tellBus(_ member: String, _ rule: String) async throws(BusError) {
+        _ = try await call(
+            MethodCall(member, of: Bus.name, at: Bus.path, on: Bus.name, [.string(rule)])
+        )
+    }
+
+    func takeSignal(_ raw: borrowing RawMessage) {
+        let candidates = observers.candidates(for: raw)
+        guard !candidates.isEmpty else { return }
+        // A signal that cannot be read is none: there is nobody to tell.
+        guard let message = try? raw.message(.signal) else { return }
+        for observer in candidates where observer.rule.matches(body: message.body) {
+            observer.handler(message)
+        }
+    }
+
+    /// How many observers and how many rules at the bus there are.
+    package var observerCounts: (observers: Int, rules: Int) {
+        (observers.count, observers.ruleCount)
+    }
+}

@@ -1,0 +1,258 @@
+import CLinux
+package import Domain
+import Glibc
+package import Threads
+
+/// One thread that runs jobs, waits on descriptors and keeps timers: the owner of a bus connection.
+///
+/// Actors pinned to it may touch what lives on it without a hop. Handlers run on the thread and
+/// must not block. The thread lives, and keeps this object alive, until `stop`.
+package final class EventLoop: SerialExecutor {
+    /// What a descriptor is ready for, or is waited to be ready for.
+    package struct Readiness: OptionSet, Sendable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        package static let reading = Self(rawValue: 1)
+        package static let writing = Self(rawValue: 2)
+        /// Reported without being asked for: the other end is gone, or the descriptor is bad.
+        package static let hungUp = Self(rawValue: 4)
+    }
+
+    /// Names a descriptor that is waited on; never used twice.
+    package struct WatchID: Hashable, Sendable { fileprivate let number: UInt64 }
+    /// Names a timer; never used twice.
+    package struct TimerID: Hashable, Sendable { let number: UInt64 }
+
+    private enum Work: Sendable {
+        case job(UnownedJob)
+        case closure(@Sendable () -> Void)
+    }
+
+    private struct Inbox: Sendable {
+        var work: [Work] = []
+        var stopping = false
+        /// Set by the thread itself, in the same step in which it finds nothing left to do.
+        var finished = false
+        /// Set before the first work can come, and nil again once the thread was joined.
+        var thread: pthread_t?
+    }
+
+    private struct Watch {
+        let id: WatchID
+        let descriptor: CInt
+        var interest: Readiness
+        let handler: @Sendable (Readiness) -> Void
+    }
+
+    private let name: String
+    private let wake: CInt
+    private let inbox = Monitor(Inbox())
+    // Touched on the loop's thread only, which every function that uses it checks.
+    private nonisolated(unsafe) var watches: [Watch] = []
+    // As above.
+    private nonisolated(unsafe) var timers = TimerQueue()
+    // As above.
+    private nonisolated(unsafe) var lastWatch: UInt64 = 0
+
+    private init(name: String, wake: CInt) {
+        self.name = name
+        self.wake = wake
+    }
+
+    deinit { close(wake) }
+
+    package static func start(name: String) throws(ThreadError) -> EventLoop {
+        let wake = eventfd(0, CInt(EFD_CLOEXEC) | CInt(EFD_NONBLOCK))
+        guard wake >= 0 else { throw ThreadError(code: errno) }
+        let loop = EventLoop(name: name, wake: wake)
+        // Under the lock, so that the thread does not look before it is known.
+        let started = loop.inbox.withLock { inbox -> Result<Void, ThreadError> in
+            NativeThread.start(name: name) { loop.run() }.map { inbox.thread = $0 }
+        }
+        try started.get()
+        return loop
+    }
+
+    /// Lets the thread finish what is queued, ends it, and returns when it is gone.
+    ///
+    /// Everything on it must be closed: work that comes later traps. Stopping twice is harmless.
+    package func stop() {
+        let thread = inbox.withLock { inbox -> pthread_t? in
+            guard let thread = inbox.thread, !inbox.stopping else { return nil }
+            precondition(pthread_equal(thread, pthread_self()) == 0, "\(name) cannot join itself")
+            inbox.stopping = true
+            return thread
+        }
+        guard let thread else { return }
+        ring()
+        pthread_join(thread, nil)
+        inbox.withLock { $0.thread = nil }
+    }
+
+    // MARK: Work
+
+    package func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
+
+    /// Runs `body` on the thread after what is queued.
+    package func perform(_ body: @escaping @Sendable () -> Void) { add(.closure(body)) }
+
+    private func add(_ work: Work) {
+        let isFirst = inbox.withLock { inbox in
+            // Work that nobody does would leave a task waiting for ever, without a word.
+            precondition(!inbox.finished, "work came for the thread \(name) after it stopped")
+            inbox.work.append(work)
+            return inbox.work.count == 1
+        }
+        if isFirst { ring() }
+    }
+
+    private func ring() {
+        var one: UInt64 = 1
+        // Fails only when the counter is full, and then the thread is awake.
+        _ = write(wake, &one, 8)
+    }
+
+    package func checkIsolated() {
+        precondition(isIsolatingCurrentContext() == true, "not on the thread \(name)")
+    }
+
+    package func isIsolatingCurrentContext() -> Bool? {
+        inbox.withLock { inbox in
+            guard let thread = inbox.thread else { return false }
+            return pthread_equal(thread, pthread_self()) != 0
+        }
+    }
+
+    // MARK: Descriptors and timers, on the thread only
+
+    /// Calls `handler` whenever the descriptor is ready for `interest`, and when it is hung up.
+    package func watch(
+        _ descriptor: CInt,
+        for interest: Readiness,
+        _ handler: @escaping @Sendable (Readiness) -> Void
+    ) -> WatchID {
+        checkIsolated()
+        lastWatch += 1
+        let id = WatchID(number: lastWatch)
+        watches.append(
+            Watch(id: id, descriptor: descriptor, interest: interest, handler: handler)
+        )
+        return id
+    }
+
+    /// Changes what is waited for; nothing at all, the hang-up included, for the empty set.
+    package func setInterest(_ interest: Readiness, of id: WatchID) {
+        checkIsolated()
+        guard let index = watches.firstIndex(where: { $0.id == id }) else { return }
+        watches[index].interest = interest
+    }
+
+    /// Before the descriptor is closed, never after.
+    package func unwatch(_ id: WatchID) {
+        checkIsolated()
+        watches.removeAll { $0.id == id }
+    }
+
+    package var watchCount: Int {
+        checkIsolated()
+        return watches.count
+    }
+
+    package var timerCount: Int {
+        checkIsolated()
+        return timers.count
+    }
+
+    /// Calls `handler` once, not before the time has passed.
+    package func schedule(
+        after time: Duration,
+        _ handler: @escaping @Sendable () -> Void
+    ) -> TimerID {
+        checkIsolated()
+        return timers.add(at: Self.now.advanced(by: time), handler)
+    }
+
+    package func cancel(_ timer: TimerID) {
+        checkIsolated()
+        timers.remove(timer)
+    }
+
+    /// Never jumps, and goes on while the machine sleeps.
+    package static var now: Moment {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        var polled: [pollfd] = []
+        var ids: [WatchID] = []
+        while true {
+            let (work, stopping) = inbox.withLock { inbox in
+                defer { inbox.work = [] }
+                inbox.finished = inbox.stopping && inbox.work.isEmpty
+                return (inbox.work, inbox.stopping)
+            }
+            if stopping, work.isEmpty { return }
+            for item in work {
+                switch item {
+                case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+                case .closure(let body): body()
+                }
+            }
+            // Nothing is waited for any more, only what the work brought about is done.
+            if stopping { continue }
+            // One at a time, because a handler may set or remove others.
+            while let handler = timers.takeExpired(by: Self.now) { handler() }
+            waitForDescriptors(&polled, &ids, until: timers.nextMoment())
+            serve(polled, ids)
+        }
+    }
+
+    private func waitForDescriptors(
+        _ polled: inout [pollfd],
+        _ ids: inout [WatchID],
+        until deadline: Moment?
+    ) {
+        polled.removeAll(keepingCapacity: true)
+        ids.removeAll(keepingCapacity: true)
+        polled.append(pollfd(fd: wake, events: Int16(POLLIN), revents: 0))
+        for watch in watches where !watch.interest.isEmpty {
+            var events: Int32 = 0
+            if watch.interest.contains(.reading) { events |= POLLIN }
+            if watch.interest.contains(.writing) { events |= POLLOUT }
+            polled.append(pollfd(fd: watch.descriptor, events: Int16(events), revents: 0))
+            ids.append(watch.id)
+        }
+        var milliseconds: CInt = -1
+        if let deadline {
+            // Rounded up: a poll that ends too early would spin until the time has come.
+            let left = max(0, Self.now.duration(to: deadline).nanoseconds)
+            milliseconds = CInt(clamping: left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0))
+        }
+        // An interrupted call reports nothing, and the next round asks again.
+        if poll(&polled, nfds_t(polled.count), milliseconds) < 0 {
+            for index in polled.indices { polled[index].revents = 0 }
+        }
+        if polled[0].revents != 0 {
+            var count: UInt64 = 0
+            _ = read(wake, &count, 8)
+        }
+    }
+
+    /// A handler may change the watches: each is looked up again, and gone ones are passed over.
+    private func serve(_ polled: [pollfd], _ ids: [WatchID]) {
+        for (index, id) in ids.enumerated() {
+            let events = CInt(polled[index + 1].revents)
+            guard events != 0, let watch = watches.first(where: { $0.id == id }) else { continue }
+            var ready: Readiness = []
+            if events & POLLIN != 0 { ready.insert(.reading) }
+            if events & POLLOUT != 0 { ready.insert(.writing) }
+            if events & (POLLHUP | POLLERR | POLLNVAL) != 0 { ready.insert(.hungUp) }
+            watch.handler(ready)
+        }
+    }
+}

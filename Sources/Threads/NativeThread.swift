@@ -1,0 +1,70 @@
+package import Glibc
+
+/// Starts threads of the system, for loops that block.
+package enum NativeThread {
+    /// Starts a thread that takes no signals (those are the main thread's) and runs `body`.
+    ///
+    /// The name is what `top -H` shows, at most 15 bytes of it. Whoever starts it joins it.
+    package static func start(
+        name: String,
+        _ body: @escaping @Sendable () -> Void
+    ) -> Result<pthread_t, ThreadError> {
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_BLOCK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let held = Unmanaged.passRetained(ThreadWork(name: name, body: body))
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread,
+            nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<ThreadWork>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            },
+            held.toOpaque()
+        )
+        guard code == 0 else {
+            held.release()
+            return .failure(ThreadError(code: code))
+        }
+        return .success(thread)
+    }
+}
+
+private final class ThreadWork: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+
+    init(name: String, body: @escaping @Sendable () -> Void) {
+        self.name = name
+        self.body = body
+    }
+
+    func run() {
+        takeName()
+        body()
+    }
+
+    /// Through the file, because the Glibc module leaves out `pthread_setname_np`.
+    private func takeName() {
+        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        // A thread without a name works just as well.
+        _ = Array(name.utf8.prefix(15)).withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+        close(file)
+    }
+}
+
+/// The system gave us no thread.
+package struct ThreadError: Error, Equatable, CustomStringConvertible {
+    package let code: CInt
+
+    package init(code: CInt) { self.code = code }
+
+    package var description: String {
+        "no thread can be started: \(String(cString: strerror(code)))"
+    }
+}

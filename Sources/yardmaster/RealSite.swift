@@ -1,0 +1,152 @@
+import BlueZ
+import Commands
+import DBus
+import Domain
+import Glibc
+import Radio
+import Threads
+
+/// The host's own Bluetooth, opened for one command.
+struct RealSite {
+    let radio: BlueZ
+    let time: RealClock
+
+    /// The bus that the flag or the environment names, or the machine's.
+    static func open(
+        bus: String?,
+        state: String?,
+        _ context: Context,
+        note: @escaping @Sendable (BlueZNote) -> Void = { _ in }
+    ) throws(CommandError) -> RealSite {
+        let address = bus.flatMap { BusAddress($0) } ?? .system(environment: context.variable)
+        var settings = BlueZSettings()
+        settings.note = note
+        if let state { settings.memory = LinkFile(path: state + "/links") }
+        do throws(ThreadError) {
+            let time = RealClock(loop: try EventLoop.start(name: "clock"))
+            return RealSite(
+                radio: try BlueZ(address, settings: settings, time: time),
+                time: time
+            )
+        } catch {
+            throw CommandError(.unavailable, "no thread for the radio", because: ["\(error)"])
+        }
+    }
+
+    func close() async {
+        await radio.close()
+        time.loop.stop()
+    }
+
+    /// The adapters that a plan names, or the first that is switched on; all must work.
+    func adapters(named names: [String]) async throws(CommandError) -> [String] {
+        let found: [AdapterReport]
+        do throws(RadioError) {
+            found = try await radio.survey()
+        } catch {
+            throw Self.refusal([error.description])
+        }
+        guard !names.isEmpty else {
+            guard let first = found.first(where: \.isPowered) else {
+                throw Self.refusal([
+                    found.isEmpty
+                        ? "this host has no Bluetooth adapter" : "no adapter is switched on"
+                ])
+            }
+            return [first.name]
+        }
+        for name in names {
+            let adapter = found.first {
+                $0.name == name || $0.address.lowercased() == name.lowercased()
+            }
+            guard let adapter else {
+                let all = found.map { "\($0.name) (\($0.address))" }.joined(separator: ", ")
+                throw Self.refusal([
+                    "there is no adapter \(name)",
+                    all.isEmpty ? "this host has none" : "this host has \(all)",
+                ])
+            }
+            guard adapter.isPowered else {
+                throw Self.refusal(["the adapter \(name) is switched off"])
+            }
+        }
+        return names
+    }
+
+    private static func refusal(_ causes: [String]) -> CommandError {
+        CommandError(
+            .unavailable,
+            "Bluetooth cannot be used",
+            because: causes,
+            hint: "yardmaster doctor says what to do; --simulate DEPOT.yaml needs no Bluetooth"
+        )
+    }
+}
+
+/// The machine's clocks, for everything that waits.
+struct RealClock: Timekeeper {
+    let loop: EventLoop
+
+    var now: Moment { RealTime().now }
+    var wallTime: WallTime { RealTime().wallTime }
+
+    func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
+        let time = now.duration(to: deadline)
+        guard time > .zero else { return }
+        // A cancelled task ends the stream at once.
+        let bell = AsyncStream<Void> { continuation in
+            loop.perform { [loop] in
+                let timer = loop.schedule(after: time) { continuation.finish() }
+                continuation.onTermination = { end in
+                    guard case .cancelled = end else { return }
+                    loop.perform { loop.cancel(timer) }
+                }
+            }
+        }
+        for await _ in bell {}
+    }
+}
+
+/// The addresses of links that are ours, in the state directory.
+///
+/// Lost, a later run takes a link that a killed one has left for somebody else's.
+final class LinkFile: LinkMemory {
+    private let path: String
+    private let known: Monitor<Set<String>>
+
+    init(path: String) {
+        self.path = path
+        known = Monitor(Self.read(path))
+    }
+
+    func links() -> Set<String> { known.withLock { $0 } }
+
+    func add(_ address: String) {
+        known.withLock { if $0.insert(address).inserted { write($0) } }
+    }
+
+    func remove(_ address: String) {
+        known.withLock { if $0.remove(address) != nil { write($0) } }
+    }
+
+    private static func read(_ path: String) -> Set<String> {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return [] }
+        defer { close(file) }
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        let count = Glibc.read(file, &buffer, buffer.count)
+        guard count > 0 else { return [] }
+        let text = String(decoding: buffer[..<count], as: UTF8.self)
+        return Set(text.split(separator: "\n").map(String.init).filter { $0.utf8.count == 17 })
+    }
+
+    /// Beside it and then in its place: it is whole at any time.
+    private func write(_ addresses: Set<String>) {
+        let file = open(path + ".new", O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }
+        let bytes = Array(addresses.sorted().map { $0 + "\n" }.joined().utf8)
+        let count = Glibc.write(file, bytes, bytes.count)
+        close(file)
+        if count == bytes.count { rename(path + ".new", path) }
+    }
+}

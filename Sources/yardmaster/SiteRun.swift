@@ -1,0 +1,152 @@
+import Commands
+import Domain
+import Images
+import Journal
+import Manifest
+import Radio
+import Reports
+import Rollout
+import Sessions
+import Wire
+
+/// What a run is made of, wherever it takes place.
+struct RunJob: Sendable {
+    let plan: FrozenPlan
+    let vehicles: [PlannedVehicle]
+    let access: [VehicleID: VehicleAccess]
+    /// Of the window.
+    let zone: Zone
+    let state: String
+    let stop: StopSignal
+    let output: RunOutput
+}
+
+/// Where a run takes place: real or simulated radio, with the time that belongs to it.
+struct Site: Sendable {
+    let time: any Timekeeper
+    /// Where the journal and the image store do their work.
+    let lane: any SerialExecutor
+    /// Of the simulation.
+    let seed: UInt64?
+    let adapters: [String]
+    let central: @Sendable (String) -> any Central
+    let peripheral: @Sendable (String) -> any Peripheral
+    /// How long an adapter had links, where somebody counts it.
+    var linkTime: (@Sendable (String) async -> Duration)?
+}
+
+/// The run itself: images, journal, rollout and verdict.
+struct SiteRun {
+    let job: RunJob
+    let site: Site
+
+    func run() async throws(CommandError) -> ExitCode {
+        let journal: Journal
+        do throws(JournalError) {
+            journal = try await Journal.open(directory: job.state, executor: site.lane)
+        } catch { throw RunCommand.refusal(error) }
+        let code: ExitCode
+        do {
+            code = try await rollout(journal)
+        } catch {
+            await journal.close()
+            if let error = error as? JournalError { throw RunCommand.refusal(error) }
+            throw error as? CommandError ?? CommandError(.internal, "\(error)")
+        }
+        await journal.close()
+        return code
+    }
+
+    private func rollout(_ journal: Journal) async throws -> ExitCode {
+        let time = site.time
+        let room = ImageRoom(store: ImageStore(stateDirectory: job.state, executor: site.lane))
+        var images: [String: [FirmwarePart]] = [:]
+        var ready: [(PlannedImage, ByteCount)] = []
+        for image in job.plan.images {
+            let (parts, size) = try await room.parts(of: image)
+            images[image.name] = parts
+            ready.append((image, size))
+        }
+        let builder = JobBuilder(job.plan)
+        guard let rules = builder.rules else {
+            throw CommandError(.manifest, "the settle times of the manifest make no sense")
+        }
+        let began = time.now
+        let run = try await journal.beginRun(
+            rollout: job.plan.name,
+            plan: job.plan.digest,
+            at: time.wallTime,
+            seed: site.seed
+        )
+        let events = EventStream(run: run, time: time) { [output = job.output] event in
+            output.take(event, at: RealTime().now)
+        }
+        let adapters = site.adapters
+        events.emit(
+            .runStarted(
+                RunStart(
+                    rollout: job.plan.name,
+                    plan: job.plan.digest,
+                    vehicles: job.vehicles.count,
+                    adapters: adapters,
+                    run: run,
+                    seed: site.seed
+                )
+            )
+        )
+        for (image, size) in ready {
+            events.emit(.imageReady(name: image.name, digest: image.digest, size: size))
+        }
+        let chosen = Set(job.vehicles.map(\.id))
+        let jobs = builder.jobs(images: images, access: job.access)
+            .filter { chosen.contains($0.vehicle) }
+        let centrals = adapters.map { site.central($0) }
+        var schedule = ScheduleBuilder(job.plan)
+            .schedule(of: jobs.map(\.vehicle), zone: job.zone)
+        let check = CheckProgram(job.plan.rollout.between)
+        let name = job.plan.name
+        schedule.check = { wave in check.run(rollout: name, wave: wave) }
+        let result = try await RolloutRun(
+            jobs,
+            in: Depot(
+                rollout: job.plan.name,
+                run: run,
+                air: SoleAirtime(centrals[0]),
+                time: time,
+                journal: journal,
+                events: events,
+                stop: job.stop,
+                rules: rules,
+                peripherals: site.peripheral
+            ),
+            adapters: centrals,
+            schedule: schedule
+        ).run()
+        let code = RunVerdict(job.plan, vehicles: job.vehicles.count).code(of: result)
+        let reason = RunVerdict.reason(code, result)
+        var end = RunEnd(
+            rollout: job.plan.name,
+            counts: result.counts,
+            unfinished: result.unfinished,
+            exitCode: Int(code.rawValue),
+            reason: reason,
+            took: began.duration(to: time.now)
+        )
+        end.adapters = result.adapters
+        if let linkTime = site.linkTime {
+            for index in end.adapters.indices {
+                end.adapters[index].linked = await linkTime(end.adapters[index].name)
+            }
+        }
+        events.emit(.runEnded(end))
+        try await events.save(in: journal)
+        try await journal.endRun(
+            run,
+            exitCode: Int(code.rawValue),
+            reason: reason,
+            at: time.wallTime
+        )
+        try await journal.compact(keepingRuns: 200)
+        return code
+    }
+}

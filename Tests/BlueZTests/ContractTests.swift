@@ -1,0 +1,82 @@
+import BlueZ
+import DBus
+import Domain
+import PrivateBus
+import Radio
+import RadioContract
+import Testing
+
+/// The real clock, for tests that talk to a real bus.
+struct LoopTime: Timekeeper {
+    let loop: EventLoop
+
+    var now: Moment { EventLoop.now }
+    var wallTime: WallTime { WallTime(milliseconds: 0) }
+
+    func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
+        let time = now.duration(to: deadline)
+        let stream = AsyncStream<Void> { continuation in
+            loop.perform { [loop] in
+                _ = loop.schedule(after: max(.zero, time)) { continuation.finish() }
+            }
+        }
+        for await _ in stream {}
+    }
+}
+
+/// A private bus with a scripted bluetoothd on it, and our radio beside.
+struct ScriptedBench: ContractBench {
+    let daemon: PrivateBus
+    let fake: ScriptedBlueZ
+    let host: BlueZ
+
+    var central: any Central { BlueZCentral("hci0", of: host) }
+    var peripheral: any Peripheral { BlueZPeripheral("hci0", of: host) }
+    var time: any Timekeeper { LoopTime(loop: fake.loop) }
+
+    func cause(_ incident: ContractIncident) async {
+        switch incident {
+        case .adapterOff: await fake.power(false)
+        case .adapterOn: await fake.power(true)
+        case .stackRestart:
+            await fake.stop()
+            try? await fake.start()
+        case .peerLeaves: await fake.setReach(false)
+        case .peerReturns: await fake.setReach(true)
+        case .peerChangesAddress: await fake.changeAddress()
+        case .peerRefusesLinks(let count):
+            await fake.change {
+                $0.connecting = Array(
+                    repeating: .refused("le-connection-abort-by-local"),
+                    count: count
+                )
+            }
+        case .visitorLeaves: await fake.endVisit()
+        case .visitorStopsLooking: await fake.setLooking(false)
+        }
+    }
+
+    static func with<R>(
+        _ settings: BlueZSettings = BlueZSettings(),
+        _ body: (ScriptedBench) async throws -> R
+    ) async throws -> R {
+        let daemon = try PrivateBus()
+        guard let address = BusAddress(daemon.address) else { throw BusError.disconnected }
+        let fake = try ScriptedBlueZ(address)
+        try await fake.start()
+        let host = try BlueZ(address, settings: settings, time: LoopTime(loop: fake.loop))
+        let bench = ScriptedBench(daemon: daemon, fake: fake, host: host)
+        let result: Result<R, any Error>
+        do { result = .success(try await body(bench)) } catch { result = .failure(error) }
+        await host.close()
+        await fake.close()
+        return try result.get()
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct BlueZContractTests {
+    @Test(arguments: RadioContract.clauses)
+    func `BlueZ keeps the contract of every radio`(clause: ContractClause) async throws {
+        try await ScriptedBench.with { try await clause.hold(on: $0) }
+    }
+}

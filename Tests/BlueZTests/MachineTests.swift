@@ -1,0 +1,158 @@
+import BlueZ
+import DBus
+import Radio
+import Testing
+
+@Suite struct ScannerMachineTests {
+    private func scanning() -> ScannerMachine {
+        var machine = ScannerMachine()
+        #expect(machine.want(true) == .perform(.setFilter))
+        #expect(machine.done(nil, mayCyclePower: true) == .perform(.start))
+        #expect(machine.done(nil, mayCyclePower: true) == .nothing)
+        #expect(machine.state == .on)
+        return machine
+    }
+
+    @Test func `a scan is begun, set anew for another filter, and ended with the last user`() {
+        var machine = scanning()
+        #expect(machine.want(true) == .nothing)
+        #expect(machine.filterChanged() == .perform(.setFilter))
+        #expect(machine.done(nil, mayCyclePower: true) == .nothing)
+        #expect(machine.want(false) == .perform(.stop))
+        #expect(machine.want(true) == .nothing)
+        #expect(machine.want(false) == .nothing)
+        #expect(machine.done(nil, mayCyclePower: true) == .nothing)
+        #expect(machine.state == .off)
+    }
+
+    @Test func `a start that is in progress is a start`() {
+        var machine = ScannerMachine()
+        _ = machine.want(true)
+        _ = machine.done(nil, mayCyclePower: true)
+        #expect(machine.done(.inProgress, mayCyclePower: true) == .nothing)
+        #expect(machine.state == .on)
+    }
+
+    @Test func `a stop that is refused is tried once more around a start`() {
+        var machine = scanning()
+        _ = machine.want(false)
+        #expect(machine.done(.inProgress, mayCyclePower: true) == .perform(.startAgain))
+        #expect(machine.done(.inProgress, mayCyclePower: true) == .perform(.stopAgain))
+        #expect(machine.done(nil, mayCyclePower: true) == .nothing)
+        #expect(machine.state == .off)
+    }
+
+    @Test func `a stop that is refused twice costs the adapter its power`() {
+        var machine = scanning()
+        _ = machine.want(false)
+        _ = machine.done(.inProgress, mayCyclePower: true)
+        _ = machine.done(nil, mayCyclePower: true)
+        #expect(machine.done(.inProgress, mayCyclePower: true) == .perform(.powerOff))
+        #expect(machine.done(nil, mayCyclePower: true) == .perform(.powerOn))
+        #expect(machine.done(nil, mayCyclePower: true) == .nothing)
+        #expect(machine.state == .off)
+    }
+
+    @Test func `an adapter with links keeps its power`() {
+        var machine = scanning()
+        _ = machine.want(false)
+        _ = machine.done(.inProgress, mayCyclePower: false)
+        _ = machine.done(nil, mayCyclePower: false)
+        #expect(machine.done(.inProgress, mayCyclePower: false) == .nothing)
+        #expect(machine.state == .off)
+    }
+
+    @Test func `a restart of a silent scan ends in a scan`() {
+        var machine = scanning()
+        #expect(machine.restart() == .perform(.stop))
+        #expect(machine.done(nil, mayCyclePower: true) == .perform(.setFilter))
+        #expect(machine.done(nil, mayCyclePower: true) == .perform(.start))
+        #expect(machine.done(nil, mayCyclePower: true) == .nothing)
+        #expect(machine.cyclePower() == .perform(.powerOff))
+        #expect(machine.done(nil, mayCyclePower: true) == .perform(.powerOn))
+        #expect(machine.done(nil, mayCyclePower: true) == .perform(.setFilter))
+    }
+
+    @Test(arguments: [
+        (BlueZRefusal.notReady, RadioError.adapterOff), (.objectGone, .adapterMissing),
+        (.serviceGone, .serviceUnavailable), (.accessDenied, .unauthorized),
+    ])
+    func `what cannot be mended is told to all who scan`(refusal: BlueZRefusal, error: RadioError) {
+        var machine = ScannerMachine()
+        _ = machine.want(true)
+        #expect(machine.done(refusal, mayCyclePower: true) == .fail(error))
+        #expect(machine.state == .off)
+    }
+}
+
+@Suite struct LadderTests {
+    @Test func `each rung is taken once until something is heard`() {
+        var ladder = WatchdogLadder()
+        #expect(ladder.silent(mayCyclePower: true) == .restartScan)
+        #expect(ladder.silent(mayCyclePower: true) == .cyclePower)
+        #expect(ladder.silent(mayCyclePower: true) == .report)
+        #expect(ladder.silent(mayCyclePower: true) == nil)
+        ladder.heard()
+        #expect(ladder.silent(mayCyclePower: false) == .restartScan)
+        #expect(ladder.silent(mayCyclePower: false) == .report)
+    }
+
+    @Test func `a cap is learned from three failures in a row beside links`() {
+        var cap = LinkCap(7)
+        var learned = false
+        for _ in 0..<10 { learned = cap.failed(beside: 0) || learned }
+        for _ in 0..<2 { learned = cap.failed(beside: 3) || learned }
+        cap.connected()
+        for _ in 0..<2 { learned = cap.failed(beside: 3) || learned }
+        #expect(!learned)
+        learned = cap.failed(beside: 3)
+        #expect(learned)
+        #expect(cap.limit == 3 && cap.hasRoom(beside: 2) && !cap.hasRoom(beside: 3))
+    }
+
+    @Test func `a cap that the adapter tells is believed, and never raised`() {
+        var cap = LinkCap(7)
+        let learned = [cap.refused(beside: 4), cap.refused(beside: 5), cap.refused(beside: 0)]
+        #expect(learned == [true, false, false])
+        #expect(cap.limit == 4)
+    }
+}
+
+@Suite struct RefusalTests {
+    static let rows: [(String, String, BlueZRefusal)] = [
+        ("NotReady", "Resource Not Ready", .notReady),
+        ("InProgress", "", .inProgress),
+        ("Failed", "Operation already in progress", .inProgress),
+        ("Failed", "le-connection-abort-by-local", .failed),
+        ("Failed", "le-connection-concurrent-connection-limit", .tooManyLinks),
+        ("Failed", "Not connected", .notConnected),
+        ("Failed", "Operation failed with ATT error: 0x80", .att(0x80)),
+        ("Failed", "Operation failed with ATT error: zz", .failed),
+        ("NotPermitted", "Write acquired", .acquired),
+        ("NotPermitted", "Notify acquired", .acquired),
+        ("NotPermitted", "Not paired", .att(0x05)),
+        ("NotPermitted", "Read not permitted", .att(0x02)),
+        ("NotPermitted", "Write not permitted", .att(0x03)),
+        ("NotPermitted", "Maximum advertisements reached", .notPermitted),
+        ("NotAuthorized", "", .att(0x08)),
+        ("InvalidArguments", "Invalid Length", .att(0x0D)),
+        ("InvalidArguments", "Invalid offset", .att(0x07)),
+        ("DoesNotExist", "", .objectGone),
+        ("Unheard", "", .failed),
+    ]
+
+    @Test(arguments: rows.indices)
+    func `an error of BlueZ has one meaning`(index: Int) {
+        let (name, words, meaning) = Self.rows[index]
+        #expect(BlueZRefusal(ErrorReply("org.bluez.Error." + name, words)) == meaning)
+    }
+
+    @Test(arguments: [
+        ("UnknownObject", BlueZRefusal.objectGone), ("UnknownMethod", .objectGone),
+        ("ServiceUnknown", .serviceGone), ("NoReply", .serviceGone),
+        ("AccessDenied", .accessDenied), ("Failed", .failed),
+    ])
+    func `an error of the bus has one meaning`(name: String, meaning: BlueZRefusal) {
+        #expect(BlueZRefusal(ErrorReply("org.freedesktop.DBus.Error." + name)) == meaning)
+    }
+}
