@@ -18,7 +18,7 @@ import Testing
         ],
         "Simulation": ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"],
         "VehicleModules": [
-            "Domain", "Marked", "Sessions", "Radio", "Modules", "Simulation", "Threads",
+            "Domain", "Marked", "Radio", "Modules", "Simulation", "Threads",
         ],
         "Images": ["Domain", "Wire", "Digests", "CZlib", "CLinux"],
         "Manifest": ["Domain", "Wire", "Marked", "Digests"],

@@ -10,7 +10,7 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status scan watch schema completion help version --help --version' -- "$cur")
         return
     fi
     case $command in
@@ -47,6 +47,29 @@ _yardmaster() {
         --limit) flags= kind=none ;;
         esac
         ;;
+    'scan')
+        flags='--for --profiles --simulate --pace --seed --json --quiet --no-color --help'
+        case $prev in
+        --for) flags= kind=none ;;
+        --profiles) flags= kind=directories ;;
+        --simulate) flags= kind=files ;;
+        --pace) flags= kind=none ;;
+        --seed) flags= kind=none ;;
+        esac
+        ;;
+    'watch')
+        flags='--fleet --property --for --profiles --simulate --pace --seed --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --fleet) flags= kind=files ;;
+        --property) flags= kind=none ;;
+        --for) flags= kind=none ;;
+        --profiles) flags= kind=directories ;;
+        --simulate) flags= kind=files ;;
+        --pace) flags= kind=none ;;
+        --seed) flags= kind=none ;;
+        esac
+        ;;
     'schema')
         flags='--help'
         ;;
@@ -56,7 +79,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status schema completion help version'
+        arguments='validate plan run status scan watch schema completion help version'
         ;;
     'version')
         flags='--json --help'

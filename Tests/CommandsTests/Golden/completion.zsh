@@ -9,6 +9,8 @@ _yardmaster() {
             'plan:Show what a run would do'
             'run:Bring the vehicles of a manifest to where it says'
             'status:Show where the rollouts stand'
+            'scan:Show which modules are in reach'
+            'watch:Show a vehicle'\''s properties as they change'
             'schema:Print the manifest'\''s JSON Schema'
             'completion:Print a shell'\''s completion script'
             'help:Explain a command'
@@ -63,6 +65,33 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]'
         ;;
+    'scan')
+        _arguments -S \
+            '--for=''[How long to listen, such as 5s or 2m.]'':TIME: ' \
+            '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
+            '--seed=''[Draw all chance of the simulation from this number; the same number replays the same run.]'':N: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'watch')
+        _arguments -S \
+            '--fleet=''[The manifest that lists the vehicle, with its secret.]'':MANIFEST:_files' \
+            '*--property=''[Show only this property.]'':NAME: ' \
+            '--for=''[How long to watch, such as 30s or 2h.]'':TIME: ' \
+            '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
+            '--seed=''[Draw all chance of the simulation from this number; the same number replays the same run.]'':N: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:VEHICLE: '
+        ;;
     'schema')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]'
@@ -75,7 +104,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status schema completion help version)'
+            '*:COMMAND:(validate plan run status scan watch schema completion help version)'
         ;;
     'version')
         _arguments -S \
