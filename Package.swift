@@ -74,7 +74,7 @@ let package = Package(
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"]),
         adapter(
             "VehicleModules",
-            ["Domain", "Marked", "Sessions", "Radio", "Modules", "Simulation", "Threads"]
+            ["Domain", "Marked", "Radio", "Modules", "Simulation", "Threads"]
         ),
         adapter("Images", ["Domain", "Wire", "Digests", "Threads", "CCurl", "CZlib", "CLinux"]),
         adapter("Trust", ["Domain", "Wire", "Digests", "Signatures"]),

@@ -22,8 +22,6 @@ package enum ValueKind: Sendable, Equatable {
     /// A rollout's name, which no shell can know.
     case rollout
     case words([String])
-    /// Some words, such as a reason or an address.
-    case text
     /// The words of a command's name.
     case command
 

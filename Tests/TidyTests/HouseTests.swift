@@ -22,7 +22,7 @@ import Testing
         ],
         "Simulation": ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"],
         "VehicleModules": [
-            "Domain", "Marked", "Sessions", "Radio", "Modules", "Simulation", "Threads",
+            "Domain", "Marked", "Radio", "Modules", "Simulation", "Threads",
         ],
         "Images": ["Domain", "Wire", "Digests", "Threads", "CCurl", "CZlib", "CLinux"],
         "Manifest": ["Domain", "Wire", "Marked", "Digests"],

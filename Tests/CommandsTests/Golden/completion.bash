@@ -10,7 +10,11 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
+<<<<<<< HEAD
         mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle schema completion help version --help --version' -- "$cur")
+=======
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status scan watch schema completion help version --help --version' -- "$cur")
+>>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
         return
     fi
     if [[ $command == token ]]; then
@@ -75,6 +79,7 @@ _yardmaster() {
         --limit) flags= kind=none ;;
         esac
         ;;
+<<<<<<< HEAD
     'pause')
         flags='--state --rollout --reason --json --quiet --no-color --help'
         case $prev in
@@ -131,6 +136,8 @@ _yardmaster() {
         --state) flags= kind=directories ;;
         esac
         ;;
+=======
+>>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
     'scan')
         flags='--for --profiles --simulate --pace --seed --json --quiet --no-color --help'
         case $prev in
@@ -154,6 +161,7 @@ _yardmaster() {
         --seed) flags= kind=none ;;
         esac
         ;;
+<<<<<<< HEAD
     'token show')
         flags='--json --help'
         kind=files
@@ -220,6 +228,8 @@ _yardmaster() {
         flags='--json --quiet --no-color --help'
         kind=files
         ;;
+=======
+>>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
     'schema')
         flags='--help'
         ;;
@@ -229,7 +239,11 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
+<<<<<<< HEAD
         arguments='validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle schema completion help version'
+=======
+        arguments='validate plan run status scan watch schema completion help version'
+>>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
         ;;
     'version')
         flags='--json --help'

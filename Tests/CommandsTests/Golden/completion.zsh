@@ -9,6 +9,7 @@ _yardmaster() {
             'plan:Show what a run would do'
             'run:Bring the vehicles of a manifest to where it says'
             'status:Show where the rollouts stand'
+<<<<<<< HEAD
             'pause:Let a rollout begin nothing new'
             'resume:Let a paused rollout go on'
             'abort:End a rollout for good'
@@ -24,6 +25,10 @@ _yardmaster() {
             'images:list, verify, prune'
             'trust:Keep and show what signed repositories are trusted for'
             'bundle:create, verify, show'
+=======
+            'scan:Show which modules are in reach'
+            'watch:Show a vehicle'\''s properties as they change'
+>>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
             'schema:Print the manifest'\''s JSON Schema'
             'completion:Print a shell'\''s completion script'
             'help:Explain a command'
@@ -114,6 +119,7 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]'
         ;;
+<<<<<<< HEAD
     'pause')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
@@ -184,6 +190,8 @@ _yardmaster() {
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '*:VEHICLE: '
         ;;
+=======
+>>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
     'scan')
         _arguments -S \
             '--for=''[How long to listen, such as 5s or 2m.]'':TIME: ' \
@@ -211,6 +219,7 @@ _yardmaster() {
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '1:VEHICLE: '
         ;;
+<<<<<<< HEAD
     'token show')
         _arguments -S \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -303,6 +312,8 @@ _yardmaster() {
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '1:BUNDLE:_files'
         ;;
+=======
+>>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
     'schema')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]'
@@ -315,7 +326,11 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
+<<<<<<< HEAD
             '*:COMMAND:(validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle schema completion help version)'
+=======
+            '*:COMMAND:(validate plan run status scan watch schema completion help version)'
+>>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
         ;;
     'version')
         _arguments -S \
