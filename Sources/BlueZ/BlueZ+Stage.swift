@@ -63,6 +63,10 @@ extension BlueZ {
         let paths = [
             stage.servicePath, stage.notifyPath, stage.writePath, stage.advertisementPath,
         ]
+        withdraw(paths, from: root)
+    }
+
+    private func withdraw(_ paths: [ObjectPath], from root: ObjectPath) {
         connection?.assumeIsolated { connection in
             for path in paths { try? connection.withdraw(path) }
             connection.withdrawManager(at: root)

@@ -26,12 +26,27 @@ import Testing
         #expect(counts.dropLast().allSatisfy { $0 == .one })
     }
 
+    /// The words of the first command of a shell's line; quotes hold words together.
+    private static func words(of line: String) -> [String] {
+        let first = line.split { $0 == ">" || $0 == "|" || $0 == "&" }[0]
+        var words: [String] = []
+        for (index, part) in first.split(separator: "'", omittingEmptySubsequences: false)
+            .enumerated()
+        {
+            if index.isMultiple(of: 2) {
+                words += part.split(separator: " ").map(String.init)
+            } else {
+                words.append(String(part))
+            }
+        }
+        return words
+    }
+
     @Test(arguments: CommandName.allCases)
     func `every example is a line that parses`(id: CommandName) throws {
         let command = try #require(Command.named(id))
         for example in command.examples {
-            let words = example.line.split { $0 == ">" || $0 == "|" }[0]
-                .replacing("'", with: "").split(separator: " ").map { String($0) }
+            let words = Self.words(of: example.line)
             #expect(words.first == "yardmaster")
             guard case .run(let invocation) = try Parser.parse(Array(words.dropFirst())) else {
                 Issue.record("\(example.line) asks for help")

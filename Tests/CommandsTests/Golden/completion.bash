@@ -10,11 +10,7 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-<<<<<<< HEAD
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle schema completion help version --help --version' -- "$cur")
-=======
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status scan watch schema completion help version --help --version' -- "$cur")
->>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle doctor schema completion help version --help --version' -- "$cur")
         return
     fi
     if [[ $command == token ]]; then
@@ -60,11 +56,12 @@ _yardmaster() {
         esac
         ;;
     'run')
-        flags='--state --limit --simulate --pace --seed --events --report --json --quiet --no-color --help'
+        flags='--state --limit --bus --simulate --pace --seed --events --report --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
         --limit) flags= kind=none ;;
+        --bus) flags= kind=none ;;
         --simulate) flags= kind=files ;;
         --pace) flags= kind=none ;;
         --seed) flags= kind=none ;;
@@ -73,13 +70,13 @@ _yardmaster() {
         esac
         ;;
     'status')
-        flags='--state --limit --json --quiet --no-color --help'
+        flags='--state --rollout --limit --json --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
+        --rollout) flags= kind=none ;;
         --limit) flags= kind=none ;;
         esac
         ;;
-<<<<<<< HEAD
     'pause')
         flags='--state --rollout --reason --json --quiet --no-color --help'
         case $prev in
@@ -136,8 +133,6 @@ _yardmaster() {
         --state) flags= kind=directories ;;
         esac
         ;;
-=======
->>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
     'scan')
         flags='--for --profiles --simulate --pace --seed --json --quiet --no-color --help'
         case $prev in
@@ -161,7 +156,6 @@ _yardmaster() {
         --seed) flags= kind=none ;;
         esac
         ;;
-<<<<<<< HEAD
     'token show')
         flags='--json --help'
         kind=files
@@ -228,8 +222,12 @@ _yardmaster() {
         flags='--json --quiet --no-color --help'
         kind=files
         ;;
-=======
->>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
+    'doctor')
+        flags='--bus --json --quiet --no-color --help'
+        case $prev in
+        --bus) flags= kind=none ;;
+        esac
+        ;;
     'schema')
         flags='--help'
         ;;
@@ -239,11 +237,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-<<<<<<< HEAD
-        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle schema completion help version'
-=======
-        arguments='validate plan run status scan watch schema completion help version'
->>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
+        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'

@@ -6,7 +6,6 @@ complete -c yardmaster -n __fish_use_subcommand -a validate -d 'Check a manifest
 complete -c yardmaster -n __fish_use_subcommand -a plan -d 'Show what a run would do'
 complete -c yardmaster -n __fish_use_subcommand -a run -d 'Bring the vehicles of a manifest to where it says'
 complete -c yardmaster -n __fish_use_subcommand -a status -d 'Show where the rollouts stand'
-<<<<<<< HEAD
 complete -c yardmaster -n __fish_use_subcommand -a pause -d 'Let a rollout begin nothing new'
 complete -c yardmaster -n __fish_use_subcommand -a resume -d 'Let a paused rollout go on'
 complete -c yardmaster -n __fish_use_subcommand -a abort -d 'End a rollout for good'
@@ -22,10 +21,7 @@ complete -c yardmaster -n __fish_use_subcommand -a fetch -d 'Bring the images of
 complete -c yardmaster -n __fish_use_subcommand -a images -d 'list, verify, prune'
 complete -c yardmaster -n __fish_use_subcommand -a trust -d 'Keep and show what signed repositories are trusted for'
 complete -c yardmaster -n __fish_use_subcommand -a bundle -d 'create, verify, show'
-=======
-complete -c yardmaster -n __fish_use_subcommand -a scan -d 'Show which modules are in reach'
-complete -c yardmaster -n __fish_use_subcommand -a watch -d 'Show a vehicle\'s properties as they change'
->>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
+complete -c yardmaster -n __fish_use_subcommand -a doctor -d 'Say what is wrong with this host\'s Bluetooth'
 complete -c yardmaster -n __fish_use_subcommand -a schema -d 'Print the manifest\'s JSON Schema'
 complete -c yardmaster -n __fish_use_subcommand -a completion -d 'Print a shell\'s completion script'
 complete -c yardmaster -n __fish_use_subcommand -a help -d 'Explain a command'
@@ -49,6 +45,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from plan' -s h -l help -d 'Sh
 complete -c yardmaster -n '__fish_seen_subcommand_from plan' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l limit -x -d 'Take only vehicles whose id matches: an id, or a pattern with \'*\' and \'?\'.'
+complete -c yardmaster -n '__fish_seen_subcommand_from run' -l bus -x -d 'Find BlueZ on the D-Bus bus at this address.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l simulate -r -F -d 'Use the simulated depot of this file instead of Bluetooth.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l pace -x -d 'Let X seconds of the simulation pass in a second.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l seed -x -d 'Draw all chance of the simulation from this number; the same number replays the same run.'
@@ -60,12 +57,12 @@ complete -c yardmaster -n '__fish_seen_subcommand_from run' -l no-color -d 'Use 
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from status' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
+complete -c yardmaster -n '__fish_seen_subcommand_from status' -l rollout -x -d 'The rollout that is meant.'
 complete -c yardmaster -n '__fish_seen_subcommand_from status' -l limit -x -d 'Take only vehicles whose id matches: an id, or a pattern with \'*\' and \'?\'.'
 complete -c yardmaster -n '__fish_seen_subcommand_from status' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from status' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'
 complete -c yardmaster -n '__fish_seen_subcommand_from status' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'
 complete -c yardmaster -n '__fish_seen_subcommand_from status' -s h -l help -d 'Show this help.'
-<<<<<<< HEAD
 complete -c yardmaster -n '__fish_seen_subcommand_from pause' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
 complete -c yardmaster -n '__fish_seen_subcommand_from pause' -l rollout -x -d 'The rollout that is meant.'
 complete -c yardmaster -n '__fish_seen_subcommand_from pause' -l reason -x -d 'Why, for whoever reads the report or the status.'
@@ -115,8 +112,6 @@ complete -c yardmaster -n '__fish_seen_subcommand_from clear' -s q -l quiet -d '
 complete -c yardmaster -n '__fish_seen_subcommand_from clear' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'
 complete -c yardmaster -n '__fish_seen_subcommand_from clear' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from clear' -f
-=======
->>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
 complete -c yardmaster -n '__fish_seen_subcommand_from scan' -l for -x -d 'How long to listen, such as 5s or 2m.'
 complete -c yardmaster -n '__fish_seen_subcommand_from scan' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to be used besides those that are built in.'
 complete -c yardmaster -n '__fish_seen_subcommand_from scan' -l simulate -r -F -d 'Use the simulated depot of this file instead of Bluetooth.'
@@ -138,7 +133,6 @@ complete -c yardmaster -n '__fish_seen_subcommand_from watch' -s q -l quiet -d '
 complete -c yardmaster -n '__fish_seen_subcommand_from watch' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'
 complete -c yardmaster -n '__fish_seen_subcommand_from watch' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from watch' -f
-<<<<<<< HEAD
 complete -c yardmaster -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from show' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from show' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from show' -F
@@ -201,16 +195,15 @@ complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_s
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from show' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from show' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from show' -F
-=======
->>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
+complete -c yardmaster -n '__fish_seen_subcommand_from doctor' -l bus -x -d 'Find BlueZ on the D-Bus bus at this address.'
+complete -c yardmaster -n '__fish_seen_subcommand_from doctor' -l json -d 'Write the result as one JSON document on standard output.'
+complete -c yardmaster -n '__fish_seen_subcommand_from doctor' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'
+complete -c yardmaster -n '__fish_seen_subcommand_from doctor' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'
+complete -c yardmaster -n '__fish_seen_subcommand_from doctor' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from schema' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from completion' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'
 complete -c yardmaster -n '__fish_seen_subcommand_from help' -s h -l help -d 'Show this help.'
-<<<<<<< HEAD
-complete -c yardmaster -n '__fish_seen_subcommand_from help' -a 'validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle schema completion help version'
-=======
-complete -c yardmaster -n '__fish_seen_subcommand_from help' -a 'validate plan run status scan watch schema completion help version'
->>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
+complete -c yardmaster -n '__fish_seen_subcommand_from help' -a 'validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle doctor schema completion help version'
 complete -c yardmaster -n '__fish_seen_subcommand_from version' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from version' -s h -l help -d 'Show this help.'

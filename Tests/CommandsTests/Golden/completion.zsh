@@ -9,7 +9,6 @@ _yardmaster() {
             'plan:Show what a run would do'
             'run:Bring the vehicles of a manifest to where it says'
             'status:Show where the rollouts stand'
-<<<<<<< HEAD
             'pause:Let a rollout begin nothing new'
             'resume:Let a paused rollout go on'
             'abort:End a rollout for good'
@@ -25,10 +24,7 @@ _yardmaster() {
             'images:list, verify, prune'
             'trust:Keep and show what signed repositories are trusted for'
             'bundle:create, verify, show'
-=======
-            'scan:Show which modules are in reach'
-            'watch:Show a vehicle'\''s properties as they change'
->>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
+            'doctor:Say what is wrong with this host'\''s Bluetooth'
             'schema:Print the manifest'\''s JSON Schema'
             'completion:Print a shell'\''s completion script'
             'help:Explain a command'
@@ -99,6 +95,7 @@ _yardmaster() {
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '*--limit=''[Take only vehicles whose id matches\: an id, or a pattern with '\''*'\'' and '\''?'\''.]'':PATTERN: ' \
+            '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
             '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
             '--seed=''[Draw all chance of the simulation from this number; the same number replays the same run.]'':N: ' \
@@ -113,13 +110,13 @@ _yardmaster() {
     'status')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--rollout=''[The rollout that is meant.]'':NAME: ' \
             '*--limit=''[Take only vehicles whose id matches\: an id, or a pattern with '\''*'\'' and '\''?'\''.]'':PATTERN: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]'
         ;;
-<<<<<<< HEAD
     'pause')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
@@ -190,8 +187,6 @@ _yardmaster() {
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '*:VEHICLE: '
         ;;
-=======
->>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
     'scan')
         _arguments -S \
             '--for=''[How long to listen, such as 5s or 2m.]'':TIME: ' \
@@ -219,7 +214,6 @@ _yardmaster() {
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '1:VEHICLE: '
         ;;
-<<<<<<< HEAD
     'token show')
         _arguments -S \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -312,8 +306,14 @@ _yardmaster() {
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '1:BUNDLE:_files'
         ;;
-=======
->>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
+    'doctor')
+        _arguments -S \
+            '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
     'schema')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]'
@@ -326,11 +326,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-<<<<<<< HEAD
-            '*:COMMAND:(validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle schema completion help version)'
-=======
-            '*:COMMAND:(validate plan run status scan watch schema completion help version)'
->>>>>>> dd915f542bd81b2733bc7a047212df3aca0b5396
+            '*:COMMAND:(validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle doctor schema completion help version)'
         ;;
     'version')
         _arguments -S \
