@@ -10,7 +10,7 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status doctor schema completion help version --help --version' -- "$cur")
         return
     fi
     case $command in
@@ -28,11 +28,12 @@ _yardmaster() {
         esac
         ;;
     'run')
-        flags='--state --limit --simulate --pace --seed --events --report --json --quiet --no-color --help'
+        flags='--state --limit --bus --simulate --pace --seed --events --report --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
         --limit) flags= kind=none ;;
+        --bus) flags= kind=none ;;
         --simulate) flags= kind=files ;;
         --pace) flags= kind=none ;;
         --seed) flags= kind=none ;;
@@ -47,6 +48,12 @@ _yardmaster() {
         --limit) flags= kind=none ;;
         esac
         ;;
+    'doctor')
+        flags='--bus --json --quiet --no-color --help'
+        case $prev in
+        --bus) flags= kind=none ;;
+        esac
+        ;;
     'schema')
         flags='--help'
         ;;
@@ -56,7 +63,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status schema completion help version'
+        arguments='validate plan run status doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'

@@ -9,6 +9,7 @@ _yardmaster() {
             'plan:Show what a run would do'
             'run:Bring the vehicles of a manifest to where it says'
             'status:Show where the rollouts stand'
+            'doctor:Say what is wrong with this host'\''s Bluetooth'
             'schema:Print the manifest'\''s JSON Schema'
             'completion:Print a shell'\''s completion script'
             'help:Explain a command'
@@ -43,6 +44,7 @@ _yardmaster() {
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '*--limit=''[Take only vehicles whose id matches\: an id, or a pattern with '\''*'\'' and '\''?'\''.]'':PATTERN: ' \
+            '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
             '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
             '--seed=''[Draw all chance of the simulation from this number; the same number replays the same run.]'':N: ' \
@@ -63,6 +65,14 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]'
         ;;
+    'doctor')
+        _arguments -S \
+            '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
     'schema')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]'
@@ -75,7 +85,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status schema completion help version)'
+            '*:COMMAND:(validate plan run status doctor schema completion help version)'
         ;;
     'version')
         _arguments -S \
