@@ -17,19 +17,27 @@ extension BlueZ {
         on word: String
     ) async throws(RadioError) -> (id: UInt64, scan: BlueZScan) {
         try await ready()
-        let adapter = try await adapter(word)
+        var adapter = try await adapter(word)
+        if !leftLinks(on: adapter).isEmpty {
+            // A link that was lost just now looks like one that was left behind.
+            try await hearAll()
+            adapter = try await self.adapter(word)
+        }
         let lane = lane(word)
         let id = newID()
         let mailbox = Mailbox<Advertisement>(capacity: 256, on: loop)
         lane.users[id] = ScanUser(filter: filter, mailbox: mailbox)
-        for device in mirror.devices.values.sorted(by: { $0.path < $1.path })
-        where device.adapter == adapter.path && device.isConnected && links[device.path] == nil {
-            // It does not advertise, but it is there: a link that an earlier run left behind.
-            offer(device, to: lane)
-        }
+        for device in leftLinks(on: adapter) { offer(device, to: lane) }
         drive(lane, lane.scanner.filterChanged())
         drive(lane, lane.scanner.want(lane.wantsScan))
         return (id, BlueZScan(mailbox: mailbox, time: time))
+    }
+
+    /// Devices that do not advertise but are there: links that an earlier run left behind.
+    private func leftLinks(on adapter: AdapterRecord) -> [DeviceRecord] {
+        mirror.devices.values
+            .filter { $0.adapter == adapter.path && $0.isConnected && links[$0.path] == nil }
+            .sorted { $0.path < $1.path }
     }
 
     func endScan(_ id: UInt64, on word: String) {

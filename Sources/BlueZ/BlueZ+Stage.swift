@@ -59,6 +59,10 @@ extension BlueZ {
             ) { _ in gone.settle(.success(())) }
             try? await gone.outcome(within: .seconds(2), on: loop)
         }
+        withdrawObjects(of: stage)
+    }
+
+    private func withdrawObjects(of stage: Stage) {
         let root = stage.root
         let paths = [
             stage.servicePath, stage.notifyPath, stage.writePath, stage.advertisementPath,

@@ -273,11 +273,8 @@ package actor BlueZ {
         }
     }
 
-    /// The adapter that an operator's word means, switched on.
-    ///
-    /// Before it is said to be off or gone, all that BlueZ has told by now is heard.
-    func adapter(_ word: String) async throws(RadioError) -> AdapterRecord {
-        if let adapter = mirror.adapter(called: word), adapter.isPowered { return adapter }
+    /// Returns when all that BlueZ has told by now is heard.
+    func hearAll() async throws(RadioError) {
         let fence = Once<Void>()
         let call = MethodCall(
             "Ping",
@@ -288,6 +285,14 @@ package actor BlueZ {
         // Any answer will do: it comes after the signals that were sent before it.
         startCall(call) { _ in fence.settle(.success(())) }
         try await fence.outcome(within: .seconds(6), on: loop)
+    }
+
+    /// The adapter that an operator's word means, switched on.
+    ///
+    /// Before it is said to be off or gone, all that BlueZ has told by now is heard.
+    func adapter(_ word: String) async throws(RadioError) -> AdapterRecord {
+        if let adapter = mirror.adapter(called: word), adapter.isPowered { return adapter }
+        try await hearAll()
         guard let adapter = mirror.adapter(called: word) else { throw .adapterMissing }
         guard adapter.isPowered else { throw .adapterOff }
         return adapter

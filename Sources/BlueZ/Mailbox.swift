@@ -7,7 +7,7 @@ import Threads
 ///
 /// Ends with an error, which whoever waits hears once all that came before is taken.
 final class Mailbox<Element: Sendable>: Sendable {
-    private struct State: Sendable {
+    fileprivate struct State: Sendable {
         var waiting: [Element] = []
         /// Where the oldest of `waiting` is; moved instead of the others.
         var first = 0
@@ -27,23 +27,19 @@ final class Mailbox<Element: Sendable>: Sendable {
 
     /// For one producer at a time.
     func add(_ element: Element) {
-        let taker = state.withLock { state in
-            defer { state.taker = nil }
-            return state.taker
-        }
-        // Who waited may have given up in this very moment.
-        if let taker, taker.settle(.success(element)) { return }
-        state.withLock { state in
-            guard state.end == nil else { return }
-            if state.waiting.count - state.first == capacity {
-                state.first += 1
-                state.dropped += 1
+        while true {
+            // In one step: whoever comes to wait afterwards must see what was left.
+            let taker = state.withLock { state -> Once<Element>? in
+                if let taker = state.taker {
+                    state.taker = nil
+                    return taker
+                }
+                state.leave(element, capacity: capacity)
+                return nil
             }
-            if state.first >= capacity {
-                state.waiting.removeFirst(state.first)
-                state.first = 0
-            }
-            state.waiting.append(element)
+            guard let taker else { return }
+            // Who waited may have given up in this very moment.
+            if taker.settle(.success(element)) { return }
         }
     }
 
@@ -80,5 +76,20 @@ final class Mailbox<Element: Sendable>: Sendable {
         if let known { return try known.get() }
         guard time > .zero else { throw .timedOut }
         return try await once.outcome(within: time, on: loop)
+    }
+}
+
+extension Mailbox.State {
+    fileprivate mutating func leave(_ element: Element, capacity: Int) {
+        guard end == nil else { return }
+        if waiting.count - first == capacity {
+            first += 1
+            dropped += 1
+        }
+        if first >= capacity {
+            waiting.removeFirst(first)
+            first = 0
+        }
+        waiting.append(element)
     }
 }

@@ -64,7 +64,8 @@ final class PacketSocket: Sendable {
         var buffer = [UInt8](repeating: 0, count: 1_024)
         while true {
             let count = state.withLock { state -> Int in
-                guard let descriptor = state.descriptor else { return 0 }
+                // Closed by us: that is no end to be told.
+                guard let descriptor = state.descriptor else { return -1 }
                 let count = recv(descriptor, &buffer, buffer.count, 0)
                 return count < 0 && (errno == EAGAIN || errno == EINTR) ? -1 : max(0, count)
             }

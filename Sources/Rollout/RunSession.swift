@@ -85,6 +85,9 @@ struct RunSession {
             turns.advance()
             while !(turns.with { $0.scheduler.isOver && $0.actions.isEmpty }) {
                 for action in turns.takeActions() { await perform(action, &group) }
+                for (adapter, error) in turns.takeLosses() {
+                    notice(.adapterLost, "\(adapter): \(error)")
+                }
                 turns.advance()
                 if turns.with({ $0.scheduler.isOver && $0.actions.isEmpty }) { break }
                 await turns.bell.wait()
@@ -534,6 +537,9 @@ struct RunSession {
             if error.isHostFault {
                 turns.with { $0.fallsIll(adapter, at: time.now) }
                 notice(.adapterLost, "\(central.adapter): \(error)")
+            } else {
+                // Whatever it was, asking again at once would be asking for ever.
+                await time.sleep(for: .seconds(1), for: "the adapter to listen again")
             }
         }
         turns.with { $0.scheduler.listened(adapter, for: began.duration(to: time.now)) }

@@ -15,6 +15,8 @@ final class Turns: Sendable {
         var actions: [Scheduler.Action] = []
         var stops: [Int: StopSignal] = [:]
         var failure: JournalError?
+        /// Adapters that failed an execution, and were not told of yet.
+        var losses: [(adapter: String, error: RadioError)] = []
         /// Adapters that do not work, until when, and how often in a row.
         var ill: [Int: (until: Moment, times: Int)] = [:]
     }
@@ -59,13 +61,25 @@ final class Turns: Sendable {
 
     func failed(_ vehicle: Int, _ error: RadioError) {
         with { state in
-            guard let adapter = state.scheduler.dispatch.adapter(of: vehicle) else { return }
+            let dispatch = state.scheduler.dispatch
+            guard let adapter = dispatch.adapter(of: vehicle) else { return }
+            if dispatch.adapters[adapter].isUsable {
+                state.losses.append((dispatch.adapters[adapter].name, error))
+            }
             state.fallsIll(adapter, at: time.now)
         }
         bell.ring()
     }
 
     // MARK: For the run
+
+    /// The adapters that failed since the last call.
+    func takeLosses() -> [(adapter: String, error: RadioError)] {
+        with { state in
+            defer { state.losses = [] }
+            return state.losses
+        }
+    }
 
     /// Takes the machine's next step, wakes who has a turn, and leaves the rest to the run.
     func advance() {
