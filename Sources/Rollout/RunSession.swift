@@ -539,7 +539,7 @@ struct RunSession {
                 notice(.adapterLost, "\(central.adapter): \(error)")
             } else {
                 // Whatever it was, asking again at once would be asking for ever.
-                await time.sleep(for: .seconds(1), for: "the adapter to listen again")
+                await time.sleep(for: .seconds(1), "the adapter to listen again")
             }
         }
         turns.with { $0.scheduler.listened(adapter, for: began.duration(to: time.now)) }
