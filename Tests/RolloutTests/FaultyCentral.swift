@@ -104,7 +104,7 @@ final class FaultyCentral: Central {
                 if isLate { continuation.resume() }
             }
         }
-        if isDead { throw .linkLost }
+        if isDead { throw .adapterMissing }
         if let gone, gone > time.now { throw .serviceUnavailable }
         if struck == .adapterLost { throw .adapterMissing }
     }

@@ -27,8 +27,8 @@ import Testing
         }
     }
 
-    @Test(arguments: FaultyCentral.Fate.allCases)
-    func `whatever happens to us at any use of the radio, the next run ends it well`(
+    @Test(arguments: [FaultyCentral.Fate.adapterLost, .serviceRestarts])
+    func `whatever happens to the host at any use of the radio, the update ends well`(
         fate: FaultyCentral.Fate
     ) throws {
         let whole = try InterruptionBench().run()
