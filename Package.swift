@@ -105,7 +105,7 @@ let package = Package(
         tests(
             "RolloutTests",
             [
-                "Digests", "Domain", "Wire", "Sessions", "Modules", "Simulation",
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation",
                 "Journal", "Manifest",
                 "Reports",
                 "Rollout",

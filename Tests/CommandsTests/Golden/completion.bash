@@ -10,7 +10,7 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear schema completion help version --help --version' -- "$cur")
         return
     fi
     case $command in
@@ -41,10 +41,67 @@ _yardmaster() {
         esac
         ;;
     'status')
-        flags='--state --limit --json --quiet --no-color --help'
+        flags='--state --rollout --limit --json --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
+        --rollout) flags= kind=none ;;
         --limit) flags= kind=none ;;
+        esac
+        ;;
+    'pause')
+        flags='--state --rollout --reason --json --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        --rollout) flags= kind=none ;;
+        --reason) flags= kind=none ;;
+        esac
+        ;;
+    'resume')
+        flags='--state --rollout --reason --json --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        --rollout) flags= kind=none ;;
+        --reason) flags= kind=none ;;
+        esac
+        ;;
+    'abort')
+        flags='--state --rollout --reason --json --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        --rollout) flags= kind=none ;;
+        --reason) flags= kind=none ;;
+        esac
+        ;;
+    'retry')
+        flags='--state --rollout --reason --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --state) flags= kind=directories ;;
+        --rollout) flags= kind=none ;;
+        --reason) flags= kind=none ;;
+        esac
+        ;;
+    'inhibit')
+        flags='--state --reason --for --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --state) flags= kind=directories ;;
+        --reason) flags= kind=none ;;
+        --for) flags= kind=none ;;
+        esac
+        ;;
+    'uninhibit')
+        flags='--state --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --state) flags= kind=directories ;;
+        esac
+        ;;
+    'clear')
+        flags='--state --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --state) flags= kind=directories ;;
         esac
         ;;
     'schema')
@@ -56,7 +113,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status schema completion help version'
+        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear schema completion help version'
         ;;
     'version')
         flags='--json --help'
