@@ -20,7 +20,7 @@ extension Command {
         ],
         flags: control,
         examples: [
-            Example("yardmaster pause --reason 'brakes under test'", "Pauses the last one.")
+            Example("yardmaster pause --reason brakes", "Pauses the last one.")
         ],
         exitCodes: refusals
     )
@@ -33,7 +33,7 @@ extension Command {
                 + "count at the gate any more, and a wave that had ended is over."
         ],
         flags: control,
-        examples: [Example("yardmaster resume && yardmaster run tallinn.yaml", "Goes on now.")],
+        examples: [Example("yardmaster resume --rollout tallinn-4.12", "Lets it go on.")],
         exitCodes: refusals
     )
 
@@ -46,7 +46,7 @@ extension Command {
                 + "is finished first: left alone it would stay in its bootloader."
         ],
         flags: control,
-        examples: [Example("yardmaster abort --reason 'wrong release'", "Ends the last one.")],
+        examples: [Example("yardmaster abort --reason recalled", "Ends the last one.")],
         exitCodes: refusals
     )
 
@@ -74,10 +74,10 @@ extension Command {
         flags: [.state, .reason, .expiry, .json, .quiet, .noColor],
         examples: [
             Example(
-                "yardmaster inhibit bus-17 --reason 'in the workshop' --for 2d",
+                "yardmaster inhibit bus-17 --reason workshop --for 2d",
                 "One vehicle."
             ),
-            Example("yardmaster inhibit --reason 'radio survey' --for 3h", "The depot."),
+            Example("yardmaster inhibit --reason survey --for 3h", "The depot."),
         ],
         exitCodes: refusals
     )

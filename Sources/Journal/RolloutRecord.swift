@@ -24,20 +24,22 @@ package struct RolloutRecord: Sendable, Equatable {
     package var wave: Int
     /// When that wave's vehicles had all ended, so that soaking goes on over a restart of ours.
     package var waveEnded: WallTime?
-    /// Verdicts from before this are of an earlier rollout under the same name.
-    package var began: WallTime
-    /// Failures before this do not count at the gate: a person has looked at them.
-    package var gateSince: WallTime
+    /// Verdicts of runs before this one are of an earlier rollout under the same name.
+    ///
+    /// By number, since clocks are set.
+    package var began: Int
+    /// Failures of runs before this one do not count at the gate: a person has looked at them.
+    package var gateSince: Int
     package var updated: WallTime
 
-    package init(name: String, plan: SHA256Digest, at time: WallTime) {
+    package init(name: String, plan: SHA256Digest, run: Int, at time: WallTime) {
         self.name = name
         self.plan = plan
         state = .running
         reason = ""
         wave = 0
-        began = time
-        gateSince = time
+        began = run
+        gateSince = run
         updated = time
     }
 
@@ -50,8 +52,8 @@ package struct RolloutRecord: Sendable, Equatable {
         reason = row.text(3) ?? ""
         wave = Int(row.integer(4))
         waveEnded = row.time(5)
-        began = WallTime(milliseconds: row.integer(6))
-        gateSince = WallTime(milliseconds: row.integer(7))
+        began = Int(row.integer(6))
+        gateSince = Int(row.integer(7))
         updated = WallTime(milliseconds: row.integer(8))
     }
 

@@ -55,7 +55,7 @@ struct Ear: Sendable {
             }
             let isQuiet = last.duration(to: time.now) >= Self.lull
             let isLong = began.duration(to: time.now) >= Self.longest
-            if isWanted && (isQuiet || isLong || isDone) { return }
+            if isWanted && (isQuiet || isLong) { return }
             if isDone && isQuiet { return }
             let next = min(limit, time.now.advanced(by: .milliseconds(250)))
             let heard: Advertisement

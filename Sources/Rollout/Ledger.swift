@@ -35,14 +35,19 @@ final class Ledger: Sendable {
             isContinued = false
             // A part of the vehicles alone does not begin a rollout.
             let fresh = (isPartial ? nil : plan).map {
-                RolloutRecord(name: depot.rollout, plan: $0, at: depot.time.wallTime)
+                RolloutRecord(
+                    name: depot.rollout,
+                    plan: $0,
+                    run: depot.run,
+                    at: depot.time.wallTime
+                )
             }
             state = Mutex(State(rollout: fresh, outcomes: outcomes))
             return
         }
         isContinued = true
         for (index, record) in earlier.enumerated() {
-            guard let end = record?.end, end.time >= rollout.began else { continue }
+            guard let record, let end = record.end, record.run >= rollout.began else { continue }
             if end.outcome == .succeeded || end.outcome == .alreadyCurrent {
                 outcomes[index] = end.outcome
             }
@@ -127,9 +132,9 @@ final class Ledger: Sendable {
     /// A person has looked: what failed before counts no more, and a wave that has ended is over.
     private func resume() {
         change(.running, "")
-        let now = depot.time.wallTime
+        let run = depot.run
         state.withLock {
-            $0.rollout?.gateSince = now
+            $0.rollout?.gateSince = run
             guard $0.rollout?.waveEnded != nil else { return }
             $0.rollout?.wave += 1
             $0.rollout?.waveEnded = nil

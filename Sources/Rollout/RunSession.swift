@@ -50,9 +50,9 @@ struct RunSession {
         )
         for (index, record) in ledger.earlier.enumerated() {
             guard ledger.isContinued, let rollout = ledger.rollout, let end = record?.end,
-                end.time >= rollout.began
+                let run = record?.run, run >= rollout.began
             else { continue }
-            if end.time >= rollout.gateSince {
+            if run >= rollout.gateSince {
                 board.remember(
                     index,
                     end.outcome,

@@ -78,7 +78,7 @@ struct PlanCommand {
         switch record.state {
         case .finished: return nil
         case .running where record.plan == plan.digest:
-            return "under way since \(record.began), in wave \(record.wave + 1)"
+            return "under way since run \(record.began), in wave \(record.wave + 1)"
         case .running:
             return "a rollout of this name is under way with the plan \(record.plan), and goes on "
                 + "with that one"

@@ -7,14 +7,14 @@ import Threads
     @Test func `a rollout's record comes back as it was saved`() async throws {
         let scratch = try Scratch()
         try await withJournal(scratch.path) { journal in
-            var record = RolloutRecord(name: "tallinn", plan: try #require(plan), at: at(1))
+            var record = RolloutRecord(name: "tallinn", plan: try #require(plan), run: 3, at: at(1))
             try await journal.save(record)
             #expect(try await journal.rollout("tallinn") == record)
             record.state = .paused
             record.reason = "the gate"
             record.wave = 2
             record.waveEnded = at(50)
-            record.gateSince = at(40)
+            record.gateSince = 4
             record.updated = at(60)
             try await journal.save(record)
             #expect(try await journal.rollout("tallinn") == record)
@@ -106,7 +106,10 @@ import Threads
             scratch.journal,
             """
             DROP TABLE rollouts; DROP TABLE requests; DROP TABLE inhibits; DROP TABLE failures;
-            DROP TABLE measures; PRAGMA user_version = 1
+            DROP TABLE measures; ALTER TABLE executions DROP COLUMN stage;
+            ALTER TABLE executions DROP COLUMN part;
+            ALTER TABLE executions DROP COLUMN target_seen;
+            PRAGMA user_version = 1
             """
         )
         #expect(status == 0)

@@ -54,6 +54,8 @@ package struct Dispatch: Sendable {
         package var isUsable = true
         package var holders = 0
         package var isListening = false
+        /// Whether it has had a look around since it was there.
+        package var hasListened = false
         /// How long it has listened for those not heard yet.
         package var listened = Duration.zero
         /// Time in which somebody had a turn on it.
@@ -312,13 +314,16 @@ extension Dispatch {
     package mutating func listened(_ adapter: Int, for duration: Duration) {
         adapters[adapter].isListening = false
         adapters[adapter].listened += duration
+        if duration >= .seconds(1) { adapters[adapter].hasListened = true }
     }
 
-    /// Adapters that may begin to listen: nobody works there, and somebody is missed.
+    /// Adapters that may begin to listen: nobody works there, and somebody is missed, or who is
+    /// there is not known yet.
     package func idleEars() -> [Int] {
-        guard unheard > 0 else { return [] }
+        guard unheard > 0 || queued > 0 else { return [] }
         return adapters.indices.filter {
-            adapters[$0].isUsable && adapters[$0].holders == 0 && !adapters[$0].isListening
+            (unheard > 0 || !adapters[$0].hasListened) && adapters[$0].isUsable
+                && adapters[$0].holders == 0 && !adapters[$0].isListening
         }
     }
 

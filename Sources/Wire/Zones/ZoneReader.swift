@@ -56,7 +56,7 @@ extension Zone {
         var changes: [Int64] = []
         var types: [UInt8] = []
         var offsets: [Int] = []
-        var footer: [UInt8] = []
+        var footer: [UInt8]?
         do throws(OutOfBytes) {
             for _ in 0..<header.changeCount {
                 changes.append(
@@ -95,10 +95,10 @@ extension Zone {
     }
 
     /// The text between two line feeds after the data; empty where nothing is known.
-    private static func rule(in footer: [UInt8]) throws(ZoneError) -> ZoneRule? {
-        guard !footer.isEmpty else { return nil }
+    private static func rule(in footer: [UInt8]?) throws(ZoneError) -> ZoneRule? {
+        guard let footer else { return nil }
         guard footer.first == 0x0A, let end = footer.dropFirst().firstIndex(of: 0x0A) else {
-            throw .damaged("its footer")
+            throw .cutOff
         }
         let text = footer[1..<end]
         guard !text.isEmpty else { return nil }
