@@ -136,8 +136,9 @@ let package = Package(
         tests(
             "CarShareTests",
             [
-                "Digests", "Domain", "Marked", "Wire", "Sessions", "Radio", "Modules",
-                "Simulation",
+                "Digests", "Domain", "Journal", "Manifest", "Marked", "Wire", "Sessions", "Radio",
+                "Modules",
+                "Reports", "Rollout", "Simulation",
             ],
             resources: [.copy("Tables")]
         ),

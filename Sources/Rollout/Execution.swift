@@ -24,9 +24,20 @@ final class Execution {
     private var lastPeer: Peer?
     private var suspicion = SecretSuspicion()
     private let began: Moment
+    /// How the execution before this one ended, when nobody knows what it did.
+    private let doubt: ExecutionRecord.End?
 
     /// Takes up `earlier` when it ended without a verdict.
-    init(_ job: VehicleJob, in depot: Depot, position: Int, earlier: ExecutionRecord?) {
+    ///
+    /// One that ended in doubt is left so until a person has looked: `mayRepeat`.
+    init(
+        _ job: VehicleJob,
+        in depot: Depot,
+        position: Int,
+        earlier: ExecutionRecord?,
+        mayRepeat: Bool = false
+    ) {
+        doubt = mayRepeat ? nil : earlier?.end.flatMap { $0.outcome == .inDoubt ? $0 : nil }
         self.job = job
         self.depot = depot
         self.position = position
@@ -61,6 +72,7 @@ final class Execution {
 
     /// The verdict, or nil when the run was stopped at a safe point before there was one.
     func run() async throws(JournalError) -> Verdict? {
+        if let doubt { return try await end(doubt.outcome, doubt.failure, doubt.message) }
         switch try await depot.coordinator.claim(job.serial, for: vehicle) {
         case .held(let holder):
             return try await end(

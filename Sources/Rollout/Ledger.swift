@@ -10,6 +10,9 @@ final class Ledger: Sendable {
         /// Verdicts, of this run or of the one it goes on with.
         var outcomes: [Outcome?]
         var ended: Set<Int> = []
+        /// What a person has looked at since it ended in doubt: these vehicles, or all.
+        var looked: Set<VehicleID> = []
+        var hasLookedAtAll = false
     }
 
     private let depot: Depot
@@ -116,10 +119,23 @@ final class Ledger: Sendable {
             resume()
             return "goes on"
         case .retry:
+            noteLook(at: request.vehicles)
             return "taken again by the run that began now"
         case .yield:
             return "there was nothing to end"
         }
+    }
+
+    private func noteLook(at vehicles: [VehicleID]) {
+        state.withLock {
+            $0.looked.formUnion(vehicles)
+            if vehicles.isEmpty { $0.hasLookedAtAll = true }
+        }
+    }
+
+    /// Whether an order that ended in doubt may be given again: a person has asked for it.
+    func mayRepeat(_ vehicle: VehicleID) -> Bool {
+        state.withLock { $0.hasLookedAtAll || $0.looked.contains(vehicle) }
     }
 
     private func change(_ state: RolloutRecord.State, _ reason: String) {

@@ -32,6 +32,7 @@ struct RunSession {
             let record = ledger.earlier[index]
             vehicle.isOpen = record.map(Self.isOpen) ?? false
             vehicle.isDone = ledger.isDone(index)
+            vehicle.isAudible = run.jobs[index].isHeard
             vehicle.attempts = record?.end == nil ? record?.attempt ?? 0 : 0
             return vehicle
         }
@@ -196,7 +197,8 @@ struct RunSession {
             job,
             in: depot.with(air: Turn(vehicle: vehicle, turns: turns), stop: stop),
             position: place,
-            earlier: ledger.earlier[vehicle]
+            earlier: ledger.earlier[vehicle],
+            mayRepeat: ledger.mayRepeat(job.vehicle)
         )
         do throws(JournalError) {
             var verdict = try await execution.run()

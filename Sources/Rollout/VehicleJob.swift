@@ -52,6 +52,11 @@ package struct VehicleJob: Sendable {
         return nil
     }
 
+    /// Whether there is a module to be heard before work begins: a GO device comes by itself.
+    var isHeard: Bool {
+        driver.family != .geotabGo && (steps + always).contains { $0.needsModule }
+    }
+
     var hasUpdates: Bool {
         steps.contains { step in
             if case .update = step { return true }

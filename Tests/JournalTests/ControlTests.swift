@@ -106,7 +106,7 @@ import Threads
             scratch.journal,
             """
             DROP TABLE rollouts; DROP TABLE requests; DROP TABLE inhibits; DROP TABLE failures;
-            DROP TABLE measures; ALTER TABLE executions DROP COLUMN stage;
+            DROP TABLE measures; DROP TABLE leases; ALTER TABLE executions DROP COLUMN stage;
             ALTER TABLE executions DROP COLUMN part;
             ALTER TABLE executions DROP COLUMN target_seen;
             PRAGMA user_version = 1

@@ -28,8 +28,8 @@ package struct ModulePlan: Sendable, Equatable {
     package var isBonded = false
     /// What the other parts run to begin with.
     package var bootloaderVersion = FirmwareVersion(1, 0)
-    package var external1Version = FirmwareVersion(1, 0)
-    package var external2Version = FirmwareVersion(1, 0)
+    package var external1Version = FirmwareVersion(1, 2, 3)
+    package var external2Version = FirmwareVersion(0, 3, 1)
     /// How long it hands an image on to one of its parts.
     package var handoverTime: Duration = .seconds(90)
     /// Packets that wait for flash at most before further ones are dropped; nil for no bound.

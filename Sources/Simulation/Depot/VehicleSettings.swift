@@ -18,7 +18,6 @@ package struct VehicleSettings: Sendable, Equatable {
     package var clock: UInt32 = 0
     package var clockZone: Int16 = 0
     package var bootloaderVersion = FirmwareVersion(1, 2, 0)
-    package var externalVersions: [UInt32] = [0x0102_0300, 0x0003_0100]
     package var sendsToCloud = false
     /// What a storm has counted up to; not kept.
     var stormSpeed: UInt16?
@@ -42,7 +41,6 @@ package struct VehicleSettings: Sendable, Equatable {
         case 0x0300: data = [assist, walk, lights, mode]
         case 0x0501: data = motorSerial
         case 0x0502: data = label + speedLimitTenths.bigBytes
-        case 0xFAFA: data = externalVersions.flatMap(\.bigBytes)
         case 0xFBFB:
             data =
                 [

@@ -115,18 +115,22 @@ package struct ComponentsRecord: Equatable, Sendable {
 
     package init?(_ record: ComoduleRecord) {
         guard record.id == Self.id else { return nil }
+        // As in the record of the versions: a byte for each number.
         func version(_ range: Range<Int>) -> FirmwareVersion {
-            FirmwareVersion(packed: record.data[range].reduce(0) { $0 << 8 | UInt32($1) })
+            let numbers = record.data[range].map { UInt32($0) }
+            return FirmwareVersion(numbers[0], numbers[1], numbers[2], build: numbers[3])
         }
         motorController = version(0..<4)
         battery = version(4..<8)
     }
 
     package var record: ComoduleRecord {
-        ComoduleRecord(
-            id: Self.id,
-            data: (motorController.packed ?? .max).bigBytes + (battery.packed ?? .max).bigBytes
-        )
+        func bytes(_ version: FirmwareVersion) -> [UInt8] {
+            [version.major, version.minor, version.patch, version.build].map {
+                UInt8(clamping: $0)
+            }
+        }
+        return ComoduleRecord(id: Self.id, data: bytes(motorController) + bytes(battery))
     }
 }
 

@@ -1,0 +1,263 @@
+import Digests
+import Domain
+import Journal
+import Manifest
+import Modules
+import Radio
+import Reports
+import Rollout
+import Sessions
+import Simulation
+import Synchronization
+import Testing
+import Wire
+
+/// Commands as steps of a rollout: what the journal says and what the vehicles did.
+@Suite struct CommandStepTests {
+    /// A depot of vehicles with GO devices, some of them with a module to update besides.
+    private final class Yard: Sendable {
+        let simulation: Simulation
+        let count: Int
+        let lossChance: Int
+        let modules: Bool
+        let events = Mutex<[Event]>([])
+        let stop = StopSignal()
+
+        init(seed: UInt64, count: Int, lossChance: Int = 0, modules: Bool = false) {
+            simulation = Simulation(seed: seed)
+            self.count = count
+            self.lossChance = lossChance
+            self.modules = modules
+        }
+
+        static let key = [UInt8](repeating: 7, count: 20)
+
+        func plan(_ number: Int) throws -> GOPlan {
+            let serial = try #require(Serial("G9-\(number)"))
+            var plan = GOPlan(serial: serial, hardwareID: UInt32(1_000 + number))
+            plan.tenants = [try #require(CarShareBench.issuer).modulus]
+            plan.lossChance = lossChance
+            return plan
+        }
+
+        func moduleSerial(_ number: Int) throws -> Serial {
+            try #require(Serial(bytes: UInt64(0xA0_0000 + number).bigBytes))
+        }
+
+        func job(_ number: Int, _ steps: [JobStep], always: [JobStep]) throws -> VehicleJob {
+            let issuer = try #require(CarShareBench.issuer)
+            let plan = try plan(number)
+            var reservation = issuer.reservation(
+                hardwareID: plan.hardwareID,
+                from: CarShareBench.start,
+                until: CarShareBench.end
+            )
+            reservation.serial = plan.serial.text.uppercased()
+            let token = try #require(issuer.token(reservation))
+            let key = try ComoduleKey(Secret(Array(Hex.text(Self.key).utf8)))
+            return VehicleJob(
+                vehicle: try #require(VehicleID("v\(number)")),
+                serial: modules ? try moduleSerial(number) : plan.serial,
+                driver: modules ? ComoduleUpdate(key: key) : CarShareDriver(),
+                carShare: try CarShareCredentials(text: token),
+                steps: steps,
+                always: always
+            )
+        }
+
+        struct Night: Sendable {
+            var counts: [Outcome: Int] = [:]
+            var records: [ExecutionRecord] = []
+            var intents: [IntentRecord] = []
+            /// Commands that each vehicle carried out.
+            var executed: [[CarShareCommands]] = []
+        }
+
+        /// Runs the same jobs so often; `before` may write into the journal.
+        func nights(
+            _ steps: [JobStep],
+            always: [JobStep] = [],
+            times: Int = 1,
+            before: @escaping @Sendable (Int, Journal) async throws -> Void = { _, _ in }
+        ) throws -> [Night] {
+            let jobs = try (1...count).map { try job($0, steps, always: always) }
+            let result = try simulation.run { [self] () async -> Result<[Night], any Error> in
+                do {
+                    return .success(try await run(jobs, times, before))
+                } catch { return .failure(error) }
+            }
+            return try result.get()
+        }
+
+        private func run(
+            _ jobs: [VehicleJob],
+            _ times: Int,
+            _ before: @Sendable (Int, Journal) async throws -> Void
+        ) async throws -> [Night] {
+            await simulation.air.addAdapter("hci0")
+            let plans = try (1...count).map { try plan($0) }
+            let serials = modules ? try (1...count).map { try moduleSerial($0) } : []
+            await simulation.air.arrange { world in
+                for plan in plans { _ = world.add(plan) }
+                for serial in serials {
+                    var module = ModulePlan(serial: serial)
+                    module.key = Self.key
+                    world.addComodule(module)
+                }
+            }
+            let journal = try await Journal.inMemory(executor: simulation.worldLane)
+            var nights: [Night] = []
+            for night in 1...times {
+                try await before(night, journal)
+                let run = try await journal.beginRun(
+                    rollout: "batch",
+                    plan: SHA256.digest(of: []),
+                    at: simulation.time.wallTime
+                )
+                let radio = SimulatedRadio(adapter: "hci0", air: simulation.air)
+                let depot = Depot(
+                    rollout: "batch",
+                    run: run,
+                    air: SoleAirtime(radio),
+                    time: simulation.time,
+                    journal: journal,
+                    events: EventStream(run: run, time: simulation.time) { [self] event in
+                        events.withLock { $0.append(event) }
+                    },
+                    stop: stop,
+                    rules: RolloutRules(settle: try #require(SettleRules())),
+                    peripherals: { _ in radio }
+                )
+                let result = try await RolloutRun(jobs, in: depot).run()
+                nights.append(
+                    Night(
+                        counts: result.counts,
+                        records: try await journal.executions(rollout: "batch"),
+                        intents: try await journal.intents(rollout: "batch", vehicle: nil),
+                        executed: await simulation.air.arrange { world in
+                            world.visitors.compactMap { ($0 as? GODevice)?.executed }
+                        }
+                    )
+                )
+            }
+            return nights
+        }
+    }
+
+    private let lock = JobStep.command(CarShareCommands(.lock))
+    private let unlock = JobStep.command(CarShareCommands(.unlockAll))
+
+    @Test func `a command is carried out, told and kept in the journal`() throws {
+        let yard = Yard(seed: 1, count: 2)
+        let night = try yard.nights([unlock, .wait(.seconds(60)), lock])[0]
+        #expect(night.counts == [.succeeded: 2])
+        #expect(
+            night.executed
+                == [[.init(.unlockAll), .init(.lock)], [.init(.unlockAll), .init(.lock)]]
+        )
+        #expect(night.intents.map { $0.settlement?.outcome } == ["done", "done", "done", "done"])
+        #expect(night.intents.allSatisfy { $0.intent.effect == .once })
+        let told = yard.events.withLock { list in
+            list.compactMap { event -> String? in
+                guard case .stepEnded(let id, let step) = event.body else { return nil }
+                return "\(id) \(step.number) \(step.action) \(step.fate.rawValue)"
+            }
+        }
+        #expect(told.contains("v1 3 command lock done"))
+    }
+
+    @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
+    func `of fifty locks over bad links each has one fate that the vehicles confirm`(
+        seed: UInt64
+    ) throws {
+        let yard = Yard(seed: seed, count: 50, lossChance: 1_000)
+        let night = try yard.nights([lock])[0]
+        #expect(night.records.count == 50)
+        #expect(night.records.allSatisfy { $0.end != nil })
+        let done = night.counts[.succeeded] ?? 0
+        let doubtful = night.counts[.inDoubt] ?? 0
+        let executed = night.executed.reduce(0) { $0 + $1.count }
+        #expect(night.executed.allSatisfy { $0.count <= 1 }, "nothing is done twice")
+        #expect((done...(done + doubtful)).contains(executed), "\(done) \(doubtful) \(executed)")
+        #expect(night.intents.allSatisfy { $0.settlement != nil })
+        #expect(night.intents.count { $0.settlement?.outcome == "done" } == done)
+        #expect(night.intents.count { $0.settlement?.outcome == "in-doubt" } == doubtful)
+    }
+
+    @Test(arguments: [1, 2] as [UInt64])
+    func `of twenty mixed jobs over bad links no command is done twice`(seed: UInt64) throws {
+        let yard = Yard(seed: seed, count: 20, lossChance: 1_000, modules: true)
+        let tests = [
+            try #require(ProfileLibrary.shipped.profile(Profile.generic, of: .comodule))
+                .test("state_of_charge", .atLeast, "40")
+        ]
+        let night = try yard.nights(
+            [.require(tests, otherwise: .defer), unlock, .read(["state_of_charge"])],
+            always: [lock]
+        )[0]
+        #expect(night.records.allSatisfy { $0.end != nil } && night.records.count == 20)
+        for list in night.executed {
+            #expect(list.count { $0 == CarShareCommands(.lock) } <= 1)
+            #expect(list.count { $0 == CarShareCommands(.unlockAll) } <= 1)
+        }
+        let done = night.intents.count { $0.settlement?.outcome == "done" }
+        let doubtful = night.intents.count { $0.settlement?.outcome == "in-doubt" }
+        let executed = night.executed.reduce(0) { $0 + $1.count }
+        #expect((done...(done + doubtful)).contains(executed))
+        #expect(night.counts[.succeeded] ?? 0 > 5)
+    }
+
+    @Test func `what runs always runs after a failure, and the failure stays`() throws {
+        let yard = Yard(seed: 3, count: 1, modules: true)
+        let never = try #require(
+            ProfileLibrary.shipped.profile(Profile.generic, of: .comodule)
+        ).test("state_of_charge", .atLeast, "99")
+        let night = try yard.nights([.require([never], otherwise: .fail)], always: [lock])[0]
+        #expect(night.counts == [.failed: 1])
+        #expect(night.executed == [[CarShareCommands(.lock)]])
+    }
+
+    @Test func `a command that was cut by our death is in doubt until a person has looked`() throws
+    {
+        let yard = Yard(seed: 4, count: 1)
+        let vehicle = try #require(VehicleID("v1"))
+        let serial = try yard.plan(1).serial
+        let nights = try yard.nights([lock], times: 3) { night, journal in
+            switch night {
+            case 1:
+                // What a killed run leaves behind: the intent, and nothing after it.
+                let now = yard.simulation.time.wallTime
+                let run = try await journal.beginRun(
+                    rollout: "batch",
+                    plan: SHA256.digest(of: []),
+                    at: now
+                )
+                try await journal.record(
+                    ExecutionRecord(
+                        rollout: "batch",
+                        vehicle: vehicle,
+                        serial: serial,
+                        run: run,
+                        started: now
+                    ),
+                    durably: true
+                )
+                _ = try await journal.intend(
+                    Intent(
+                        rollout: "batch",
+                        vehicle: vehicle,
+                        step: 0,
+                        effect: .once,
+                        description: "command lock",
+                        begun: now
+                    )
+                )
+            default: break
+            }
+        }
+        #expect(nights.map(\.counts) == [[.inDoubt: 1], [.inDoubt: 1], [.inDoubt: 1]])
+        #expect(nights[2].executed == [[]], "nothing is sent by itself")
+        let message = try #require(nights[2].records.first?.end?.message)
+        #expect(message.contains("whether the doors are locked"))
+    }
+}
