@@ -2,7 +2,7 @@ extension Command {
     /// Every command, in the order that help lists them.
     package static let all: [Command] = [
         .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
-        .clear, .scan, .watch, .tokenShow, .imageInspect, .fetch, .imagesList, .imagesVerify,
+        .clear, .scan, .watch, .exec, .tokenShow, .imageInspect, .fetch, .imagesList, .imagesVerify,
         .imagesPrune, .trust, .bundleCreate, .bundleVerify, .bundleShow, .doctor, .schema,
         .completion, .man, .help, .version,
     ]
@@ -134,6 +134,44 @@ extension Command {
         ],
         exitCodes: [
             .invalidManifest, .inputMissing, .unavailable, .interrupted, .terminated,
+        ]
+    )
+
+    static let exec = Command(
+        .exec,
+        summary: "Give vehicles one order",
+        description: [
+            "Does one step, or several with ';' between them, on one vehicle or those that a "
+                + "pattern names: the same steps as in a manifest, by the same road, with the "
+                + "journal first. Waves, gates and windows do not hold.",
+            "A command whose result never came ends in doubt and is not given again.",
+        ],
+        arguments: [
+            Argument("VEHICLE", .vehicles, help: "The vehicle's id, or a pattern such as 'bus-*'."),
+            Argument(
+                "STEP",
+                .text,
+                help: "Such as 'command lock', 'set lights=disabled', 'read speed', "
+                    + "'expect speed=0' or 'update city-4.12'."
+            ),
+        ],
+        flags: [
+            .fleet, .state, .simulate, .pace, .seed, .bus, .events, .report, .json, .quiet,
+            .noColor,
+        ],
+        examples: [
+            Example(
+                "yardmaster exec --fleet tallinn.yaml bus-17 'set lights=disabled'",
+                "Switches the lights of one bus off."
+            ),
+            Example(
+                "yardmaster exec --fleet tallinn.yaml car-4 'command lock'",
+                "Locks a car through its GO device."
+            ),
+        ],
+        exitCodes: [
+            .someFailed, .someMissed, .invalidManifest, .inputMissing, .unavailable,
+            .cannotCreate, .cannotWrite, .busy, .configuration, .interrupted, .terminated,
         ]
     )
 

@@ -15,6 +15,8 @@ final class Execution {
     var bytesSent = 0
     /// Updates of this execution that are proven.
     var provenUpdates = 0
+    /// What the last steps of each name gave.
+    var seen: [Fact] = []
     /// What the module is and runs was told in this run.
     var hasLooked = false
     /// The open link, to whichever program the module runs; at most one of them.
@@ -237,7 +239,11 @@ final class Execution {
     }
 
     private var doneSentence: String {
-        guard let after = record.versionAfter, provenUpdates > 0 else { return "all steps done" }
+        guard let after = record.versionAfter, provenUpdates > 0 else {
+            // Who gave an order to read wants to see what was read.
+            let values = seen.map { "\($0.name) is \($0.value)" }
+            return "all steps done" + (values.isEmpty ? "" : ": " + values.joined(separator: ", "))
+        }
         return "runs \(after), read twice after its restart"
     }
 

@@ -16,6 +16,14 @@ struct RunCommand {
     func run() async throws(CommandError) -> ExitCode {
         var sources = PlanSources()
         let written = try Inputs.plan(options.manifest, context, options.common, &sources)
+        return try await run(written, keeping: sources)
+    }
+
+    /// Carries a plan out; `sources` are kept for as long as the rollout is not over.
+    func run(
+        _ written: FrozenPlan,
+        keeping sources: PlanSources? = nil
+    ) async throws(CommandError) -> ExitCode {
         let vehicles = try Inputs.selected(written, options.common)
         guard let simulation = options.simulation else {
             return try await runForReal(written, vehicles, sources)
@@ -44,7 +52,7 @@ struct RunCommand {
     private func runForReal(
         _ written: FrozenPlan,
         _ vehicles: [PlannedVehicle],
-        _ sources: PlanSources
+        _ sources: PlanSources?
     ) async throws(CommandError) -> ExitCode {
         let console = context.console
         let real = try RealSite.open(bus: options.bus, state: options.state, context) { note in
@@ -83,7 +91,7 @@ struct RunCommand {
     private func within(
         _ written: FrozenPlan,
         _ chosen: [PlannedVehicle],
-        _ sources: PlanSources,
+        _ sources: PlanSources?,
         _ body: @Sendable (RunJob) async throws(CommandError) -> ExitCode
     ) async throws(CommandError) -> ExitCode {
         var vehicles = chosen
@@ -97,7 +105,9 @@ struct RunCommand {
             vehicles = try Inputs.selected(plan, options.common)
             access = try self.access(to: vehicles)
             zone = try ZoneSource.zone(of: plan, context)
-        } else if let reason = PlanArchive(state: directory.path).keep(sources, for: plan.name) {
+        } else if let sources,
+            let reason = PlanArchive(state: directory.path).keep(sources, for: plan.name)
+        {
             throw CommandError(
                 .cannotWrite,
                 "the plan cannot be kept in \(directory.path)",

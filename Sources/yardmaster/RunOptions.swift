@@ -18,7 +18,15 @@ struct RunOptions: Sendable {
     let common: CommonOptions
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        manifest = invocation.arguments[0]
+        try self.init(invocation, manifest: invocation.arguments[0], context)
+    }
+
+    init(
+        _ invocation: Invocation,
+        manifest: String,
+        _ context: Context
+    ) throws(CommandError) {
+        self.manifest = manifest
         state = try CommonOptions.stateDirectory(invocation, context)
         simulation = SimulationOptions(invocation)
         bus = invocation.value("bus")

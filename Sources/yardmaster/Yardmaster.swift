@@ -39,7 +39,8 @@ enum Yardmaster {
         switch invocation.command {
         case .version, .help, .man, .completion, .schema, .trust, .bundleShow: return true
         case .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
-            .clear, .scan, .watch, .tokenShow, .imageInspect, .fetch, .imagesList, .imagesVerify,
+            .clear, .scan, .watch, .exec, .tokenShow, .imageInspect, .fetch, .imagesList,
+            .imagesVerify,
             .imagesPrune, .bundleCreate, .bundleVerify, .doctor:
             return false
         }
@@ -111,6 +112,7 @@ enum Yardmaster {
             ).run()
         case .scan: try await ScanCommand(invocation, context).run()
         case .watch: try await WatchCommand(invocation, context).run()
+        case .exec: try await ExecCommand(invocation, context).run()
         case .pause, .resume, .abort, .retry, .inhibit, .uninhibit, .clear:
             try await ControlCommand(invocation, context).run()
         case .trust: try await TrustCommand(invocation, context).run()

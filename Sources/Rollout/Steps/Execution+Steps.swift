@@ -92,6 +92,8 @@ extension Execution {
         _ fate: StepResult.Fate,
         _ facts: [Fact]
     ) {
+        let names = Set(facts.map(\.name))
+        seen = seen.filter { !names.contains($0.name) } + facts
         depot.events.emit(
             .stepEnded(vehicle, StepResult(index + 1, step.action, fate, facts: facts))
         )

@@ -10,7 +10,7 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle doctor schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear scan watch exec token image fetch images trust bundle doctor schema completion help version --help --version' -- "$cur")
         return
     fi
     if [[ $command == token ]]; then
@@ -156,6 +156,20 @@ _yardmaster() {
         --seed) flags= kind=none ;;
         esac
         ;;
+    'exec')
+        flags='--fleet --state --simulate --pace --seed --bus --events --report --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --fleet) flags= kind=files ;;
+        --state) flags= kind=directories ;;
+        --simulate) flags= kind=files ;;
+        --pace) flags= kind=none ;;
+        --seed) flags= kind=none ;;
+        --bus) flags= kind=none ;;
+        --events) flags= kind=files ;;
+        --report) flags= kind=files ;;
+        esac
+        ;;
     'token show')
         flags='--json --help'
         kind=files
@@ -237,7 +251,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle doctor schema completion help version'
+        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear scan watch exec token image fetch images trust bundle doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'

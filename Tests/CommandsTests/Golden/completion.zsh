@@ -18,6 +18,7 @@ _yardmaster() {
             'clear:Take vehicles out of quarantine'
             'scan:Show which modules are in reach'
             'watch:Show a vehicle'\''s properties as they change'
+            'exec:Give vehicles one order'
             'token:show'
             'image:inspect'
             'fetch:Bring the images of a manifest into the store'
@@ -214,6 +215,23 @@ _yardmaster() {
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '1:VEHICLE: '
         ;;
+    'exec')
+        _arguments -S \
+            '--fleet=''[The manifest that lists the vehicle, with its secret.]'':MANIFEST:_files' \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
+            '--seed=''[Draw all chance of the simulation from this number; the same number replays the same run.]'':N: ' \
+            '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
+            '--events=''[Append everything that happens to FILE, one JSON object a line; '\''-'\'' writes it to standard output, and the result then goes to standard error.]'':FILE:_files' \
+            '*--report=''[Write a report to FILE when the run has ended. Its ending says which\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:VEHICLE: ' \
+            '2:STEP: '
+        ;;
     'token show')
         _arguments -S \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -326,7 +344,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status pause resume abort retry inhibit uninhibit clear scan watch token image fetch images trust bundle doctor schema completion help version)'
+            '*:COMMAND:(validate plan run status pause resume abort retry inhibit uninhibit clear scan watch exec token image fetch images trust bundle doctor schema completion help version)'
         ;;
     'version')
         _arguments -S \

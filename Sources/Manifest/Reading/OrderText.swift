@@ -1,0 +1,63 @@
+package import Marked
+
+/// Steps as a person types them: `command lock`, `set lights=disabled; wait 5s`, or as a manifest
+/// writes them.
+package enum OrderText {
+    private static let file = "STEP"
+
+    /// The steps, nil when `diagnostics` got the reasons.
+    package static func steps(
+        _ text: String,
+        images: Set<String>,
+        _ diagnostics: Diagnostics
+    ) -> [Step]? {
+        let reader = StepReader(diagnostics: diagnostics, images: images)
+        let place = Place(file: file, line: 1, column: 1)
+        let pieces = text.split(separator: ";").map { spelledOut(String($0)) }
+        let steps = StepText.steps(
+            Cell(pieces.joined(separator: "; "), at: place),
+            reader
+        )
+        if steps.isEmpty, !diagnostics.hasErrors {
+            diagnostics.error(place, "there is no step", hint: "write one, such as `command lock`")
+        }
+        return diagnostics.hasErrors ? nil : steps
+    }
+
+    /// One step as a manifest has it; what has a colon after its first word is one already.
+    private static func spelledOut(_ piece: String) -> String {
+        let words = piece.split(maxSplits: 1, whereSeparator: \.isWhitespace).map(String.init)
+        guard words.count == 2, !words[0].contains(":") else { return piece }
+        let (action, rest) = (words[0], words[1])
+        switch action {
+        case "set", "feature", "require", "expect":
+            guard !rest.hasPrefix("{") else { return "\(action): \(rest)" }
+            let parts = rest.split(separator: ",").map { assignment(String($0), of: action) }
+            return "\(action): {\(parts.joined(separator: ", "))}"
+        case "read", "command":
+            return rest.contains(",") && !rest.hasPrefix("[")
+                ? "\(action): [\(rest)]" : "\(action): \(rest)"
+        default:
+            return "\(action): \(rest)"
+        }
+    }
+
+    /// `name=value` and `name >= value` as members of a map.
+    private static func assignment(_ text: String, of action: String) -> String {
+        let isTest = action == "require" || action == "expect"
+        guard let mark = text.firstIndex(where: { "=<>!".contains($0) }) else { return text }
+        let name = text[..<mark].trimmed
+        var comparison = text[mark...].prefix { "=<>!".contains($0) }
+        let value = text[mark...].dropFirst(comparison.count).trimmed
+        guard isTest else { return "\(name): \(value)" }
+        if comparison == "=" { comparison = "==" }
+        return "\(name): \"\(comparison) \(value)\""
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: String {
+        let front = drop { $0.isWhitespace }
+        return String(front.reversed().drop { $0.isWhitespace }.reversed())
+    }
+}

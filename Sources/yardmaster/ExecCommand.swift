@@ -1,0 +1,66 @@
+import Commands
+import Domain
+import Manifest
+import Marked
+import Rollout
+
+/// `exec`: one order to named vehicles, by the road that every run takes.
+struct ExecCommand {
+    private let vehicle: VehiclePattern
+    private let order: String
+    private let options: RunOptions
+    private let context: Context
+
+    init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
+        guard let pattern = VehiclePattern(invocation.arguments[0]) else {
+            throw CommandError(.usage, "the name of the vehicle is empty")
+        }
+        guard let fleet = invocation.value("fleet") else {
+            throw CommandError(
+                .usage,
+                "nothing says where the vehicle \(pattern.text.visible) is listed",
+                hint: "name a manifest with --fleet MANIFEST"
+            )
+        }
+        vehicle = pattern
+        order = invocation.arguments[1]
+        options = try RunOptions(invocation, manifest: fleet, context)
+        self.context = context
+    }
+
+    func run() async throws(CommandError) -> ExitCode {
+        var sources = PlanSources()
+        let fleet = try Inputs.plan(options.manifest, context, options.common, &sources)
+        let chosen = fleet.vehicles.map(\.id).filter(vehicle.matches)
+        guard !chosen.isEmpty else {
+            throw CommandError(
+                .usage,
+                "\(options.manifest) has no vehicle \(vehicle.text.visible)",
+                hint: "give an id of its fleet list, or a pattern such as 'bus-*'"
+            )
+        }
+        let diagnostics = Diagnostics()
+        let images = Set(fleet.images.map(\.name))
+        guard let steps = OrderText.steps(order, images: images, diagnostics) else {
+            Inputs.tell(diagnostics.list, context)
+            throw CommandError(
+                .usage,
+                "the order '\(order.visible)' cannot be understood",
+                hint: "write it as in 'command lock', 'set lights=disabled' or 'read speed'"
+            )
+        }
+        // Each order is a rollout of its own: it never goes on where another one stood.
+        let name = "exec-\(RealTime().wallTime.description)"
+        let plan = fleet.ordering(steps, to: Set(chosen), as: name)
+        let mistakes = JobBuilder(plan).mistakes
+        guard mistakes.isEmpty else {
+            Inputs.tell(mistakes, context)
+            throw CommandError(
+                .manifest,
+                "the order makes no sense on these vehicles",
+                hint: "nothing was touched"
+            )
+        }
+        return try await RunCommand(options: options, context: context).run(plan)
+    }
+}
