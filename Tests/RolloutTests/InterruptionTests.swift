@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [FaultyCentral.Fate.adapterLost, .serviceRestarts])
+    @Test(arguments: FaultyCentral.Fate.allCases)
     func `whatever happens to the host at any use of the radio, the update ends well`(
         fate: FaultyCentral.Fate
     ) throws {
