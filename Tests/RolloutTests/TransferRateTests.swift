@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import Modules
 import Reports
 import Rollout
@@ -19,24 +20,46 @@ import Testing
 
     @Test(arguments: links)
     func `nine tenths of what the protocol leaves room for are used`(link: Link) throws {
-        let size = 64 << 10
+        let (reached, module) = try measure(link)
+        let bound = Self.bound(module.link)
+        #expect(reached >= 0.9 * bound, "\(Int(reached)) of \(Int(bound)) bytes a second")
+        let payload = max(4, min(link.mtu - 3, 512) / 4 * 4)
+        #expect(reached <= module.link.ceiling(payload: payload), "faster than the air")
+    }
+
+    /// The table of the benchmarks: with `YARDMASTER_DFU_RATES` naming the file to write.
+    @Test(.enabled(if: file != nil, "needs YARDMASTER_DFU_RATES"))
+    func `the rates are written down`() throws {
+        var rows = [
+            "| interval | MTU | bytes a second | of the bound |", "|---|---|---|---|",
+        ]
+        for link in Self.links {
+            let (rate, module) = try measure(link)
+            let share = Int((rate / Self.bound(module.link) * 100).rounded())
+            let milliseconds = Double(link.interval.nanoseconds) / 1e6
+            rows.append("| \(milliseconds) ms | \(link.mtu) | \(Int(rate)) | \(share) % |")
+        }
+        try Data((rows.joined(separator: "\n") + "\n").utf8)
+            .write(to: URL(filePath: try #require(Self.file)))
+    }
+
+    private static let file = ProcessInfo.processInfo.environment["YARDMASTER_DFU_RATES"]
+
+    /// Image bytes a second of a whole update, as its last progress tells them.
+    private func measure(_ link: Link) throws -> (Double, ModulePlan) {
         let module = DepotBench.module(1) {
             $0.link.interval = link.interval
             $0.link.mtu = link.mtu
             $0.eraseTime = .zero
         }
         let bench = DepotBench(seed: 1, [module])
-        let report = try bench.run([.update(DepotBench.image(bytes: size))])
+        let report = try bench.run([.update(DepotBench.image(bytes: 64 << 10))])
         #expect(report.result.counts == [.succeeded: 1])
         var rate: Double?
         for event in bench.events {
             if case .progress(_, let progress) = event.body { rate = progress.rate ?? rate }
         }
-        let reached = try #require(rate)
-        let bound = Self.bound(module.link)
-        #expect(reached >= 0.9 * bound, "\(Int(reached)) of \(Int(bound)) bytes a second")
-        let payload = max(4, min(link.mtu - 3, 512) / 4 * 4)
-        #expect(reached <= module.link.ceiling(payload: payload), "faster than the air")
+        return (try #require(rate), module)
     }
 
     /// Each page of 4 KiB takes its packets and three questions, which are create, checksum and
