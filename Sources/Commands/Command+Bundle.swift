@@ -14,7 +14,7 @@ extension Command {
             Argument("MANIFEST", .file, help: "The fleet manifest, a YAML or JSON file."),
             Argument("BUNDLE", .file, help: "The file to write."),
         ],
-        flags: [.state, .json, .quiet, .noColor],
+        flags: [.state, .profiles, .json, .quiet, .noColor],
         examples: [
             Example("yardmaster bundle create tallinn.yaml tallinn.bundle", "For a stick.")
         ],

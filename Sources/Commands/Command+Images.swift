@@ -17,7 +17,7 @@ extension Command {
         arguments: [
             Argument("MANIFEST", .file, help: "The fleet manifest, a YAML or JSON file.")
         ],
-        flags: [.state, .json, .quiet, .noColor],
+        flags: [.state, .profiles, .json, .quiet, .noColor],
         examples: [
             Example("yardmaster fetch tallinn.yaml", "In the evening, for the run at night."),
             Example(

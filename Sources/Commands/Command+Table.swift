@@ -24,7 +24,7 @@ extension Command {
                 + "nothing is written."
         ],
         arguments: [manifest],
-        flags: [.json, .quiet, .noColor],
+        flags: [.profiles, .json, .quiet, .noColor],
         examples: [
             Example("yardmaster validate tallinn.yaml", "Says what is wrong with it, if anything.")
         ],
@@ -41,7 +41,7 @@ extension Command {
                 + "takes. The plan's digest tells two plans apart. No vehicle is touched."
         ],
         arguments: [manifest],
-        flags: [.state, .limit, .simulate, .json, .quiet, .noColor],
+        flags: [.state, .limit, .profiles, .simulate, .json, .quiet, .noColor],
         examples: [
             Example("yardmaster plan tallinn.yaml", "Lists waves, vehicles and steps."),
             Example(
@@ -71,8 +71,8 @@ extension Command {
         ],
         arguments: [manifest],
         flags: [
-            .state, .limit, .bus, .simulate, .pace, .seed, .events, .report, .json, .quiet,
-            .noColor,
+            .state, .limit, .profiles, .bus, .simulate, .pace, .seed, .events, .report, .json,
+            .quiet, .noColor,
         ],
         examples: [
             Example("yardmaster run tallinn.yaml", "Runs or continues the rollout."),
@@ -156,7 +156,8 @@ extension Command {
             ),
         ],
         flags: [
-            .fleet, .state, .simulate, .pace, .seed, .bus, .events, .report, .json, .quiet,
+            .fleet, .profiles, .state, .simulate, .pace, .seed, .bus, .events, .report, .json,
+            .quiet,
             .noColor,
         ],
         examples: [

@@ -22,7 +22,7 @@ struct BundleCreateCommand {
         manifest = invocation.arguments[0]
         path = invocation.arguments[1]
         state = try CommonOptions.stateDirectory(invocation, context)
-        common = CommonOptions(invocation)
+        common = try CommonOptions(invocation, context)
         self.context = context
     }
 

@@ -1,5 +1,6 @@
 import Commands
 import Domain
+import Modules
 
 /// The flags that several commands share, resolved.
 struct CommonOptions: Sendable {
@@ -7,6 +8,14 @@ struct CommonOptions: Sendable {
     let isQuiet: Bool
     let noColor: Bool
     private let limit: [VehiclePattern]
+    /// The profiles of the vehicles' modules.
+    private(set) var profiles = ProfileLibrary.shipped
+
+    /// For commands that read manifests: with the operator's own profiles.
+    init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
+        self.init(invocation)
+        profiles = try ProfileFolder.library(invocation, context)
+    }
 
     init(_ invocation: Invocation) {
         wantsJSON = invocation.has("json")

@@ -52,7 +52,7 @@ struct ExecCommand {
         // Each order is a rollout of its own: it never goes on where another one stood.
         let name = "exec-\(RealTime().wallTime.description)"
         let plan = fleet.ordering(steps, to: Set(chosen), as: name)
-        let mistakes = JobBuilder(plan).mistakes
+        let mistakes = JobBuilder(plan, profiles: options.common.profiles).mistakes
         guard mistakes.isEmpty else {
             Inputs.tell(mistakes, context)
             throw CommandError(

@@ -9,6 +9,6 @@ struct FetchOptions: Sendable {
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         manifest = invocation.arguments[0]
         state = try CommonOptions.stateDirectory(invocation, context)
-        common = CommonOptions(invocation)
+        common = try CommonOptions(invocation, context)
     }
 }

@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Manifest
 import Marked
+import Modules
 import Rollout
 import Simulation
 
@@ -24,7 +25,8 @@ enum Inputs {
         _ common: CommonOptions,
         _ sources: inout PlanSources
     ) throws(CommandError) -> FrozenPlan {
-        let (plan, diagnostics) = try read(path) { (path, limit) throws(FileError) in
+        let (plan, diagnostics) = try read(path, profiles: common.profiles) {
+            (path, limit) throws(FileError) in
             let bytes = try TextFile.read(path: path, limit: limit)
             sources.add(path, bytes)
             return bytes
@@ -36,12 +38,13 @@ enum Inputs {
 
     static func read(
         _ path: String,
+        profiles: ProfileLibrary,
         files: ManifestReader.Files = TextFile.read
     ) throws(CommandError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
         do throws(ManifestError) {
             let (plan, diagnostics) = try ManifestReader.read(path: path, files: files)
             // What a step names must be there on the vehicles that it is meant for.
-            let mistakes = plan.map { JobBuilder($0).mistakes } ?? []
+            let mistakes = plan.map { JobBuilder($0, profiles: profiles).mistakes } ?? []
             return (mistakes.isEmpty ? plan : nil, diagnostics + mistakes)
         } catch {
             switch error {

@@ -11,6 +11,6 @@ struct PlanOptions: Sendable {
         manifest = invocation.arguments[0]
         state = try CommonOptions.stateDirectory(invocation, context)
         simulation = SimulationOptions(invocation)
-        common = CommonOptions(invocation)
+        common = try CommonOptions(invocation, context)
     }
 }

@@ -130,6 +130,7 @@ struct RunCommand {
             plan: plan.demanding(predecessors: verdicts.predecessors),
             vehicles: vehicles,
             access: access,
+            profiles: options.common.profiles,
             zone: zone,
             state: directory.path,
             stop: Signals.catchThem(),

@@ -37,6 +37,6 @@ struct RunOptions: Sendable {
             case .some(let path): .file(path)
             }
         reports = invocation.values("report").compactMap { ReportFile($0) }
-        common = CommonOptions(invocation)
+        common = try CommonOptions(invocation, context)
     }
 }

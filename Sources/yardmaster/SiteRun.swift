@@ -3,6 +3,7 @@ import Domain
 import Images
 import Journal
 import Manifest
+import Modules
 import Radio
 import Reports
 import Rollout
@@ -14,6 +15,7 @@ struct RunJob: Sendable {
     let plan: FrozenPlan
     let vehicles: [PlannedVehicle]
     let access: [VehicleID: VehicleAccess]
+    let profiles: ProfileLibrary
     /// Of the window.
     let zone: Zone
     let state: String
@@ -67,7 +69,7 @@ struct SiteRun {
             images[image.name] = parts
             ready.append((image, size))
         }
-        let builder = JobBuilder(job.plan)
+        let builder = JobBuilder(job.plan, profiles: job.profiles)
         guard let rules = builder.rules else {
             throw CommandError(.manifest, "the settle times of the manifest make no sense")
         }

@@ -8,13 +8,13 @@ struct ValidateCommand {
     let manifest: String
     let common: CommonOptions
 
-    init(_ invocation: Invocation) {
+    init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         manifest = invocation.arguments[0]
-        common = CommonOptions(invocation)
+        common = try CommonOptions(invocation, context)
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        let (plan, diagnostics) = try Inputs.read(manifest)
+        let (plan, diagnostics) = try Inputs.read(manifest, profiles: common.profiles)
         if common.wantsJSON {
             context.console.result(document(diagnostics, isValid: plan != nil).text + "\n")
             return plan == nil ? .invalidManifest : .done

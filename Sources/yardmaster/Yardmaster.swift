@@ -102,7 +102,7 @@ enum Yardmaster {
         case .tokenShow: try TokenCommand(invocation).run(context)
         case .doctor: try await DoctorCommand(invocation).run(context)
         case .schema: SchemaCommand().run(context)
-        case .validate: try ValidateCommand(invocation).run(context)
+        case .validate: try ValidateCommand(invocation, context).run(context)
         case .imageInspect: try ImageInspectCommand(invocation).run(context)
         case .plan: try PlanCommand(options: try PlanOptions(invocation, context)).run(context)
         case .run:

@@ -43,24 +43,29 @@ _yardmaster() {
     fi
     case $command in
     'validate')
-        flags='--json --quiet --no-color --help'
+        flags='--profiles --json --quiet --no-color --help'
         kind=files
+        case $prev in
+        --profiles) flags= kind=directories ;;
+        esac
         ;;
     'plan')
-        flags='--state --limit --simulate --json --quiet --no-color --help'
+        flags='--state --limit --profiles --simulate --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
         --limit) flags= kind=none ;;
+        --profiles) flags= kind=directories ;;
         --simulate) flags= kind=files ;;
         esac
         ;;
     'run')
-        flags='--state --limit --bus --simulate --pace --seed --events --report --json --quiet --no-color --help'
+        flags='--state --limit --profiles --bus --simulate --pace --seed --events --report --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
         --limit) flags= kind=none ;;
+        --profiles) flags= kind=directories ;;
         --bus) flags= kind=none ;;
         --simulate) flags= kind=files ;;
         --pace) flags= kind=none ;;
@@ -157,10 +162,11 @@ _yardmaster() {
         esac
         ;;
     'exec')
-        flags='--fleet --state --simulate --pace --seed --bus --events --report --json --quiet --no-color --help'
+        flags='--fleet --profiles --state --simulate --pace --seed --bus --events --report --json --quiet --no-color --help'
         kind=none
         case $prev in
         --fleet) flags= kind=files ;;
+        --profiles) flags= kind=directories ;;
         --state) flags= kind=directories ;;
         --simulate) flags= kind=files ;;
         --pace) flags= kind=none ;;
@@ -179,10 +185,11 @@ _yardmaster() {
         kind=files
         ;;
     'fetch')
-        flags='--state --json --quiet --no-color --help'
+        flags='--state --profiles --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
+        --profiles) flags= kind=directories ;;
         esac
         ;;
     'images list')
@@ -217,10 +224,11 @@ _yardmaster() {
         esac
         ;;
     'bundle create')
-        flags='--state --json --quiet --no-color --help'
+        flags='--state --profiles --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
+        --profiles) flags= kind=directories ;;
         esac
         ;;
     'bundle verify')

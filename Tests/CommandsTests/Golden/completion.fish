@@ -31,6 +31,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from token; and not __fish_see
 complete -c yardmaster -n '__fish_seen_subcommand_from image; and not __fish_seen_subcommand_from inspect' -a 'inspect'
 complete -c yardmaster -n '__fish_seen_subcommand_from images; and not __fish_seen_subcommand_from list verify prune' -a 'list verify prune'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and not __fish_seen_subcommand_from create verify show' -a 'create verify show'
+complete -c yardmaster -n '__fish_seen_subcommand_from validate' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to be used besides those that are built in.'
 complete -c yardmaster -n '__fish_seen_subcommand_from validate' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from validate' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'
 complete -c yardmaster -n '__fish_seen_subcommand_from validate' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'
@@ -38,6 +39,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from validate' -s h -l help -d
 complete -c yardmaster -n '__fish_seen_subcommand_from validate' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from plan' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
 complete -c yardmaster -n '__fish_seen_subcommand_from plan' -l limit -x -d 'Take only vehicles whose id matches: an id, or a pattern with \'*\' and \'?\'.'
+complete -c yardmaster -n '__fish_seen_subcommand_from plan' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to be used besides those that are built in.'
 complete -c yardmaster -n '__fish_seen_subcommand_from plan' -l simulate -r -F -d 'Use the simulated depot of this file instead of Bluetooth.'
 complete -c yardmaster -n '__fish_seen_subcommand_from plan' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from plan' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'
@@ -46,6 +48,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from plan' -s h -l help -d 'Sh
 complete -c yardmaster -n '__fish_seen_subcommand_from plan' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l limit -x -d 'Take only vehicles whose id matches: an id, or a pattern with \'*\' and \'?\'.'
+complete -c yardmaster -n '__fish_seen_subcommand_from run' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to be used besides those that are built in.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l bus -x -d 'Find BlueZ on the D-Bus bus at this address.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l simulate -r -F -d 'Use the simulated depot of this file instead of Bluetooth.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l pace -x -d 'Let X seconds of the simulation pass in a second.'
@@ -135,6 +138,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from watch' -l no-color -d 'Us
 complete -c yardmaster -n '__fish_seen_subcommand_from watch' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from watch' -f
 complete -c yardmaster -n '__fish_seen_subcommand_from exec' -l fleet -r -F -d 'The manifest that lists the vehicle, with its secret.'
+complete -c yardmaster -n '__fish_seen_subcommand_from exec' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to be used besides those that are built in.'
 complete -c yardmaster -n '__fish_seen_subcommand_from exec' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
 complete -c yardmaster -n '__fish_seen_subcommand_from exec' -l simulate -r -F -d 'Use the simulated depot of this file instead of Bluetooth.'
 complete -c yardmaster -n '__fish_seen_subcommand_from exec' -l pace -x -d 'Let X seconds of the simulation pass in a second.'
@@ -157,6 +161,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from image; and __fish_seen_su
 complete -c yardmaster -n '__fish_seen_subcommand_from image; and __fish_seen_subcommand_from inspect' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from image; and __fish_seen_subcommand_from inspect' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from fetch' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
+complete -c yardmaster -n '__fish_seen_subcommand_from fetch' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to be used besides those that are built in.'
 complete -c yardmaster -n '__fish_seen_subcommand_from fetch' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from fetch' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'
 complete -c yardmaster -n '__fish_seen_subcommand_from fetch' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'
@@ -191,6 +196,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from trust' -s h -l help -d 'S
 complete -c yardmaster -n '__fish_seen_subcommand_from trust' -a 'init refresh download show'
 complete -c yardmaster -n '__fish_seen_subcommand_from trust' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from create' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
+complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from create' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to be used besides those that are built in.'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from create' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from create' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from create' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'
