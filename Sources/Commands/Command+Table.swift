@@ -124,7 +124,7 @@ extension Command {
             "Nothing is connected to. A module that is connected to a phone, or that sleeps, is "
                 + "not heard.",
         ],
-        flags: [.length, .profiles, .simulate, .pace, .seed, .json, .quiet, .noColor],
+        flags: [.length, .profiles, .bus, .simulate, .pace, .seed, .json, .quiet, .noColor],
         examples: [
             Example("yardmaster scan", "Half a minute of what is around."),
             Example(
@@ -187,8 +187,8 @@ extension Command {
             Argument("VEHICLE", .vehicles, help: "The vehicle's id, or its module's serial.")
         ],
         flags: [
-            .fleet, .property, .watchLength, .profiles, .simulate, .pace, .seed, .json, .quiet,
-            .noColor,
+            .fleet, .property, .watchLength, .profiles, .bus, .simulate, .pace, .seed, .json,
+            .quiet, .noColor,
         ],
         examples: [
             Example(

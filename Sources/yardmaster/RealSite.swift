@@ -33,6 +33,24 @@ struct RealSite {
         }
     }
 
+    /// Lends the first adapter that works for as long as `body` runs.
+    static func use<R: Sendable>(
+        bus: String?,
+        _ context: Context,
+        _ body: (any Central, any Timekeeper) async -> Result<R, CommandError>
+    ) async throws(CommandError) -> R {
+        let site = try open(bus: bus, state: nil, context)
+        let result: Result<R, CommandError>
+        do throws(CommandError) {
+            let adapter = try await site.adapters(named: [])[0]
+            result = await body(BlueZCentral(adapter, of: site.radio), site.time)
+        } catch {
+            result = .failure(error)
+        }
+        await site.close()
+        return try result.get()
+    }
+
     func close() async {
         await radio.close()
         time.loop.stop()

@@ -12,6 +12,7 @@ import Wire
 struct ScanCommand: Sendable {
     let length: Duration
     let simulation: SimulationOptions?
+    let bus: String?
     let library: ProfileLibrary
     let common: CommonOptions
     let context: Context
@@ -19,14 +20,19 @@ struct ScanCommand: Sendable {
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         length = invocation.value("for").flatMap { Duration(text: $0) } ?? .seconds(30)
         simulation = SimulationOptions(invocation)
+        bus = invocation.value("bus")
         library = try ProfileFolder.library(invocation, context)
         common = CommonOptions(invocation)
         self.context = context
     }
 
     func run() async throws(CommandError) -> ExitCode {
-        guard let simulation else { throw CommandError.noRadio }
         let stop = Signals.catchThem()
+        guard let simulation else {
+            return try await RealSite.use(bus: bus, context) { central, time in
+                await scan(central, time, stop)
+            }
+        }
         let result = try await SimulatedStage.run(simulation, context) { [self] central, time in
             await scan(central, time, stop)
         }
@@ -111,15 +117,6 @@ struct ScanCommand: Sendable {
             ]),
         ])
     }
-}
-
-extension CommandError {
-    /// For commands that speak with modules when there is no radio to do it with.
-    static let noRadio = CommandError(
-        .unavailable,
-        "this version works on simulated vehicles only",
-        hint: "name a simulated depot with --simulate DEPOT.yaml"
-    )
 }
 
 /// What a scan shows: a table that is redrawn on a terminal, a line for each change elsewhere.

@@ -15,6 +15,7 @@ struct WatchCommand: Sendable {
     let names: [String]
     let length: Duration?
     let simulation: SimulationOptions?
+    let bus: String?
     let library: ProfileLibrary
     let common: CommonOptions
     let context: Context
@@ -32,6 +33,7 @@ struct WatchCommand: Sendable {
         names = invocation.values("property")
         length = invocation.value("for").flatMap { Duration(text: $0) }
         simulation = SimulationOptions(invocation)
+        bus = invocation.value("bus")
         library = try ProfileFolder.library(invocation, context)
         common = CommonOptions(invocation)
         self.context = context
@@ -41,8 +43,13 @@ struct WatchCommand: Sendable {
         let planned = try vehicleOfPlan()
         let profile = try profile(of: planned)
         let key = try SecretSource(context: context).key(for: planned)
-        guard let simulation else { throw CommandError.noRadio }
         let stop = Signals.catchThem()
+        guard let simulation else {
+            return try await RealSite.use(bus: bus, context) { central, time in
+                let end = length ?? .seconds(86_400 * 365)
+                return await watch(planned, key, profile, central, time, stop, for: end)
+            }
+        }
         let result = try await SimulatedStage.run(simulation, context) { [self] central, time in
             // A simulated vehicle rests: without an end it would be watched for ever in no time.
             let end = length ?? .seconds(30)

@@ -139,23 +139,25 @@ _yardmaster() {
         esac
         ;;
     'scan')
-        flags='--for --profiles --simulate --pace --seed --json --quiet --no-color --help'
+        flags='--for --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
         case $prev in
         --for) flags= kind=none ;;
         --profiles) flags= kind=directories ;;
+        --bus) flags= kind=none ;;
         --simulate) flags= kind=files ;;
         --pace) flags= kind=none ;;
         --seed) flags= kind=none ;;
         esac
         ;;
     'watch')
-        flags='--fleet --property --for --profiles --simulate --pace --seed --json --quiet --no-color --help'
+        flags='--fleet --property --for --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
         kind=none
         case $prev in
         --fleet) flags= kind=files ;;
         --property) flags= kind=none ;;
         --for) flags= kind=none ;;
         --profiles) flags= kind=directories ;;
+        --bus) flags= kind=none ;;
         --simulate) flags= kind=files ;;
         --pace) flags= kind=none ;;
         --seed) flags= kind=none ;;

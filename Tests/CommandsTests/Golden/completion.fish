@@ -118,6 +118,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from clear' -s h -l help -d 'S
 complete -c yardmaster -n '__fish_seen_subcommand_from clear' -f
 complete -c yardmaster -n '__fish_seen_subcommand_from scan' -l for -x -d 'How long to listen, such as 5s or 2m.'
 complete -c yardmaster -n '__fish_seen_subcommand_from scan' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to be used besides those that are built in.'
+complete -c yardmaster -n '__fish_seen_subcommand_from scan' -l bus -x -d 'Find BlueZ on the D-Bus bus at this address.'
 complete -c yardmaster -n '__fish_seen_subcommand_from scan' -l simulate -r -F -d 'Use the simulated depot of this file instead of Bluetooth.'
 complete -c yardmaster -n '__fish_seen_subcommand_from scan' -l pace -x -d 'Let X seconds of the simulation pass in a second.'
 complete -c yardmaster -n '__fish_seen_subcommand_from scan' -l seed -x -d 'Draw all chance of the simulation from this number; the same number replays the same run.'
@@ -129,6 +130,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from watch' -l fleet -r -F -d 
 complete -c yardmaster -n '__fish_seen_subcommand_from watch' -l property -x -d 'Show only this property.'
 complete -c yardmaster -n '__fish_seen_subcommand_from watch' -l for -x -d 'How long to watch, such as 30s or 2h.'
 complete -c yardmaster -n '__fish_seen_subcommand_from watch' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to be used besides those that are built in.'
+complete -c yardmaster -n '__fish_seen_subcommand_from watch' -l bus -x -d 'Find BlueZ on the D-Bus bus at this address.'
 complete -c yardmaster -n '__fish_seen_subcommand_from watch' -l simulate -r -F -d 'Use the simulated depot of this file instead of Bluetooth.'
 complete -c yardmaster -n '__fish_seen_subcommand_from watch' -l pace -x -d 'Let X seconds of the simulation pass in a second.'
 complete -c yardmaster -n '__fish_seen_subcommand_from watch' -l seed -x -d 'Draw all chance of the simulation from this number; the same number replays the same run.'

@@ -195,6 +195,7 @@ _yardmaster() {
         _arguments -S \
             '--for=''[How long to listen, such as 5s or 2m.]'':TIME: ' \
             '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
+            '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
             '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
             '--seed=''[Draw all chance of the simulation from this number; the same number replays the same run.]'':N: ' \
@@ -209,6 +210,7 @@ _yardmaster() {
             '*--property=''[Show only this property.]'':NAME: ' \
             '--for=''[How long to watch, such as 30s or 2h.]'':TIME: ' \
             '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
+            '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
             '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
             '--seed=''[Draw all chance of the simulation from this number; the same number replays the same run.]'':N: ' \
