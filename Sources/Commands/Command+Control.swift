@@ -68,7 +68,7 @@ extension Command {
         summary: "Leave vehicles, or the whole depot, alone",
         description: [
             "Runs that begin from now on put these vehicles off with the reason given; without a "
-                + "vehicle, all of them. A run under way leaves those alone that it has not begun."
+                + "vehicle, all of them. A run that is under way goes on as it is: pause it."
         ],
         arguments: [vehicles],
         flags: [.state, .reason, .expiry, .json, .quiet, .noColor],
