@@ -1,22 +1,25 @@
 import COpenSSL
 
-/// The digests of 64 bytes that signed documents name beside SHA-256.
+/// The digests that signed documents and images name beside SHA-256.
 package enum LongDigest: Sendable, CaseIterable {
-    /// FIPS 180-4.
+    /// FIPS 180-4, 48 bytes.
+    case sha384
+    /// FIPS 180-4, 64 bytes.
     case sha512
-    /// RFC 7693, without a key.
+    /// RFC 7693, 64 bytes, without a key.
     case blake2b512
 
     package func digest(of bytes: [UInt8]) -> [UInt8] {
-        let algorithm =
+        let (algorithm, length) =
             switch self {
-            case .sha512: EVP_sha512()
-            case .blake2b512: EVP_blake2b512()
+            case .sha384: (EVP_sha384(), 48)
+            case .sha512: (EVP_sha512(), 64)
+            case .blake2b512: (EVP_blake2b512(), 64)
             }
-        return [UInt8](unsafeUninitializedCapacity: 64) { buffer, initialized in
+        return [UInt8](unsafeUninitializedCapacity: length) { buffer, initialized in
             let done = EVP_Digest(bytes, bytes.count, buffer.baseAddress, nil, algorithm, nil)
-            precondition(done == 1, "libcrypto gives no digest of 64 bytes")
-            initialized = 64
+            precondition(done == 1, "libcrypto gives no digest of \(length) bytes")
+            initialized = length
         }
     }
 }

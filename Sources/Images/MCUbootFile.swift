@@ -48,8 +48,8 @@ package struct MCUbootFile: Sendable, Equatable {
 
     private static func hash(_ kind: MCUbootValue.Kind, of bytes: ArraySlice<UInt8>) -> [UInt8] {
         switch kind {
-        case .sha384: SHA512.shortDigest(of: bytes)
-        case .sha512: SHA512.digest(of: bytes)
+        case .sha384: LongDigest.sha384.digest(of: Array(bytes))
+        case .sha512: LongDigest.sha512.digest(of: Array(bytes))
         default: SHA256.digest(of: Array(bytes)).bytes
         }
     }

@@ -44,7 +44,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (["scan", "--bus", "unix:path=/nonexistent"], 69, "doctor"), (["scan", "--for", "5"], 64, "a time above 0"),
+        (["scan", "--bus", "unix:path=/nonexistent"], 69, "doctor"),
+        (["scan", "--for", "5"], 64, "a time above 0"),
         (["scan", "--simulate", "nowhere.yaml"], 66, "nowhere.yaml"),
         (["scan", "--profiles", "nowhere", "--simulate", "x"], 66, "nowhere"),
         (["watch", "bike-02"], 64, "--fleet"),

@@ -88,8 +88,8 @@ extension SMPServer {
         let hashed = Array(bytes[image.hashedRange])
         let hash =
             switch image.hashKind {
-            case .sha384: SHA512.shortDigest(of: hashed)
-            case .sha512: SHA512.digest(of: hashed)
+            case .sha384: LongDigest.sha384.digest(of: Array(hashed))
+            case .sha512: LongDigest.sha512.digest(of: Array(hashed))
             default: SHA256.digest(of: hashed).bytes
             }
         guard hash == image.hash, isSigned(image, hash) else { return false }
