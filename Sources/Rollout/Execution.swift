@@ -306,7 +306,9 @@ final class Execution {
         }
         try await depot.journal.record(record, durably: durably)
         guard state != .ended else { return }
-        depot.events.emit(.stateChanged(vehicle, state, detail: detail))
+        depot.events.emit(
+            .stateChanged(vehicle, state, adapter: depot.central.adapter, detail: detail)
+        )
     }
 
     func enter(

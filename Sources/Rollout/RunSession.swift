@@ -132,9 +132,13 @@ struct RunSession {
                 try await ledger.waveBegan(wave)
                 let total = run.schedule.waves.count
                 if total > 1 {
+                    let members = turns.with { state in
+                        run.jobs.indices.filter { state.scheduler.board.wave(of: $0) == wave }
+                    }
                     notice(
                         .waveBegan,
                         wave: wave,
+                        vehicles: members.map { run.jobs[$0].vehicle },
                         "wave \(wave + 1) of \(total): \(count) vehicles"
                     )
                 }
@@ -148,6 +152,7 @@ struct RunSession {
                     .replaced,
                     wave: wave,
                     vehicle: run.jobs[vehicle].vehicle,
+                    vehicles: [run.jobs[other].vehicle],
                     "is not heard; \(run.jobs[other].vehicle) takes its place in wave \(wave + 1)"
                 )
             case .check(let wave):
@@ -172,10 +177,20 @@ struct RunSession {
         _ kind: Notice.Kind,
         wave: Int? = nil,
         vehicle: VehicleID? = nil,
+        vehicles: [VehicleID] = [],
         _ message: String
     ) {
         depot.events.emit(
-            .notice(Notice(kind, wave: wave.map { $0 + 1 }, vehicle: vehicle, message))
+            .notice(
+                Notice(
+                    kind,
+                    wave: wave.map { $0 + 1 },
+                    of: wave.map { _ in run.schedule.waves.count },
+                    vehicle: vehicle,
+                    vehicles: vehicles,
+                    message
+                )
+            )
         )
     }
 

@@ -39,9 +39,8 @@ enum Yardmaster {
         switch invocation.command {
         case .version, .help, .man, .completion, .schema, .trust, .bundleShow: return true
         case .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
-            .clear, .scan, .watch, .exec, .tokenShow, .imageInspect, .fetch, .imagesList,
-            .imagesVerify,
-            .imagesPrune, .bundleCreate, .bundleVerify, .doctor:
+            .clear, .history, .historyShow, .scan, .watch, .exec, .tokenShow, .imageInspect, .fetch,
+            .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify, .doctor:
             return false
         }
     }
@@ -121,6 +120,8 @@ enum Yardmaster {
         case .bundleShow: try BundleShow.run(invocation, context)
         case .status:
             try StatusCommand(options: try StatusOptions(invocation, context)).run(context)
+        case .history: try HistoryCommand(invocation, context).run(context)
+        case .historyShow: try HistoryShowCommand(invocation, context).run(context)
         case .fetch:
             try await FetchCommand(
                 options: try FetchOptions(invocation, context),

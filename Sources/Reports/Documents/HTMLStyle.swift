@@ -37,6 +37,10 @@ enum HTMLStyle {
           white-space: nowrap; font-size: .85em; }
         .attention li { padding: 8px 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
         .measured { color: var(--faint); }
+        .waves { margin: 0; padding: 0; list-style: none; }
+        .waves li { padding: 4px 0 8px; }
+        .bar { display: flex; gap: 1px; height: 12px; margin-top: 4px; }
+        .bar i { background: var(--mark, var(--line)); }
         .legend { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-bottom: 8px; }
         .legend i { display: inline-block; width: 12px; height: 12px; margin-right: 6px; }
         .search { fill: var(--search); background: var(--search); }
@@ -45,7 +49,7 @@ enum HTMLStyle {
         .settle { fill: var(--settle); background: var(--settle); }
         .interrupted { fill: var(--interrupted); background: var(--interrupted); }
         figure { margin: 0 0 10px; }
-        svg { display: block; width: 100%; height: 26px; background: var(--card); }
+        svg { display: block; width: 100%; background: var(--card); }
         .axis { display: flex; justify-content: space-between; font-size: .85em; }
         table { width: 100%; border-collapse: collapse; }
         th { text-align: left; color: var(--faint); font-weight: 600; }

@@ -10,8 +10,15 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear scan watch exec token image fetch images trust bundle doctor schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle doctor schema completion help version --help --version' -- "$cur")
         return
+    fi
+    if [[ $command == history && ${COMP_WORDS[2]} != -* ]]; then
+        if ((COMP_CWORD == 2)); then
+            mapfile -t COMPREPLY < <(compgen -W 'show' -- "$cur")
+            return
+        fi
+        command+=" ${COMP_WORDS[2]}"
     fi
     if [[ $command == token ]]; then
         if ((COMP_CWORD == 2)); then
@@ -138,6 +145,23 @@ _yardmaster() {
         --state) flags= kind=directories ;;
         esac
         ;;
+    'history')
+        flags='--state --rollout --last --json --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        --rollout) flags= kind=none ;;
+        --last) flags= kind=none ;;
+        esac
+        ;;
+    'history show')
+        flags='--state --limit --report --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --state) flags= kind=directories ;;
+        --limit) flags= kind=none ;;
+        --report) flags= kind=files ;;
+        esac
+        ;;
     'scan')
         flags='--for --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
         case $prev in
@@ -261,7 +285,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear scan watch exec token image fetch images trust bundle doctor schema completion help version'
+        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'
@@ -269,7 +293,7 @@ _yardmaster() {
     *) return ;;
     esac
     case $kind in
-    none) return ;;
+    none) [[ $cur == -* ]] || return ;;
     files | directories)
         if [[ $cur != -* ]]; then
             compopt -o filenames

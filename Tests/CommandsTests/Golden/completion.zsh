@@ -16,6 +16,7 @@ _yardmaster() {
             'inhibit:Leave vehicles, or the whole depot, alone'
             'uninhibit:Lift an inhibition'
             'clear:Take vehicles out of quarantine'
+            'history:List the runs that there were'
             'scan:Show which modules are in reach'
             'watch:Show a vehicle'\''s properties as they change'
             'exec:Give vehicles one order'
@@ -36,6 +37,15 @@ _yardmaster() {
     fi
     shift words
     (( CURRENT-- ))
+    if [[ $command == history && $words[2] != -* ]]; then
+        if (( CURRENT == 2 )); then
+            _values form show
+            return
+        fi
+        command+=" $words[2]"
+        shift words
+        (( CURRENT-- ))
+    fi
     if [[ $command == token ]]; then
         if (( CURRENT == 2 )); then
             _values form show
@@ -190,6 +200,27 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '*:VEHICLE: '
+        ;;
+    'history')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--rollout=''[The rollout that is meant.]'':NAME: ' \
+            '--last=''[How many runs to list.]'':N: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'history show')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '*--limit=''[Take only vehicles whose id matches\: an id, or a pattern with '\''*'\'' and '\''?'\''.]'':PATTERN: ' \
+            '*--report=''[Write a report to FILE when the run has ended. Its ending says which\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:RUN: '
         ;;
     'scan')
         _arguments -S \
@@ -352,7 +383,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status pause resume abort retry inhibit uninhibit clear scan watch exec token image fetch images trust bundle doctor schema completion help version)'
+            '*:COMMAND:(validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle doctor schema completion help version)'
         ;;
     'version')
         _arguments -S \
