@@ -419,6 +419,12 @@ struct RunSession {
 
     private func check(after wave: Int) async {
         let failure = await run.schedule.check(wave)
+        // A program that was ended with the run has not said anything about the wave.
+        guard !Task.isCancelled, !depot.stop.isRequested else {
+            turns.with { $0.actions += $0.scheduler.drain(.stopped) }
+            turns.bell.ring()
+            return
+        }
         turns.with { state in
             state.actions += state.scheduler.checked(wave, failure: failure)
         }
