@@ -24,6 +24,12 @@ final class Execution {
     private(set) var receiver: (any ImageReceiver)?
     /// Where its application was last heard: leads to a bootloader that bears no name.
     private var lastPeer: Peer?
+    /// How strong it was heard last, in dBm.
+    private(set) var lastSignal: Int?
+    /// The module as it was heard a moment ago, when no link was made to it yet.
+    var heard: ModuleSighting?
+    /// Preconditions that did not hold, the last of each.
+    var problems: [Problem] = []
     private var suspicion = SecretSuspicion()
     private let began: Moment
     /// How the execution before this one ended, when nobody knows what it did.
@@ -284,7 +290,8 @@ final class Execution {
             attempts: record.attempt,
             interruptions: record.interruptions,
             bytesSent: ByteCount(bytes: bytesSent) ?? .zero,
-            took: began.duration(to: time.now)
+            took: began.duration(to: time.now),
+            problems: problems
         )
         depot.events.emit(.vehicleEnded(vehicle, verdict))
         return verdict
@@ -337,7 +344,10 @@ final class Execution {
                 unless: { stop.isRequested }
             )
         } catch { throw Halt(error, "while searching") }
-        if let sighting, sighting.role == .application { lastPeer = sighting.peer }
+        if let sighting {
+            lastSignal = sighting.signal
+            if sighting.role == .application { lastPeer = sighting.peer }
+        }
         if sighting == nil && stop.isRequested { throw .stopped }
         return sighting
     }
@@ -373,6 +383,7 @@ final class Execution {
     func hangUp() async {
         await application?.disconnect()
         await receiver?.disconnect()
+        heard = nil
         forgetLink()
     }
 

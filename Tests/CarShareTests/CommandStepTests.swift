@@ -206,7 +206,10 @@ import Wire
                 .test("state_of_charge", .atLeast, "40")
         ]
         let night = try yard.nights(
-            [.require(tests, otherwise: .defer), unlock, .read(["state_of_charge"])],
+            [
+                .require(tests.map(Precondition.property), otherwise: .defer), unlock,
+                .read(["state_of_charge"]),
+            ],
             always: [lock]
         )[0]
         #expect(night.records.allSatisfy { $0.end != nil } && night.records.count == 20)
@@ -277,7 +280,10 @@ import Wire
         let never = try #require(
             ProfileLibrary.shipped.profile(Profile.generic, of: .comodule)
         ).test("state_of_charge", .atLeast, "99")
-        let night = try yard.nights([.require([never], otherwise: .fail)], always: [lock])[0]
+        let night = try yard.nights(
+            [.require([.property(never)], otherwise: .fail)],
+            always: [lock]
+        )[0]
         #expect(night.counts == [.failed: 1])
         #expect(night.executed == [[CarShareCommands(.lock)]])
     }
