@@ -36,6 +36,7 @@ package final class World {
     package var visitors: [any AirVisitor] = []
     var publications: [AirPublication] = []
     var nextVisit = 0
+    var nextPublication = 0
     /// Silence between a device's advertisement events that is left to chance (0 to 10 ms).
     private static let advertisingDelay = 10_000_000
 
@@ -58,6 +59,9 @@ package final class World {
         nextOrder += 1
         setAlarm()
     }
+
+    /// When the next thing happens, nil when nothing is due ever.
+    var nextEvent: Moment? { events.first?.time }
 
     func runDue() {
         if let set = alarm, set <= now { alarm = nil }
