@@ -37,6 +37,8 @@ package final class World {
     var publications: [AirPublication] = []
     var nextVisit = 0
     var nextPublication = 0
+    /// Where devices write what they carried out.
+    var diary: ((String) -> Void)?
     /// Silence between a device's advertisement events that is left to chance (0 to 10 ms).
     private static let advertisingDelay = 10_000_000
 
@@ -62,6 +64,9 @@ package final class World {
 
     /// When the next thing happens, nil when nothing is due ever.
     var nextEvent: Moment? { events.first?.time }
+
+    /// A device carried something out that changed it.
+    func note(_ deed: String) { diary?("\(wallTime) \(deed)\n") }
 
     func runDue() {
         if let set = alarm, set <= now { alarm = nil }
