@@ -127,7 +127,7 @@ let package = Package(
         tests(
             "FakeBlueZTests",
             [
-                "Domain", "Threads", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation",
+                "Domain", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation",
                 "PrivateBus", "RadioContract",
             ]
         ),
