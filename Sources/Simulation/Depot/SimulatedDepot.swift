@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 
 /// A depot of simulated modules on the air of one simulation.
 package struct SimulatedDepot: Sendable {
@@ -49,7 +49,16 @@ package struct SimulatedDepot: Sendable {
         try result.get()
     }
 
-    private static func populate(
+    /// Where virtual time stood when the depot's memory was last written.
+    package static func clock(
+        of file: DepotFile,
+        at memoryPath: String
+    ) throws(MemoryFailure) -> Moment {
+        Moment(nanoseconds: try memory(memoryPath, file).clock)
+    }
+
+    /// Puts the modules into a world, with their flash in the file where there is one.
+    package static func populate(
         _ world: World,
         _ file: DepotFile,
         _ memoryPath: String?
