@@ -178,8 +178,10 @@ package enum HTMLReport {
                 message,
             ]
             return "<tr>"
-                + zip(columns, cells).map { "<td data-label=\"\($0)\"><span>\($1)</span></td>" }
-                .joined()
+                + zip(columns, cells).map { column, cell in
+                    let none = cell == "–" ? " class=\"none\"" : ""
+                    return "<td data-label=\"\(column)\"\(none)><span>\(cell)</span></td>"
+                }.joined()
                 + "</tr>"
         }
         return "<section><h2>Vehicles</h2>\n<table>\n<thead><tr>\(head)</tr></thead>\n<tbody>\n"

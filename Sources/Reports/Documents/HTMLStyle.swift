@@ -28,7 +28,7 @@ enum HTMLStyle {
         .good { --mark: var(--good); } .wait { --mark: var(--wait); } .bad { --mark: var(--bad); }
         .exit { border-color: var(--mark); }
         .exit b { color: var(--mark); }
-        .tiles { display: grid; gap: 10px; grid-template-columns: repeat(auto-fill, minmax(140px, 1fr)); }
+        .tiles { display: grid; gap: 10px; grid-template-columns: repeat(auto-fill, minmax(158px, 1fr)); }
         .tiles li { padding: 10px 12px; border-radius: 8px; background: var(--card);
           border-top: 3px solid var(--mark, var(--line)); }
         .tiles b { display: block; font-size: 1.5rem; font-variant-numeric: tabular-nums; }
@@ -63,6 +63,7 @@ enum HTMLStyle {
           td { display: grid; grid-template-columns: 7.5rem 1fr; border: 0; padding: 2px 0; }
           td::before { content: attr(data-label); color: var(--faint); }
           td > * { justify-self: start; }
+          td.none { display: none; }
           td:first-child { font-size: 1.05em; }
         }
         @media print { body { font-size: 11px; } .tiles li, svg { print-color-adjust: exact; } }
