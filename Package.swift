@@ -241,6 +241,14 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
 if Context.environment["YARDMASTER_BENCH"] != nil {
     package.targets.append(
         .executableTarget(
+            name: "token-issuer",
+            dependencies: ["Domain", "Simulation"],
+            path: "Bench/tokens",
+            swiftSettings: common
+        )
+    )
+    package.targets.append(
+        .executableTarget(
             name: "carshare-bench",
             dependencies: ["Domain", "Modules", "Simulation", "Wire"],
             path: "Bench/carshare",

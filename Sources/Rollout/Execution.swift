@@ -37,12 +37,14 @@ final class Execution {
 
     /// Takes up `earlier` when it ended without a verdict.
     ///
-    /// One that ended in doubt is left so until a person has looked: `mayRepeat`.
+    /// One that ended in doubt is left so until a person has looked: `mayRepeat`. One that is only
+    /// looked at again, because this rollout is done with it, does no step a second time: `isDone`.
     init(
         _ job: VehicleJob,
         in depot: Depot,
         position: Int,
         earlier: ExecutionRecord?,
+        isDone: Bool = false,
         mayRepeat: Bool = false
     ) {
         doubt = mayRepeat ? nil : earlier?.end.flatMap { $0.outcome == .inDoubt ? $0 : nil }
@@ -52,12 +54,13 @@ final class Execution {
         began = depot.time.now
         let isOpen =
             earlier.map { $0.serial == job.serial && ($0.end == nil || $0.inBootloader) } ?? false
+        let begun = isOpen || isDone ? earlier?.started : nil
         var record = ExecutionRecord(
             rollout: depot.rollout,
             vehicle: job.vehicle,
             serial: job.serial,
             run: depot.run,
-            started: isOpen ? earlier?.started ?? depot.time.wallTime : depot.time.wallTime
+            started: begun ?? depot.time.wallTime
         )
         if let earlier, isOpen {
             record.image = earlier.image
@@ -280,7 +283,8 @@ final class Execution {
         )
         record.settleDeadline = nil
         record.nextDeadline = nil
-        try await note(.ended, durably: true)
+        record.state = .ended
+        record.updated = time.wallTime
         let verdict = Verdict(
             outcome: outcome,
             failure: failure,
@@ -293,7 +297,11 @@ final class Execution {
             took: began.duration(to: time.now),
             problems: problems
         )
-        depot.events.emit(.vehicleEnded(vehicle, verdict))
+        let (journal, record) = (depot.journal, record)
+        try await depot.events.emit(.vehicleEnded(vehicle, verdict)) {
+            (events) async throws(JournalError) in
+            try await journal.record(record, durably: true, with: events)
+        }
         return verdict
     }
 
@@ -312,7 +320,6 @@ final class Execution {
             ExecutionRecord.Deadline($0.label, at: time.wallTime.advanced(by: $0.in))
         }
         try await depot.journal.record(record, durably: durably)
-        guard state != .ended else { return }
         depot.events.emit(
             .stateChanged(vehicle, state, adapter: depot.central.adapter, detail: detail)
         )

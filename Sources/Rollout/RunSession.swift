@@ -213,6 +213,7 @@ struct RunSession {
             in: depot.with(air: Turn(vehicle: vehicle, turns: turns), stop: stop),
             position: place,
             earlier: ledger.earlier[vehicle],
+            isDone: ledger.isDone(vehicle),
             mayRepeat: ledger.mayRepeat(job.vehicle)
         )
         do throws(JournalError) {
@@ -345,7 +346,6 @@ struct RunSession {
         record.updated = now
         record.nextDeadline = nil
         record.end = ExecutionRecord.End(outcome, failure: failure, message: message, at: now)
-        try await depot.journal.record(record, durably: true)
         let verdict = Verdict(
             outcome: outcome,
             failure: failure,
@@ -358,7 +358,11 @@ struct RunSession {
             took: .zero,
             problems: problems
         )
-        depot.events.emit(.vehicleEnded(job.vehicle, verdict))
+        let (journal, ended) = (depot.journal, record)
+        try await depot.events.emit(.vehicleEnded(job.vehicle, verdict)) {
+            (events) async throws(JournalError) in
+            try await journal.record(ended, durably: true, with: events)
+        }
         return verdict
     }
 
