@@ -87,11 +87,12 @@ package protocol ImageReceiver: AnyObject {
     func probe(_ order: UpdateOrder) async throws(ModuleError) -> UpdateProbe
 
     /// Sends what is missing of one part, more cautiously at a higher pace; `progress` hears of
-    /// every byte more that the module acknowledges.
+    /// every byte more that the module acknowledges. `isBegun` says that it had some of it once.
     func transfer(
         _ part: Int,
         of order: UpdateOrder,
         pace: Int,
+        isBegun: Bool,
         unless isStopped: @Sendable () -> Bool,
         progress: (UploadProgress) async -> Void
     ) async throws(ModuleError) -> TransferEnd

@@ -112,6 +112,8 @@ struct SMPModuleReader {
         rules.isVersion1 = reader.integer("protocol", in: 1...2, default: 2) == 1
         rules.refusesDowngrade = reader.boolean("refuses-downgrade", default: false)
         rules.erasesAsItGoes = !reader.boolean("erases-first", default: false)
+        rules.recall =
+            reader.choice("recalls-upload", UploadRecall.self, .optional) ?? rules.recall
         if let text = reader.text("public-key", .optional) {
             rules.key = Hex.bytes(text)
             if rules.key?.isEmpty ?? true {
