@@ -22,8 +22,6 @@ final class Execution {
     /// The open link, to whichever program the module runs; at most one of them.
     private(set) var application: (any ModuleApplication)?
     private(set) var receiver: (any ImageReceiver)?
-    /// Where its application was last heard: leads to a bootloader that bears no name.
-    private var lastPeer: Peer?
     private var suspicion = SecretSuspicion()
     private let began: Moment
     /// How the execution before this one ended, when nobody knows what it did.
@@ -65,6 +63,7 @@ final class Execution {
             record.stage = earlier.stage
             record.part = earlier.part
             record.targetSeen = earlier.targetSeen
+            record.bootloaderPlace = earlier.bootloaderPlace
         }
         self.record = record
     }
@@ -330,12 +329,11 @@ final class Execution {
             sighting = try await ModuleSeeker(central: depot.central, time: time).seek(
                 job.serial,
                 by: job.driver,
-                near: record.inBootloader ? lastPeer : nil,
+                bootloader: record.bootloaderPlace.map { Peer(handle: $0) },
                 before: deadline,
                 unless: { stop.isRequested }
             )
         } catch { throw Halt(error, "while searching") }
-        if let sighting, sighting.role == .application { lastPeer = sighting.peer }
         if sighting == nil && stop.isRequested { throw .stopped }
         return sighting
     }
@@ -347,7 +345,9 @@ final class Execution {
 
     func openApplication(on link: any Link) async throws(ModuleError) {
         do throws(ModuleError) {
-            application = try await job.driver.application(on: link, time: time)
+            let opened = try await job.driver.application(on: link, time: time)
+            application = opened
+            record.bootloaderPlace = opened.bootloaderPlace?.handle
             suspicion.authenticated()
         } catch {
             await link.disconnect()

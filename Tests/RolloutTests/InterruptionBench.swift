@@ -22,6 +22,8 @@ struct InterruptionBench: Sendable {
 
     var subject: Subject
     var image: UpdateJob
+    /// Modules of others, which wait in their bootloaders all the time.
+    var neighbours: [ModulePlan] = []
     /// What happens to our side, and at which use of the radio.
     var fate: (kind: FaultyCentral.Fate, at: Int)?
     var seed: UInt64 = 3
@@ -33,6 +35,12 @@ struct InterruptionBench: Sendable {
         var openIntents = 0
         var version = FirmwareVersion(0, 0)
         var isInBootloader = false
+        /// Bytes of images that neighbours were given.
+        var strayBytes = 0
+        /// The journal held that it stands in its bootloader, or may, when the first run was over.
+        var wasInBootloader = false
+        /// It did.
+        var stoodInBootloader = false
         /// It keeps what runs over its next restart.
         var isConfirmed = true
         /// Exchanges that the module saw.
@@ -59,11 +67,15 @@ struct InterruptionBench: Sendable {
 
     private func scenario(in simulation: Simulation) async throws -> Report {
         for name in ["hci0", "hci1"] { await simulation.air.addAdapter(name) }
-        let subject = subject
+        let (subject, neighbours) = (subject, neighbours)
         await simulation.air.arrange { world in
             switch subject {
             case .comodule(let plan): world.addComodule(plan, imageCapacity: 1 << 16)
             case .mcumgr(let plan): world.addSMPModule(plan, imageCapacity: 1 << 14)
+            }
+            for plan in neighbours {
+                world.addComodule(plan, imageCapacity: 1 << 14)
+                world.comoduleModules.last?.stayInBootloader()
             }
         }
         let journal = try await Journal.inMemory(executor: simulation.worldLane)
@@ -84,6 +96,11 @@ struct InterruptionBench: Sendable {
             if let result = try await group.next(), let result {
                 report.note(result)
                 first.end()
+            }
+            report.wasInBootloader =
+                try await journal.executions(rollout: "test").first?.inBootloader ?? false
+            report.stoodInBootloader = await simulation.air.arrange { world in
+                world.comoduleModules.first?.isInBootloader ?? false
             }
             var extra: [FaultyCentral] = []
             while report.outcomes.isEmpty, extra.count < 3 {
@@ -117,6 +134,9 @@ struct InterruptionBench: Sendable {
     private func look(at simulation: Simulation, _ report: inout Report) async {
         let found = await simulation.air.arrange { world -> Report in
             var found = Report()
+            for neighbour in world.comoduleModules.dropFirst() {
+                found.strayBytes += neighbour.receivedBytes
+            }
             if let module = world.comoduleModules.first {
                 found.version = module.runningVersion
                 found.isInBootloader = module.isInBootloader
@@ -133,6 +153,7 @@ struct InterruptionBench: Sendable {
         report.isInBootloader = found.isInBootloader
         report.isConfirmed = found.isConfirmed
         report.exchanges = found.exchanges
+        report.strayBytes = found.strayBytes
     }
 
     private func run(

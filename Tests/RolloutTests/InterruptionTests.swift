@@ -39,6 +39,47 @@ import Testing
         }
     }
 
+    /// A bootloader that takes no name is found again by its place, which the journal keeps.
+    @Test(arguments: [true, false])
+    func `a bootloader without a name is finished by the next run, and no other one`(
+        isBonded: Bool
+    ) throws {
+        var bench = InterruptionBench.dfu
+        bench.comodule.isBonded = isBonded
+        bench.comodule.isNameless = true
+        bench.neighbours = (2...4).map { number in
+            DepotBench.module(number) {
+                $0.isBonded = number == 2
+                $0.isNameless = true
+            }
+        }
+        let whole = try bench.run()
+        var inBetween = 0
+        for number in 1...whole.uses {
+            bench.fate = (.killed, number)
+            let report = try bench.run()
+            check(report, "killed at use \(number)")
+            #expect(report.strayBytes == 0, "killed at use \(number)")
+            guard report.stoodInBootloader else { continue }
+            inBetween += 1
+            #expect(report.wasInBootloader, "killed at use \(number)")
+        }
+        #expect(inBetween > 50)
+    }
+
+    /// Most bootloaders keep nothing over a restart: then all is sent again, and arrives.
+    @Test func `a restart that costs the progress ends well wherever it happens`() throws {
+        var bench = InterruptionBench.dfu
+        bench.comodule.keepsProgress = false
+        let whole = try bench.run()
+        for number in 1...whole.exchanges {
+            bench.comodule.faults = [.init(.breaks(.restart, atExchange: number, isBefore: true))]
+            let report = try bench.run()
+            report.isRight(FirmwareVersion(4, 12), "restart at exchange \(number)")
+            #expect(report.imageBytes <= 2 * whole.imageBytes + Self.again)
+        }
+    }
+
     private func check(_ report: InterruptionBench.Report, _ what: String) {
         report.isRight(FirmwareVersion(4, 12), what)
         #expect(

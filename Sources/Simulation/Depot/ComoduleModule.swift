@@ -27,6 +27,7 @@ package final class ComoduleModule: AirDevice {
     private var loaded = ComoduleRecord(id: 0, data: [])
     /// Reads, writes and notifications so far: faults may be set to one of them.
     package internal(set) var exchanges = 0
+    var isStuck = false
     var notifications = 0
     var flashIsBusyUntil = Moment(nanoseconds: 0)
     private var loading: (record: ComoduleRecord, at: Moment)?

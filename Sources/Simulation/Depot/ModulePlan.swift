@@ -26,6 +26,8 @@ package struct ModulePlan: Sendable, Equatable {
     package var keepsProgress = true
     /// Whether it leads into its bootloader in the form for bonded centrals: no name, one address.
     package var isBonded = false
+    /// Whether its bootloader takes no name: then it is heard at the address after its own.
+    package var isNameless = false
     /// What the other parts run to begin with.
     package var bootloaderVersion = FirmwareVersion(1, 0)
     package var external1Version = FirmwareVersion(1, 2, 3)
