@@ -40,6 +40,19 @@ import Wire
             return plan
         }
 
+        /// A tenth of the modules, by chance, lose a link in the middle of their image.
+        func module(_ number: Int) throws -> ModulePlan {
+            var plan = ModulePlan(serial: try moduleSerial(number))
+            plan.key = Self.key
+            plan.firmwareType = 17
+            plan.version = FirmwareVersion(4, 11, 3)
+            var chance = SplitMix64(seed: simulation.seed << 8 | UInt64(number))
+            if chance.below(10_000) < lossChance {
+                plan.faults = [ModulePlan.Fault(.linkLost(at: 1 + chance.below(8_000)))]
+            }
+            return plan
+        }
+
         func moduleSerial(_ number: Int) throws -> Serial {
             try #require(Serial(bytes: UInt64(0xA0_0000 + number).bigBytes))
         }
@@ -71,6 +84,8 @@ import Wire
             var intents: [IntentRecord] = []
             /// Commands that each vehicle carried out.
             var executed: [[CarShareCommands]] = []
+            /// What each module runs.
+            var versions: [FirmwareVersion] = []
         }
 
         /// Runs the same jobs so often; `before` may write into the journal.
@@ -96,14 +111,10 @@ import Wire
         ) async throws -> [Night] {
             await simulation.air.addAdapter("hci0")
             let plans = try (1...count).map { try plan($0) }
-            let serials = modules ? try (1...count).map { try moduleSerial($0) } : []
+            let modules = modules ? try (1...count).map { try module($0) } : []
             await simulation.air.arrange { world in
                 for plan in plans { _ = world.add(plan) }
-                for serial in serials {
-                    var module = ModulePlan(serial: serial)
-                    module.key = Self.key
-                    world.addComodule(module)
-                }
+                for module in modules { world.addComodule(module) }
             }
             let journal = try await Journal.inMemory(executor: simulation.worldLane)
             var nights: [Night] = []
@@ -136,6 +147,9 @@ import Wire
                         intents: try await journal.intents(rollout: "batch", vehicle: nil),
                         executed: await simulation.air.arrange { world in
                             world.visitors.compactMap { ($0 as? GODevice)?.executed }
+                        },
+                        versions: await simulation.air.arrange { world in
+                            world.comoduleModules.map(\.runningVersion)
                         }
                     )
                 )
@@ -205,6 +219,57 @@ import Wire
         let executed = night.executed.reduce(0) { $0 + $1.count }
         #expect((done...(done + doubtful)).contains(executed))
         #expect(night.counts[.succeeded] ?? 0 > 5)
+    }
+
+    /// An image of 8 KiB that a module without a signature check takes.
+    private var update: UpdateJob {
+        let firmware = (0..<8_192).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        let version = FirmwareVersion(4, 12)
+        let packet = InitPacket(
+            type: .application,
+            applicationSize: UInt32(firmware.count),
+            digest: SHA256.digest(of: firmware),
+            firmwareVersion: version.packed
+        )
+        return UpdateJob(
+            name: "city",
+            digest: SHA256.digest(of: firmware),
+            version: version,
+            type: 17,
+            variant: 0,
+            allowsDowngrade: false,
+            parts: [FirmwarePart(initPacket: packet.serialized, firmware: firmware)]
+        )
+    }
+
+    @Test(arguments: Array(1...10) as [UInt64])
+    func `twenty vehicles are unlocked, updated and locked over bad links, nothing twice`(
+        seed: UInt64
+    ) throws {
+        let yard = Yard(seed: seed, count: 20, lossChance: 1_000, modules: true)
+        let night = try yard.nights([unlock, .update(update)], always: [lock])[0]
+        #expect(night.records.count == 20 && night.records.allSatisfy { $0.end != nil })
+        for (index, version) in night.versions.enumerated() {
+            let record = try #require(
+                night.records.first { $0.vehicle.text == "v\(index + 1)" }
+            )
+            let isDone = record.end?.outcome == .succeeded
+            let isNew = version == FirmwareVersion(4, 12)
+            #expect(!isDone || isNew, "\(record.vehicle) is told as done and runs \(version)")
+        }
+        let commands = CarShareCommands.self
+        for list in night.executed {
+            #expect(list.count { $0 == commands.init(.lock) } <= 1)
+            #expect(list.count { $0 == commands.init(.unlockAll) } <= 1)
+        }
+        let orders = night.intents.filter { $0.intent.description.hasPrefix("command") }
+        #expect(orders.count >= 20 && orders.allSatisfy { $0.settlement != nil })
+        let done = orders.count { $0.settlement?.outcome == "done" }
+        let doubtful = orders.count { $0.settlement?.outcome == "in-doubt" }
+        let executed = night.executed.reduce(0) { $0 + $1.count }
+        #expect((done...(done + doubtful)).contains(executed), "\(done) \(doubtful) \(executed)")
+        // Whoever was not unlocked for certain is not updated either, and locked all the same.
+        #expect(night.counts[.succeeded] ?? 0 > 8, "\(night.counts)")
     }
 
     @Test func `what runs always runs after a failure, and the failure stays`() throws {

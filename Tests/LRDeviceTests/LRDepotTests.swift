@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import Marked
 import Simulation
 import Testing
@@ -75,5 +76,39 @@ import Wire
         )
         #expect(errors.count == 1)
         #expect(errors.first?.contains("is taken by the module at depot.yaml:3") == true)
+    }
+
+    @Test func `a lock remembers over the end of the process, until its file has it otherwise`()
+        throws
+    {
+        let path = FileManager.default.temporaryDirectory
+            .appending(path: "memory-\(UInt64.random(in: 0 ... .max))").path
+        defer {
+            try? FileManager.default.removeItem(atPath: path)
+            try? FileManager.default.removeItem(atPath: "\(path).deeds")
+        }
+        func depot(_ more: String) throws -> SimulatedDepot {
+            let lock = "{family: lrdevice, serial: \"0a0b0c0d0e0f\"\(more)}"
+            let (file, errors) = try read("name: yard\nmodules:\n  - \(lock)")
+            #expect(errors == [])
+            return try SimulatedDepot(try #require(file), memoryPath: path)
+        }
+        func write(_ bytes: [UInt8]?, to depot: SimulatedDepot) throws -> String? {
+            try depot.simulation.run {
+                guard (try? await depot.populate()) != nil else { return nil }
+                await depot.simulation.air.arrange { world in
+                    guard let bytes else { return }
+                    _ = world.lrDevices.first?.written(bytes, to: LRNumbers.request)
+                }
+                await depot.simulation.time.sleep(for: .seconds(1), "the lock to save")
+                return await depot.simulation.air.arrange { $0.lrDevices.first?.name }
+            }
+        }
+        let rename = try #require(LRMessage(.request, .setName, payload: Array("Gate".utf8)))
+        #expect(try write(rename.bytes, to: depot("")) == "Gate")
+        #expect(try write(nil, to: depot("")) == "Gate")
+        #expect(try write(nil, to: depot(", auto-lock: 9")) == "SmartLock")
+        let deeds = try String(contentsOfFile: "\(path).deeds", encoding: .utf8)
+        #expect(deeds.hasSuffix("Z 0a0b0c0d0e0f \(LRCommand.setName)\n"))
     }
 }

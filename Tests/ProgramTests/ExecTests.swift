@@ -80,4 +80,47 @@ import Testing
         #expect(taken.status == 0, "\(taken.errors)")
         #expect(taken.output.contains("speed is 0"))
     }
+
+    @Test func `a vehicle stands where the last process left them`() throws {
+        let program = try Program()
+        try program.write("car.token", SampleTokens.good)
+        try program.write(
+            "depot.yaml",
+            """
+            name: cars
+            tenant-keys: ["\(SampleTokens.tenant)"]
+            modules:
+              - {serial: G9-0001, family: geotab-go, hardware-id: 553845661}
+            """
+        )
+        try program.write(
+            "fleet.yaml",
+            """
+            name: cars
+            vehicles:
+              - {id: car, serial: G9-0001, family: geotab-go, token: "file:car.token"}
+            steps:
+              - command: lock
+            """
+        )
+        func order(_ step: String) throws -> Program.Result {
+            try program.run([
+                "exec", "--fleet", "fleet.yaml", "--simulate", "depot.yaml", "--state",
+                program.state, "car", step,
+            ])
+        }
+        #expect(try order("command check-in").status == 0)
+        let again = try order("command check-in")
+        #expect(again.status == 10, "\(again.errors)")
+        #expect(again.output.contains("a reservation is already under way"))
+        #expect(try order("command check-out; command lock").status == 0)
+        let deeds = try String(
+            contentsOfFile: program.state + "/simulation/cars.memory.deeds",
+            encoding: .utf8
+        )
+        #expect(
+            deeds.split(separator: "\n").map { $0.split(separator: " ").dropFirst() }
+                == [["g9-0001", "check-in"], ["g9-0001", "check-out"], ["g9-0001", "lock"]]
+        )
+    }
 }

@@ -1,5 +1,17 @@
 /// Car-share tokens made for these tests; they open nothing.
 enum SampleTokens {
+    /// The modulus of the tenant that signed them, in hex.
+    static let tenant = text(
+        """
+        e9423ed2208db16de15a1948764e3c994d88f60847ef4170082dc0337f8bd4146be07b84dd3d4e7e8dc3aca40e838942
+        0f46785f24ad225198a9d913ea9de9a74c9abbee39ae5225f915b1bc41a5e2f8c64889e95f6a472dcf840182981bd9e6
+        3cab3d78f4dbf04d31e65c36f0ec66eb47680b28f01689b855c3914a305a20ebe12e0e92f1645b4e10f513ecf942d8d3
+        5711fa0dacc6504c4a9148167a06f9b270358d4d35e3281e9464af5c3cd4d8904061086543c9184186f611cf5ab99a14
+        e23c8b92370f1a559af5dcbe2e33d5abe0665a583ed9c876a9c0d848d708509dc24c0f0512edb275a9d189d62f97b6d3
+        fdf99d0deaa6e55357905ce0d22ddb35
+        """
+    )
+
     /// For the hardware id 553845661, from 2020 to 2100.
     static let good = text(
         """

@@ -36,6 +36,8 @@ package final class World {
     package var visitors: [any AirVisitor] = []
     var publications: [AirPublication] = []
     var nextVisit = 0
+    /// Where devices write what they carried out.
+    var diary: ((String) -> Void)?
     /// Silence between a device's advertisement events that is left to chance (0 to 10 ms).
     private static let advertisingDelay = 10_000_000
 
@@ -58,6 +60,9 @@ package final class World {
         nextOrder += 1
         setAlarm()
     }
+
+    /// A device carried something out that changed it.
+    func note(_ deed: String) { diary?("\(wallTime) \(deed)\n") }
 
     func runDue() {
         if let set = alarm, set <= now { alarm = nil }

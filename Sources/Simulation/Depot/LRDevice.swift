@@ -6,18 +6,37 @@ package import Wire
 /// A simulated device of family `lrdevice`: the lock's full side, and its faults.
 package final class LRDevice: AirDevice {
     private let world: World
-    private var plan: LRDevicePlan
-    private var left: [Int]
+    private var plan: LRDevicePlan { didSet { save() } }
+    private let baseline: UInt32
+    private let slot: DepotSlot?
+    private var saveIsSet = false
+    private var left: [Int] { didSet { save() } }
     private var link: AirLink?
-    private var user: [UInt8] = []
+    private var user: [UInt8] = [] { didSet { save() } }
 
     /// Commands that changed something, in their order: for tests, not for the air.
     package private(set) var done: [LRCommand] = []
 
-    init(plan: LRDevicePlan, world: World) {
+    init(plan: LRDevicePlan, world: World, slot: DepotSlot? = nil) {
         self.world = world
-        self.plan = plan
-        left = plan.faults.map(\.times)
+        self.slot = slot
+        baseline = LRFacts.baseline(of: plan)
+        let facts = LRFacts(plan: plan, saved: slot?.facts())
+        self.plan = facts.plan(plan)
+        (left, user) = (facts.faultsLeft, facts.user)
+    }
+
+    /// Saves once for all that happens at this moment.
+    private func save() {
+        guard let slot, !saveIsSet else { return }
+        saveIsSet = true
+        world.after(.zero) { [weak self] in
+            guard let self else { return }
+            self.saveIsSet = false
+            let bytes = LRFacts(self.plan, user: self.user, left: self.left, self.baseline).bytes
+            // What a stranger wrote may be longer than such a lock's flash.
+            if bytes.count <= DepotMemory.factsBound { slot.save(bytes, at: self.world.now) }
+        }
     }
 
     package var label: String { plan.serial.text }
@@ -136,6 +155,7 @@ package final class LRDevice: AirDevice {
 
     private func note(_ message: LRMessage, _ reply: [UInt8]) -> [UInt8] {
         done.append(message.command)
+        world.note("\(plan.serial) \(message.command)")
         return reply
     }
 
@@ -196,6 +216,11 @@ extension World {
     /// Puts an LR device on the air.
     package func addLRDevice(_ plan: LRDevicePlan) {
         add(LRDevice(plan: plan, world: self))
+    }
+
+    /// Puts one on the air that goes on where its memory says.
+    func addLRDevice(_ plan: LRDevicePlan, slot: DepotSlot?) {
+        add(LRDevice(plan: plan, world: self, slot: slot))
     }
 
     package var lrDevices: [LRDevice] { devices.compactMap { $0 as? LRDevice } }

@@ -67,7 +67,8 @@ package struct SimulatedDepot: Sendable {
                 )
             )
         }
-        for lock in file.locks { world.addLRDevice(lock) }
+        if let memoryPath { world.diary = try DepotDiary(besides: memoryPath).add }
+        for lock in file.locks { world.addLRDevice(lock, slot: memory?.slot(of: lock.serial)) }
         for plan in file.smpModules {
             world.add(
                 SMPModule(
@@ -78,7 +79,7 @@ package struct SimulatedDepot: Sendable {
                 )
             )
         }
-        for plan in file.goDevices { world.add(plan) }
+        for plan in file.goDevices { world.add(plan, slot: memory?.slot(of: plan.serial)) }
     }
 
     private static func memory(
@@ -87,7 +88,10 @@ package struct SimulatedDepot: Sendable {
     ) throws(MemoryFailure) -> DepotMemory {
         do {
             let memory = try DepotMemory(path: path, imageCapacity: file.imageCapacity)
-            try memory.reserve(file.modules.map(\.serial) + file.smpModules.map(\.serial))
+            try memory.reserve(
+                file.modules.map(\.serial) + file.smpModules.map(\.serial)
+                    + file.locks.map(\.serial) + file.goDevices.map(\.serial)
+            )
             return memory
         } catch {
             throw MemoryFailure(description: error.description)

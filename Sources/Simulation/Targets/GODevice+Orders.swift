@@ -92,7 +92,10 @@ extension GODevice {
             isSuccess = isSuccess && found == nil
             statuses += found ?? []
         }
-        if isSuccess { executed.append(commands) }
+        if isSuccess {
+            executed.append(commands)
+            world.note("\(plan.serial) \(commands)")
+        }
         return CarShareReport(isSuccess: isSuccess, statuses: statuses)
     }
 

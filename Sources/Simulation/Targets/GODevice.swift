@@ -38,22 +38,30 @@ package final class GODevice: AirVisitor {
     /// For the rest of this link, by script.
     private var ignoresSync = false
     private var ignoresConfirmation = false
-    private var faultCounts: [Int]
+    private let slot: DepotSlot?
+    private var saveIsSet = false
+    private var faultCounts: [Int] { didSet { save() } }
     /// Links that it had: what was set for an older one does not happen on the next.
     package private(set) var links = 0
 
     /// The vehicle as it stands now.
-    package var vehicle: GOPlan.Vehicle
+    package var vehicle: GOPlan.Vehicle { didSet { save() } }
     /// Requests it carried out, each with its commands.
     package internal(set) var executed: [CarShareCommands] = []
     /// Requests whose signed command it got whole.
     package private(set) var commandsReceived = 0
 
-    package init(plan: GOPlan, world: World) {
+    package convenience init(plan: GOPlan, world: World) {
+        self.init(plan: plan, world: world, slot: nil)
+    }
+
+    init(plan: GOPlan, world: World, slot: DepotSlot?) {
         self.plan = plan
         self.world = world
-        vehicle = plan.vehicle
-        faultCounts = plan.faults.map { _ in 0 }
+        self.slot = slot
+        let facts = GOFacts(plan: plan, saved: slot?.facts())
+        vehicle = facts.vehicle
+        faultCounts = facts.faultCounts
         tenants = plan.tenants.prefix(2).compactMap { modulus in
             RSAPublicKey(modulus: modulus).map {
                 (SHA256.digest(of: $0.modulus).bytes, $0)
@@ -63,6 +71,18 @@ package final class GODevice: AirVisitor {
     }
 
     private let service: GATTUUID?
+
+    /// Saves once for all that happens at this moment.
+    private func save() {
+        guard let slot, !saveIsSet else { return }
+        saveIsSet = true
+        world.after(.zero) { [weak self] in
+            guard let self else { return }
+            self.saveIsSet = false
+            let facts = GOFacts(plan: self.plan, vehicle: self.vehicle, faults: self.faultCounts)
+            slot.save(facts.bytes, at: self.world.now)
+        }
+    }
 
     package var label: String { plan.serial.text }
     package var reactionTime: Duration { plan.reactionTime }
@@ -342,8 +362,12 @@ final class StrayCentral: AirVisitor {
 extension World {
     /// Puts a GO device, and the strangers around it, on the air.
     @discardableResult
-    package func add(_ plan: GOPlan) -> GODevice {
-        let device = GODevice(plan: plan, world: self)
+    package func add(_ plan: GOPlan) -> GODevice { add(plan, slot: nil) }
+
+    /// Puts one on the air that goes on where its memory says.
+    @discardableResult
+    func add(_ plan: GOPlan, slot: DepotSlot?) -> GODevice {
+        let device = GODevice(plan: plan, world: self, slot: slot)
         add(device)
         for number in 0..<plan.strayCentrals { add(StrayCentral(of: plan, number: number)) }
         return device
