@@ -59,6 +59,7 @@ package final class ComoduleModule: AirDevice {
         rules.judge = { _, _ in
             refuses ? .result(.invalidObject) : isFull ? .extended(.insufficientSpace) : nil
         }
+        rules.key = plan.publicKey.flatMap { P256Key(encoded: $0) }
         rules.keepsProgress = plan.keepsProgress
         rules.packetPool = plan.packetPool
         rules.hardwareVersion = plan.hardwareVersion

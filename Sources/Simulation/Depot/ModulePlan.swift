@@ -42,6 +42,8 @@ package struct ModulePlan: Sendable, Equatable {
     package var hardwareVersion: UInt32?
     /// The SoftDevice that an image must name; nil takes any.
     package var softDevice: UInt32?
+    /// Whose images the bootloader takes: ECDSA P-256, in DER; nil for anybody's.
+    package var publicKey: [UInt8]?
     /// Whether the bootloader refuses images that are not newer.
     package var preventsDowngrade = false
     package var faults: [Fault] = []

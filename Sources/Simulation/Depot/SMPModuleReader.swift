@@ -114,16 +114,7 @@ struct SMPModuleReader {
         rules.erasesAsItGoes = !reader.boolean("erases-first", default: false)
         rules.recall =
             reader.choice("recalls-upload", UploadRecall.self, .optional) ?? rules.recall
-        if let text = reader.text("public-key", .optional) {
-            rules.key = Hex.bytes(text)
-            if rules.key?.isEmpty ?? true {
-                diagnostics.error(
-                    reader.place(of: "public-key"),
-                    "a public key is DER in hex",
-                    hint: "openssl pkey -pubin -in key.pem -outform DER | xxd -p"
-                )
-            }
-        }
+        rules.key = DepotFile.publicKey(&reader, diagnostics)
         return rules
     }
 
