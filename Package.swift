@@ -115,6 +115,12 @@ let package = Package(
             swiftSettings: common
         ),
         .target(
+            name: "Samples",
+            dependencies: ["Digests", "Domain", "Images", "Simulation", "Wire"],
+            path: "Tests/Samples",
+            swiftSettings: common
+        ),
+        .target(
             name: "PrivateBus",
             dependencies: [],
             path: "Tests/PrivateBus",
@@ -137,8 +143,8 @@ let package = Package(
         tests(
             "RolloutTests",
             [
-                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation",
-                "Images", "Journal", "Manifest", "Reports", "Rollout",
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Samples",
+                "Simulation", "Images", "Journal", "Manifest", "Reports", "Rollout",
             ]
         ),
         tests(

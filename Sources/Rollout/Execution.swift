@@ -22,8 +22,6 @@ final class Execution {
     /// The open link, to whichever program the module runs; at most one of them.
     private(set) var application: (any ModuleApplication)?
     private(set) var receiver: (any ImageReceiver)?
-    /// Where its application was last heard: leads to a bootloader that bears no name.
-    private var lastPeer: Peer?
     /// How strong it was heard last, in dBm.
     private(set) var lastSignal: Int?
     /// The module as it was heard a moment ago, when no link was made to it yet.
@@ -74,6 +72,7 @@ final class Execution {
             record.stage = earlier.stage
             record.part = earlier.part
             record.targetSeen = earlier.targetSeen
+            record.bootloaderPlace = earlier.bootloaderPlace
         }
         self.record = record
     }
@@ -346,15 +345,12 @@ final class Execution {
             sighting = try await ModuleSeeker(central: depot.central, time: time).seek(
                 job.serial,
                 by: job.driver,
-                near: record.inBootloader ? lastPeer : nil,
+                bootloader: record.bootloaderPlace.map { Peer(handle: $0) },
                 before: deadline,
                 unless: { stop.isRequested }
             )
         } catch { throw Halt(error, "while searching") }
-        if let sighting {
-            lastSignal = sighting.signal
-            if sighting.role == .application { lastPeer = sighting.peer }
-        }
+        if let sighting { lastSignal = sighting.signal }
         if sighting == nil && stop.isRequested { throw .stopped }
         return sighting
     }
@@ -366,7 +362,9 @@ final class Execution {
 
     func openApplication(on link: any Link) async throws(ModuleError) {
         do throws(ModuleError) {
-            application = try await job.driver.application(on: link, time: time)
+            let opened = try await job.driver.application(on: link, time: time)
+            application = opened
+            record.bootloaderPlace = opened.bootloaderPlace?.handle
             suspicion.authenticated()
         } catch {
             await link.disconnect()
