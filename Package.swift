@@ -72,6 +72,7 @@ let package = Package(
             swiftSettings: common
         ),
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"]),
+        adapter("FakeBlueZ", ["Domain", "Threads", "Radio", "DBus", "Simulation"]),
         adapter(
             "VehicleModules",
             ["Domain", "Marked", "Radio", "Modules", "Simulation", "Threads"]
@@ -95,7 +96,7 @@ let package = Package(
                 "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
                 "Marked",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "Trust",
-                "DBus", "BlueZ", "CLinux",
+                "DBus", "BlueZ", "FakeBlueZ", "CLinux",
             ],
             swiftSettings: common
         ),
@@ -122,6 +123,13 @@ let package = Package(
         tests(
             "BlueZTests",
             ["Domain", "Threads", "Radio", "DBus", "BlueZ", "PrivateBus", "RadioContract"]
+        ),
+        tests(
+            "FakeBlueZTests",
+            [
+                "Domain", "Threads", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation",
+                "PrivateBus", "RadioContract",
+            ]
         ),
         tests("DBusTests", ["Domain", "Threads", "DBus", "CDBus", "PrivateBus"]),
         tests("DomainTests", ["Domain"]),

@@ -3,7 +3,8 @@ extension Command {
     package static let all: [Command] = [
         .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
         .clear, .scan, .watch, .exec, .tokenShow, .imageInspect, .fetch, .imagesList, .imagesVerify,
-        .imagesPrune, .trust, .bundleCreate, .bundleVerify, .bundleShow, .doctor, .schema,
+        .imagesPrune, .trust, .bundleCreate, .bundleVerify, .bundleShow, .simulate, .doctor,
+        .schema,
         .completion, .man, .help, .version,
     ]
 
@@ -249,6 +250,35 @@ extension Command {
             ),
         ],
         exitCodes: [.invalidManifest, .inputMissing, .cannotWrite]
+    )
+
+    static let simulate = Command(
+        .simulate,
+        summary: "Put a simulated depot in the place of Bluetooth, for any program",
+        description: [
+            "Serves the depot's modules as the Bluetooth service org.bluez on a bus, in real time, "
+                + "until it is interrupted. 'run --bus' works on them, and so does any other "
+                + "program for BlueZ: the modules advertise, are connected to and updated, and "
+                + "simulated GO devices come to whoever advertises their service.",
+            "The modules remember in the state directory, as with --simulate. A line on standard "
+                + "output tells when programs can begin.",
+        ],
+        arguments: [Argument("DEPOT.yaml", .file, help: "The simulated depot.")],
+        flags: [.servedBus, .state, .servedSeed, .quiet, .noColor],
+        examples: [
+            Example(
+                "yardmaster simulate --bus unix:path=/run/user/1000/bus depot.yaml",
+                "Serves the depot on the user's own bus."
+            ),
+            Example(
+                "yardmaster run --bus unix:path=/run/user/1000/bus tallinn.yaml",
+                "Updates its modules, from another shell."
+            ),
+        ],
+        exitCodes: [
+            .invalidManifest, .inputMissing, .unavailable, .cannotCreate, .configuration,
+            .interrupted, .terminated,
+        ]
     )
 
     static let doctor = Command(

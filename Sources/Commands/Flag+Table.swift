@@ -84,6 +84,19 @@ extension Flag {
         needs: "simulate"
     )
 
+    static let servedBus = Flag(
+        "bus",
+        value: Value("ADDRESS", .text),
+        help: "Serve the depot on the D-Bus bus at this address."
+    )
+
+    static let servedSeed = Flag(
+        "seed",
+        value: Value("N", .whole),
+        help: "Draw all chance of the simulation from this number.",
+        fallback: "the seed in the depot's file"
+    )
+
     static let length = Flag(
         "for",
         value: Value("TIME", .duration),

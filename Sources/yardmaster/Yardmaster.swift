@@ -41,7 +41,7 @@ enum Yardmaster {
         case .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
             .clear, .scan, .watch, .exec, .tokenShow, .imageInspect, .fetch, .imagesList,
             .imagesVerify,
-            .imagesPrune, .bundleCreate, .bundleVerify, .doctor:
+            .imagesPrune, .bundleCreate, .bundleVerify, .simulate, .doctor:
             return false
         }
     }
@@ -100,6 +100,7 @@ enum Yardmaster {
         case .help: try HelpCommand(invocation).run(context)
         case .version: VersionCommand(invocation).run(context)
         case .tokenShow: try TokenCommand(invocation).run(context)
+        case .simulate: try await SimulateCommand(invocation, context).run()
         case .doctor: try await DoctorCommand(invocation).run(context)
         case .schema: SchemaCommand().run(context)
         case .validate: try ValidateCommand(invocation, context).run(context)

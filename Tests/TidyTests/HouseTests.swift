@@ -21,6 +21,7 @@ import Testing
             "Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Sealing",
         ],
         "Simulation": ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"],
+        "FakeBlueZ": ["Domain", "Threads", "Radio", "DBus", "Simulation"],
         "VehicleModules": [
             "Domain", "Marked", "Radio", "Modules", "Simulation", "Threads",
         ],

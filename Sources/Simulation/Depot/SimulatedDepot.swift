@@ -51,7 +51,16 @@ package struct SimulatedDepot: Sendable {
         try result.get()
     }
 
-    private static func populate(
+    /// Where virtual time stood when the depot's memory was last written.
+    package static func clock(
+        of file: DepotFile,
+        at memoryPath: String
+    ) throws(MemoryFailure) -> Moment {
+        Moment(nanoseconds: try memory(memoryPath, file).clock)
+    }
+
+    /// Puts the modules into a world, with their flash in the file where there is one.
+    package static func populate(
         _ world: World,
         _ file: DepotFile,
         _ memoryPath: String?
