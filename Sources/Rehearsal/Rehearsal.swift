@@ -58,11 +58,21 @@ package struct Rehearsal: Sendable {
         _ loop: EventLoop,
         _ isOver: @escaping @Sendable () -> Bool
     ) async -> Result<Void, RehearsalError> {
-        do throws(RehearsalError) {
-            try await run(depot, loop, isOver)
-            return .success(())
-        } catch {
-            return .failure(error)
+        await withTaskGroup(of: Void.self) { group in
+            // Answers of the real host come from outside: the simulation must not take a wait for
+            // them for its end.
+            group.addTask {
+                while !Task.isCancelled {
+                    await depot.simulation.time.sleep(for: Self.patience, "the real host")
+                }
+            }
+            defer { group.cancelAll() }
+            do throws(RehearsalError) {
+                try await run(depot, loop, isOver)
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
         }
     }
 
