@@ -127,7 +127,7 @@ let package = Package(
         tests(
             "FakeBlueZTests",
             [
-                "Domain", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation",
+                "Domain", "Marked", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation",
                 "PrivateBus", "RadioContract",
             ]
         ),
