@@ -131,7 +131,7 @@ let package = Package(
         tests(
             "FakeBlueZTests",
             [
-                "Domain", "Threads", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation",
+                "Domain", "Marked", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation",
                 "PrivateBus", "RadioContract",
             ]
         ),

@@ -159,7 +159,9 @@ extension BlueZ {
             return state.isLost
         }
         do throws(RadioError) {
-            return try await condition(within: Self.lossPause) { state.isLost ? .success(true) : nil }
+            return try await condition(within: Self.lossPause) {
+                state.isLost ? .success(true) : nil
+            }
         } catch { return false }
     }
 

@@ -275,8 +275,8 @@ extension Command {
                 "Serves the depot on the user's own bus."
             ),
             Example(
-                "yardmaster run --bus unix:path=/run/user/1000/bus tallinn.yaml",
-                "Updates its modules, from another shell."
+                "yardmaster simulate --bus unix:path=/tmp/bus --state /tmp/depot depot.yaml",
+                "On a bus of its own, with a memory apart from that of the runs."
             ),
             Example(
                 "yardmaster simulate --adapter hci1 depot.yaml",

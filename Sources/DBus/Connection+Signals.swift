@@ -37,7 +37,13 @@ extension Connection {
         guard isOpen, let text = rule.text, rule.nameToTrack == nil else { return nil }
         let id = observers.add(.init(rule: rule, handler: handler, onEnd: {}))
         if observers.retain(rule: text) {
-            let call = MethodCall("AddMatch", of: Bus.name, at: Bus.path, on: Bus.name, [.string(text)])
+            let call = MethodCall(
+                "AddMatch",
+                of: Bus.name,
+                at: Bus.path,
+                on: Bus.name,
+                [.string(text)]
+            )
             start(call) { _ in }
         }
         return ObserverID(number: id)

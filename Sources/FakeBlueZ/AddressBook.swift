@@ -37,7 +37,9 @@ struct AddressBook {
 
     /// A resolvable private address, as its two highest bits say.
     private static func mixed(_ own: String, _ number: Int) -> String {
-        var random = SplitMix64(seed: own.utf8.reduce(UInt64(number)) { $0 &* 1_099_511_628_211 ^ UInt64($1) })
+        var random = SplitMix64(
+            seed: own.utf8.reduce(UInt64(number)) { $0 &* 1_099_511_628_211 ^ UInt64($1) }
+        )
         var bytes = (0..<6).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         bytes[0] = 0x40 | bytes[0] & 0x3F
         return bytes.map { Hex.text([$0]).uppercased() }.joined(separator: ":")

@@ -46,7 +46,9 @@ final class PacketSocket {
     func send(_ bytes: [UInt8]) {
         guard let descriptor, !bytes.isEmpty else { return }
         let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
-        let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, flags) }
+        let count = bytes.withUnsafeBytes {
+            Glibc.send(descriptor, $0.baseAddress, $0.count, flags)
+        }
         if count < 0 { dropped += 1 }
     }
 

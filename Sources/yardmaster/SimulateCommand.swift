@@ -125,6 +125,7 @@ struct SimulateCommand: Sendable {
         var settings = FakeBlueZ.Settings()
         settings.adapters = file.adapters
         settings.linksPerAdapter = file.linksPerAdapter
+        settings.host = file.host
         settings.seed = seed ?? file.seed
         settings.beginning = try SimulatedDepot.clock(of: file, at: memory)
         settings.wallTime = RealTime().wallTime

@@ -90,6 +90,7 @@ package struct SimulatedDepot: Sendable {
                 )
             )
         }
+        world.addStrangers(file.host.strangers, every: file.host.strangersInterval)
         for plan in file.goDevices { world.add(plan, slot: memory?.slot(of: plan.serial)) }
     }
 

@@ -10,7 +10,7 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear scan watch exec token image fetch images trust bundle doctor schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear scan watch exec token image fetch images trust bundle simulate doctor schema completion help version --help --version' -- "$cur")
         return
     fi
     if [[ $command == token ]]; then
@@ -246,6 +246,15 @@ _yardmaster() {
         flags='--json --quiet --no-color --help'
         kind=files
         ;;
+    'simulate')
+        flags='--bus --state --seed --quiet --no-color --help'
+        kind=files
+        case $prev in
+        --bus) flags= kind=none ;;
+        --state) flags= kind=directories ;;
+        --seed) flags= kind=none ;;
+        esac
+        ;;
     'doctor')
         flags='--bus --json --quiet --no-color --help'
         case $prev in
@@ -261,7 +270,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear scan watch exec token image fetch images trust bundle doctor schema completion help version'
+        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear scan watch exec token image fetch images trust bundle simulate doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'
