@@ -74,6 +74,10 @@ let package = Package(
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"]),
         adapter("FakeBlueZ", ["Domain", "Threads", "Radio", "DBus", "Simulation"]),
         adapter(
+            "Rehearsal",
+            ["Domain", "Wire", "Threads", "Radio", "DBus", "BlueZ", "Simulation"]
+        ),
+        adapter(
             "VehicleModules",
             ["Domain", "Marked", "Radio", "Modules", "Simulation", "Threads"]
         ),
@@ -96,7 +100,7 @@ let package = Package(
                 "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
                 "Marked",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "Trust",
-                "DBus", "BlueZ", "FakeBlueZ", "CLinux",
+                "DBus", "BlueZ", "FakeBlueZ", "Rehearsal", "CLinux",
             ],
             swiftSettings: common
         ),
@@ -133,7 +137,7 @@ let package = Package(
         tests(
             "FakeBlueZTests",
             [
-                "Domain", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation",
+                "Domain", "Marked", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation",
                 "PrivateBus", "RadioContract",
             ]
         ),

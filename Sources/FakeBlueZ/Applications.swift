@@ -117,10 +117,10 @@ final class Applications {
             for publication in application.publications {
                 if advertised.contains(publication.service), !isBlocked {
                     publication.advertise()
-                    isWaiting = true
                 } else {
                     publication.stopAdvertising()
                 }
+                isWaiting = isWaiting || advertised.contains(publication.service)
             }
         }
         if isWaiting, !isBeating { beat() }

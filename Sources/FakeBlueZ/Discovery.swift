@@ -36,13 +36,12 @@ final class Discovery {
 
     func start(_ call: IncomingCall) {
         guard adapter.air.isOn else { return call.fail(.notReady) }
-        guard daemon.faults.happens(.scanRefused) == nil, !clients.contains(call.sender) else {
-            return call.fail(.busy)
-        }
+        guard !clients.contains(call.sender) else { return call.fail(.busy) }
         if deafness == .untilRescan { deafness = .none }
         let isFirst = clients.isEmpty
         clients.insert(call.sender)
-        call.reply()
+        // Refused because it is under way: the scan is there all the same.
+        if daemon.faults.happens(.scanRefused) != nil { call.fail(.busy) } else { call.reply() }
         guard isFirst else { return }
         listen()
         adapter.update(["Discovering": .boolean(true)])

@@ -36,6 +36,8 @@ package actor FakeBlueZ {
     /// While it is wanted: the name is taken again whenever the bus was lost.
     private var isWanted = false
     private var generation = 0
+    /// For those who let things go wrong; stays over restarts of the service.
+    private var control: Connection?
 
     package init(_ address: BusAddress, _ settings: Settings = Settings()) throws(ThreadError) {
         self.address = address
@@ -85,15 +87,22 @@ package actor FakeBlueZ {
         await leave()
     }
 
+    private func closeControl() async {
+        await control?.close()
+        control = nil
+    }
+
     /// Ends for good.
     package nonisolated func close() async {
         await stop()
+        await closeControl()
         loop.stop()
     }
 
     private func open() async throws(BusError) {
         generation += 1
         let before = generation
+        if await control?.isOpen != true { control = try await openControl() }
         let new = try await Connection.open(address, on: loop)
         guard before == generation else { return await new.close() }
         let rule = SignalRule(
@@ -189,8 +198,13 @@ package actor FakeBlueZ {
         return act { $0.cause(incident) }
     }
 
-    /// How often a method was called, by its name.
-    package func count(_ member: String) -> Int { act { $0.calls[member, default: 0] } }
+    /// The faults that are set and not used up.
+    package var faults: HostFaults { act { $0.faults } }
+
+    /// How often each method was called, by its name.
+    package var calls: [String: Int] { act { $0.calls } }
+
+    package func count(_ member: String) -> Int { calls[member, default: 0] }
 
     package var figures: HostFigures { act { $0.figures } }
 }

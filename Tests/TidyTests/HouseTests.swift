@@ -22,6 +22,9 @@ import Testing
         ],
         "Simulation": ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"],
         "FakeBlueZ": ["Domain", "Threads", "Radio", "DBus", "Simulation"],
+        "Rehearsal": [
+            "Domain", "Wire", "Threads", "Radio", "DBus", "BlueZ", "Simulation",
+        ],
         "VehicleModules": [
             "Domain", "Marked", "Radio", "Modules", "Simulation", "Threads",
         ],
