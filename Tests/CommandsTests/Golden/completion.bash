@@ -10,7 +10,7 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle simulate doctor schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle systemd simulate doctor schema completion help version --help --version' -- "$cur")
         return
     fi
     if [[ $command == history && ${COMP_WORDS[2]} != -* ]]; then
@@ -44,6 +44,13 @@ _yardmaster() {
     if [[ $command == bundle ]]; then
         if ((COMP_CWORD == 2)); then
             mapfile -t COMPREPLY < <(compgen -W 'create verify show' -- "$cur")
+            return
+        fi
+        command+=" ${COMP_WORDS[2]}"
+    fi
+    if [[ $command == systemd ]]; then
+        if ((COMP_CWORD == 2)); then
+            mapfile -t COMPREPLY < <(compgen -W 'print' -- "$cur")
             return
         fi
         command+=" ${COMP_WORDS[2]}"
@@ -270,11 +277,21 @@ _yardmaster() {
         flags='--json --quiet --no-color --help'
         kind=files
         ;;
+    'systemd print')
+        flags='--unit --program --profiles --json --quiet --no-color --help'
+        kind=files
+        case $prev in
+        --unit) flags= arguments='service timer' ;;
+        --program) flags= kind=files ;;
+        --profiles) flags= kind=directories ;;
+        esac
+        ;;
     'simulate')
-        flags='--bus --state --seed --quiet --no-color --help'
+        flags='--bus --adapter --state --seed --quiet --no-color --help'
         kind=files
         case $prev in
         --bus) flags= kind=none ;;
+        --adapter) flags= kind=none ;;
         --state) flags= kind=directories ;;
         --seed) flags= kind=none ;;
         esac
@@ -294,7 +311,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle simulate doctor schema completion help version'
+        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle systemd simulate doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'
