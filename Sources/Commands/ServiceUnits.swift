@@ -87,7 +87,7 @@ package struct ServiceUnits: Sendable {
 
             [Service]
             Type=oneshot
-            # More flags, such as YARDMASTER_FLAGS=--events /var/lib/yardmaster/events.jsonl
+            # More flags, such as YARDMASTER_FLAGS="--events /var/lib/yardmaster/events.jsonl"
             EnvironmentFile=-/etc/default/yardmaster
             ExecStart=\(Self.word(program)) run --report %S/yardmaster/reports/\(name).html \
             $YARDMASTER_FLAGS \(manifest)

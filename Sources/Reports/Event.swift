@@ -233,6 +233,19 @@ package struct AdapterUse: Sendable, Equatable {
     package let busy: Duration
     /// Time of its links, where the radio can tell.
     package var linked: Duration?
+    /// When it was at work, from the run's begin on, in the order of time.
+    package var spans: [Span] = []
+
+    /// A time in which some vehicle had a turn, as distances from the run's begin.
+    package struct Span: Sendable, Equatable {
+        package let from: Duration
+        package let to: Duration
+
+        package init(from: Duration, to: Duration) {
+            self.from = from
+            self.to = to
+        }
+    }
 
     package init(name: String, busy: Duration) {
         self.name = name

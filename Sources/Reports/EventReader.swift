@@ -154,6 +154,12 @@ package enum EventReader {
             else { return nil }
             var use = AdapterUse(name: name, busy: busy)
             use.linked = fields.duration("link_seconds")
+            use.spans = (value["busy"]?.array ?? []).compactMap { span in
+                guard let ends = span.array, ends.count == 2,
+                    let from = Fields.duration(ends[0]), let to = Fields.duration(ends[1])
+                else { return nil }
+                return AdapterUse.Span(from: from, to: to)
+            }
             return use
         }
         return end
@@ -185,8 +191,10 @@ private struct Fields {
     var failure: FailureClass? { text("class").flatMap { FailureClass(rawValue: $0) } }
 
     /// Milliseconds are what was written.
-    func duration(_ name: String) -> Duration? {
-        switch value[name] {
+    func duration(_ name: String) -> Duration? { value[name].flatMap(Self.duration) }
+
+    static func duration(_ value: JSONValue) -> Duration? {
+        switch value {
         case .integer(let seconds): .seconds(seconds)
         case .number(let seconds) where seconds.magnitude < 1e12:
             .milliseconds(Int64((seconds * 1_000).rounded()))

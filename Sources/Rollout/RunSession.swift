@@ -80,6 +80,7 @@ struct RunSession {
     }
 
     func run() async throws(JournalError) -> RunResult {
+        let began = depot.time.now
         try await leaveAlone()
         await withDiscardingTaskGroup { group in
             group.addTask { await self.keepTime() }
@@ -102,7 +103,16 @@ struct RunSession {
         try await ledger.end(ending)
         var result = ledger.result(ending)
         result.adapters = turns.with { state in
-            state.scheduler.dispatch.adapters.map { AdapterUse(name: $0.name, busy: $0.busy) }
+            state.scheduler.dispatch.adapters.map { adapter in
+                var use = AdapterUse(name: adapter.name, busy: adapter.busy)
+                use.spans = adapter.spans.map {
+                    AdapterUse.Span(
+                        from: began.duration(to: $0.from),
+                        to: began.duration(to: $0.to)
+                    )
+                }
+                return use
+            }
         }
         return result
     }

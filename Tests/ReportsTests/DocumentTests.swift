@@ -88,6 +88,27 @@ import Testing
         #expect(page.contains("at work 9.5s (48 %), free 10s"))
     }
 
+    @Test func `when an adapter was taken is drawn, as far as it is known`() throws {
+        var story = RunStory()
+        for event in try Sample.full() {
+            guard case .runEnded(var end) = event.body else {
+                story.note(event)
+                continue
+            }
+            #expect(!HTMLReport.text(story).contains("<rect class=\"taken\""))
+            end.adapters = [AdapterUse(name: "hci1", busy: .seconds(600))]
+            end.adapters[0].spans = [.init(from: .seconds(100), to: .seconds(700))]
+            story.note(Event(number: event.number, time: event.time, body: .runEnded(end)))
+        }
+        let rows = HTMLReport.text(story).split(separator: "<figcaption>").dropFirst()
+        #expect(rows.first?.contains("\"taken\"") == false)
+        #expect(
+            rows.last?.contains("<rect class=\"taken\" x=\"141.39\" y=\"0\" width=\"858.61\"")
+                == true
+        )
+        #expect(rows.last?.contains("at work 10m (86 %), free 1m38s") == true)
+    }
+
     @Test func `waves show how far they came, also those not begun`() throws {
         let page = HTMLReport.text(try story())
         let waves = page.split(separator: "<li><b>wave ").dropFirst().map {

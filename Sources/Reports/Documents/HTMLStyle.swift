@@ -5,14 +5,14 @@ enum HTMLStyle {
           --ground: #ffffff; --text: #1d2329; --faint: #5b6670; --line: #d6dce1; --card: #f4f6f8;
           --good: #006b52; --wait: #8a5a00; --bad: #b3261e;
           --search: #9aa4ad; --connect: #56b4e9; --transfer: #0072b2; --settle: #e69f00;
-          --interrupted: #d55e00;
+          --interrupted: #d55e00; --taken: #d3dde6;
         }
         @media (prefers-color-scheme: dark) {
           :root {
             --ground: #14181c; --text: #e6eaee; --faint: #9aa6b1; --line: #333c45; --card: #1d2329;
             --good: #4fd1a5; --wait: #f0b94a; --bad: #ff8a80;
             --search: #6b7680; --connect: #7cc7f2; --transfer: #3d9bdc; --settle: #e8ab2a;
-            --interrupted: #f0783c;
+            --interrupted: #f0783c; --taken: #34424f;
           }
         }
         * { box-sizing: border-box; }
@@ -48,6 +48,7 @@ enum HTMLStyle {
         .transfer { fill: var(--transfer); background: var(--transfer); }
         .settle { fill: var(--settle); background: var(--settle); }
         .interrupted { fill: var(--interrupted); background: var(--interrupted); }
+        .taken { fill: var(--taken); background: var(--taken); }
         figure { margin: 0 0 10px; }
         svg { display: block; width: 100%; background: var(--card); }
         .axis { display: flex; justify-content: space-between; font-size: .85em; }

@@ -26,13 +26,15 @@ enum HTMLTimeLine {
                 segments.filter { $0.adapter == adapter },
                 first,
                 total,
-                story.end?.run.adapters.first { $0.name == adapter }
+                story.end?.run.adapters.first { $0.name == adapter },
+                sinceBegin: (story.began ?? first).duration(to: first)
             )
         }
         let ticks = (0...4).map { "<span>+\((total * $0 / 4).brief)</span>" }.joined()
-        let legend = RunStory.Phase.allCases.map {
-            "<li><i class=\"\($0.rawValue)\"></i>\($0.name)</li>"
-        }.joined()
+        let legend =
+            RunStory.Phase.allCases.map {
+                "<li><i class=\"\($0.rawValue)\"></i>\($0.name)</li>"
+            }.joined() + "<li><i class=\"taken\"></i>adapter taken</li>"
         return """
             <section><h2>Time line</h2>
             <ul class="legend">\(legend)</ul>
@@ -47,7 +49,8 @@ enum HTMLTimeLine {
         _ segments: [RunStory.Segment],
         _ start: WallTime,
         _ total: Duration,
-        _ use: AdapterUse?
+        _ use: AdapterUse?,
+        sinceBegin: Duration
     ) -> String {
         let scale = width / Double(total.nanoseconds)
         /// Where each lane ends so far.
@@ -74,7 +77,14 @@ enum HTMLTimeLine {
         }
         let lanes = max(work.count, 1)
         let height = lanes * lane + strip
-        var rects = work.enumerated().flatMap { index, pieces in
+        // Whoever has the adapter may also only watch a module that comes to rest.
+        var rects = (use?.spans ?? []).map { span in
+            let from = max(Double((span.from - sinceBegin).nanoseconds) * scale, 0)
+            let to = min(Double((span.to - sinceBegin).nanoseconds) * scale, width)
+            return "<rect class=\"taken\" x=\"\(Markup.number(from, digits: 2))\" y=\"0\" "
+                + "width=\"\(Markup.number(max(to - from, 0), digits: 2))\" height=\"\(height)\"/>"
+        }
+        rects += work.enumerated().flatMap { index, pieces in
             pieces.map { rect($0, top: index * lane, height: lane) }
         }
         rects += restarts.map { rect($0, top: lanes * lane, height: strip) }
