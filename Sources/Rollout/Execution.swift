@@ -28,6 +28,8 @@ final class Execution {
     var heard: ModuleSighting?
     /// Preconditions that did not hold, the last of each.
     var problems: [Problem] = []
+    /// With whom there was a link: the host remembers what it was then.
+    private var met: Peer?
     private var suspicion = SecretSuspicion()
     private let began: Moment
     /// How the execution before this one ended, when nobody knows what it did.
@@ -92,6 +94,7 @@ final class Execution {
             )
         case .granted(let lease):
             let verdict = try await attempts()
+            await forgetModule()
             try await depot.coordinator.release(lease)
             return verdict
         }
@@ -339,6 +342,8 @@ final class Execution {
 
     /// Hears the module in whichever role it is, within one search.
     func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
+        // With the same address it may be another program by now, with other services.
+        if !hasLink { await forgetModule() }
         let stop = depot.stop
         let sighting: ModuleSighting?
         do throws(RadioError) {
@@ -357,6 +362,7 @@ final class Execution {
 
     func connect(to sighting: ModuleSighting) async throws(RadioError) -> any Link {
         let deadline = time.now.advanced(by: depot.rules.connectTimeout)
+        met = sighting.peer
         return try await depot.central.connect(to: sighting.peer, before: deadline)
     }
 
@@ -395,6 +401,13 @@ final class Execution {
     var hasLink: Bool { application != nil || receiver != nil }
 
     func forgetLink() { (application, receiver) = (nil, nil) }
+
+    /// Has the host drop what it keeps about the module, which would pile up else.
+    private func forgetModule() async {
+        guard let peer = met else { return }
+        met = nil
+        await depot.central.forget(peer)
+    }
 
     /// A module that refuses our secret twice is not asked a third time.
     func halt(after error: ModuleError, _ doing: String) -> Halt {
