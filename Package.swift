@@ -129,7 +129,8 @@ let package = Package(
             [
                 "Domain", "Marked", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation",
                 "PrivateBus", "RadioContract",
-            ]
+            ],
+            resources: [.copy("Clients")]
         ),
         tests("DBusTests", ["Domain", "Threads", "DBus", "CDBus", "PrivateBus"]),
         tests("DomainTests", ["Domain"]),
@@ -155,7 +156,7 @@ let package = Package(
             "ShimTests",
             ["CCurl", "CDBus", "COpenSSL", "CSQLite", "CYAML", "CZlib"]
         ),
-        tests("ProgramTests", ["yardmaster", "SetLights"]),
+        tests("ProgramTests", ["PrivateBus", "yardmaster", "SetLights"]),
         tests("WireTests", ["Domain", "Wire"]),
         tests(
             "SimulationTests",
