@@ -129,8 +129,7 @@ import Testing
         process.executableURL = URL(filePath: "/usr/bin/dbus-send")
         process.arguments = [
             "--bus=\(bus.address)", "--print-reply", "--dest=ee.yardmaster.Depot",
-            "/ee/yardmaster/depot", "ee.yardmaster.Depot1.Cause", "string:\(incident)",
-            "dict:string:variant:",
+            "/ee/yardmaster/depot", "ee.yardmaster.Depot1.Order", "string:\(incident)",
         ]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
