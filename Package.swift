@@ -139,7 +139,8 @@ let package = Package(
             [
                 "Domain", "Marked", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation",
                 "PrivateBus", "RadioContract",
-            ]
+            ],
+            resources: [.copy("Clients")]
         ),
         tests("DBusTests", ["Domain", "Threads", "DBus", "CDBus", "PrivateBus"]),
         tests("DomainTests", ["Domain"]),
@@ -165,7 +166,7 @@ let package = Package(
             "ShimTests",
             ["CCurl", "CDBus", "COpenSSL", "CSQLite", "CYAML", "CZlib"]
         ),
-        tests("ProgramTests", ["yardmaster", "SetLights"]),
+        tests("ProgramTests", ["PrivateBus", "yardmaster", "SetLights"]),
         tests("WireTests", ["Domain", "Wire"]),
         tests(
             "SimulationTests",
