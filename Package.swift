@@ -130,9 +130,18 @@ let package = Package(
             path: "Tests/PrivateBus",
             swiftSettings: common
         ),
+        .target(
+            name: "ScriptedHost",
+            dependencies: ["Domain", "Threads", "DBus", "RadioContract"],
+            path: "Tests/ScriptedHost",
+            swiftSettings: common
+        ),
         tests(
             "BlueZTests",
-            ["Domain", "Threads", "Radio", "DBus", "BlueZ", "PrivateBus", "RadioContract"]
+            [
+                "Domain", "Threads", "Radio", "DBus", "BlueZ", "PrivateBus", "RadioContract",
+                "ScriptedHost",
+            ]
         ),
         tests(
             "FakeBlueZTests",
@@ -255,6 +264,16 @@ if Context.environment["YARDMASTER_BENCH"] != nil {
             name: "token-issuer",
             dependencies: ["Domain", "Simulation"],
             path: "Bench/tokens",
+            swiftSettings: common
+        )
+    )
+    package.targets.append(
+        .executableTarget(
+            name: "bluez-bench",
+            dependencies: [
+                "BlueZ", "DBus", "Domain", "Radio", "RadioContract", "PrivateBus", "ScriptedHost",
+            ],
+            path: "Bench/bluez",
             swiftSettings: common
         )
     )
