@@ -15,7 +15,7 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case bundleVerify = "bundle verify"
     case bundleShow = "bundle show"
     case systemdPrint = "systemd print"
-    case doctor, schema, completion, man, help, version
+    case simulate, doctor, schema, completion, man, help, version
 }
 
 /// One command: everything that parsing, help, manual and completions know about it.

@@ -198,6 +198,8 @@ package struct Verdict: Sendable, Equatable {
     /// Image bytes sent over the air in this run, repeats included.
     package let bytesSent: ByteCount
     package let took: Duration
+    /// Preconditions that did not hold.
+    package let problems: [Problem]
 
     package init(
         outcome: Outcome,
@@ -208,8 +210,10 @@ package struct Verdict: Sendable, Equatable {
         attempts: Int,
         interruptions: Int = 0,
         bytesSent: ByteCount,
-        took: Duration
+        took: Duration,
+        problems: [Problem] = []
     ) {
+        self.problems = problems
         self.outcome = outcome
         self.failure = failure
         self.message = message

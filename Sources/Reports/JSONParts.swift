@@ -16,8 +16,19 @@ extension Verdict {
             "interruptions": .int(interruptions),
             "bytes": .int(bytesSent.bytes),
             "seconds": .seconds(took),
+            "problems": problems.isEmpty ? nil : .array(problems.map(\.json)),
         ])
         return value.members ?? []
+    }
+}
+
+extension Problem {
+    package var json: JSONValue {
+        .object([
+            "check": .string(check),
+            "measured": .string(measured),
+            "required": .string(required),
+        ])
     }
 }
 

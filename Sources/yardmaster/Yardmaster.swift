@@ -42,9 +42,9 @@ enum Yardmaster {
         switch invocation.command {
         case .version, .help, .man, .completion, .schema, .trust, .bundleShow: return true
         case .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
-            .clear, .history, .historyShow, .scan, .watch, .exec, .tokenShow, .imageInspect, .fetch,
-            .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify, .systemdPrint,
-            .doctor:
+            .clear, .history, .historyShow, .scan, .watch, .exec, .tokenShow, .imageInspect,
+            .fetch, .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify,
+            .systemdPrint, .simulate, .doctor:
             return false
         }
     }
@@ -103,6 +103,7 @@ enum Yardmaster {
         case .help: try HelpCommand(invocation).run(context)
         case .version: VersionCommand(invocation).run(context)
         case .tokenShow: try TokenCommand(invocation).run(context)
+        case .simulate: try await SimulateCommand(invocation, context).run()
         case .doctor: try await DoctorCommand(invocation).run(context)
         case .schema: SchemaCommand().run(context)
         case .validate: try ValidateCommand(invocation, context).run(context)

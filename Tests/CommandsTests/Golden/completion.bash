@@ -10,7 +10,7 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle systemd doctor schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle systemd simulate doctor schema completion help version --help --version' -- "$cur")
         return
     fi
     if [[ $command == history && ${COMP_WORDS[2]} != -* ]]; then
@@ -286,6 +286,16 @@ _yardmaster() {
         --profiles) flags= kind=directories ;;
         esac
         ;;
+    'simulate')
+        flags='--bus --adapter --state --seed --quiet --no-color --help'
+        kind=files
+        case $prev in
+        --bus) flags= kind=none ;;
+        --adapter) flags= kind=none ;;
+        --state) flags= kind=directories ;;
+        --seed) flags= kind=none ;;
+        esac
+        ;;
     'doctor')
         flags='--bus --json --quiet --no-color --help'
         case $prev in
@@ -301,7 +311,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle systemd doctor schema completion help version'
+        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle systemd simulate doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'

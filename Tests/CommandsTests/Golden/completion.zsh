@@ -27,6 +27,7 @@ _yardmaster() {
             'trust:Keep and show what signed repositories are trusted for'
             'bundle:create, verify, show'
             'systemd:print'
+            'simulate:Put a simulated depot in the place of Bluetooth, for any program'
             'doctor:Say what is wrong with this host'\''s Bluetooth'
             'schema:Print the manifest'\''s JSON Schema'
             'completion:Print a shell'\''s completion script'
@@ -384,6 +385,17 @@ _yardmaster() {
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '1:MANIFEST:_files'
         ;;
+    'simulate')
+        _arguments -S \
+            '--bus=''[Serve the depot on the D-Bus bus at this address.]'':ADDRESS: ' \
+            '*--adapter=''[Serve the depot from this adapter of the host, each module from one of its own.]'':ADAPTER: ' \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--seed=''[Draw all chance of the simulation from this number.]'':N: ' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:DEPOT.yaml:_files'
+        ;;
     'doctor')
         _arguments -S \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
@@ -404,7 +416,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle systemd doctor schema completion help version)'
+            '*:COMMAND:(validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle systemd simulate doctor schema completion help version)'
         ;;
     'version')
         _arguments -S \
