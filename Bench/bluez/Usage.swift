@@ -5,7 +5,7 @@ import Glibc
 enum Usage {
     static func processor() -> Duration {
         var use = rusage()
-        getrusage(RUSAGE_SELF.rawValue == 0 ? 0 : 0, &use)
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &use)
         return [use.ru_utime, use.ru_stime].reduce(.zero) { sum, part in
             sum + .seconds(Int64(part.tv_sec)) + .microseconds(Int64(part.tv_usec))
         }
