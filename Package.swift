@@ -167,9 +167,8 @@ let package = Package(
         tests(
             "SMPTests",
             [
-                "Digests", "Domain", "Images", "Marked", "Modules", "Radio", "Sessions",
-                "Simulation",
-                "Wire",
+                "Digests", "Domain", "Images", "Marked", "Modules", "Radio", "Samples",
+                "Sessions", "Simulation", "Wire",
             ],
             resources: [.copy("Fixtures")]
         ),
