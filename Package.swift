@@ -167,8 +167,8 @@ let package = Package(
         tests(
             "SMPTests",
             [
-                "Digests", "Domain", "Images", "Marked", "Modules", "Radio", "Samples",
-                "Sessions", "Simulation", "Wire",
+                "Domain", "Images", "Marked", "Modules", "Radio", "Samples", "Sessions",
+                "Simulation", "Wire",
             ],
             resources: [.copy("Fixtures")]
         ),
