@@ -72,6 +72,11 @@ let package = Package(
             swiftSettings: common
         ),
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"]),
+        adapter("FakeBlueZ", ["Domain", "Threads", "Radio", "DBus", "Simulation"]),
+        adapter(
+            "Rehearsal",
+            ["Domain", "Wire", "Threads", "Radio", "DBus", "BlueZ", "Simulation"]
+        ),
         adapter(
             "VehicleModules",
             ["Domain", "Marked", "Radio", "Modules", "Simulation", "Threads"]
@@ -95,7 +100,7 @@ let package = Package(
                 "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
                 "Marked",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "Trust",
-                "DBus", "BlueZ", "CLinux",
+                "DBus", "BlueZ", "FakeBlueZ", "Rehearsal", "CLinux",
             ],
             swiftSettings: common
         ),
@@ -128,6 +133,13 @@ let package = Package(
         tests(
             "BlueZTests",
             ["Domain", "Threads", "Radio", "DBus", "BlueZ", "PrivateBus", "RadioContract"]
+        ),
+        tests(
+            "FakeBlueZTests",
+            [
+                "Domain", "Marked", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation",
+                "PrivateBus", "RadioContract",
+            ]
         ),
         tests("DBusTests", ["Domain", "Threads", "DBus", "CDBus", "PrivateBus"]),
         tests("DomainTests", ["Domain"]),
@@ -236,6 +248,14 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
 
 // Programs that measure: scripts/bench builds and runs them.
 if Context.environment["YARDMASTER_BENCH"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "token-issuer",
+            dependencies: ["Domain", "Simulation"],
+            path: "Bench/tokens",
+            swiftSettings: common
+        )
+    )
     package.targets.append(
         .executableTarget(
             name: "carshare-bench",
