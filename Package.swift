@@ -189,9 +189,8 @@ let package = Package(
         tests(
             "SMPTests",
             [
-                "Digests", "Domain", "Images", "Marked", "Modules", "Radio", "Sessions",
-                "Simulation",
-                "Wire",
+                "Domain", "Images", "Marked", "Modules", "Radio", "Samples", "Sessions",
+                "Simulation", "Wire",
             ],
             resources: [.copy("Fixtures")]
         ),

@@ -35,7 +35,7 @@ import Wire
                         0,
                         of: order,
                         pace: 0,
-                        isBegun: false,
+                        from: .fresh,
                         unless: { false },
                         progress: { _ in }
                     )
