@@ -119,6 +119,12 @@ let package = Package(
             swiftSettings: common
         ),
         .target(
+            name: "Samples",
+            dependencies: ["Digests", "Domain", "Images", "Simulation", "Wire"],
+            path: "Tests/Samples",
+            swiftSettings: common
+        ),
+        .target(
             name: "PrivateBus",
             dependencies: [],
             path: "Tests/PrivateBus",
@@ -141,8 +147,8 @@ let package = Package(
         tests(
             "RolloutTests",
             [
-                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation",
-                "Images", "Journal", "Manifest", "Reports", "Rollout",
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Samples",
+                "Simulation", "Images", "Journal", "Manifest", "Reports", "Rollout",
             ]
         ),
         tests(
@@ -243,6 +249,14 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
 
 // Programs that measure: scripts/bench builds and runs them.
 if Context.environment["YARDMASTER_BENCH"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "token-issuer",
+            dependencies: ["Domain", "Simulation"],
+            path: "Bench/tokens",
+            swiftSettings: common
+        )
+    )
     package.targets.append(
         .executableTarget(
             name: "carshare-bench",

@@ -139,7 +139,9 @@ package final class PacketSocket: Sendable {
     }
 
     /// Tells `handler` on the loop's thread when the other end hangs up.
-    package func onHangUp(_ handler: @escaping @Sendable () -> Void) { read({ _ in }, onEnd: handler) }
+    package func onHangUp(_ handler: @escaping @Sendable () -> Void) {
+        read({ _ in }, onEnd: handler)
+    }
 
     /// From any thread, and again.
     package func close() {

@@ -2,9 +2,9 @@ extension Command {
     /// Every command, in the order that help lists them.
     package static let all: [Command] = [
         .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
-        .clear, .scan, .watch, .exec, .tokenShow, .imageInspect, .fetch, .imagesList, .imagesVerify,
-        .imagesPrune, .trust, .bundleCreate, .bundleVerify, .bundleShow, .simulate, .doctor,
-        .schema,
+        .clear, .history, .historyShow, .scan, .watch, .exec, .tokenShow, .imageInspect, .fetch,
+        .imagesList, .imagesVerify, .imagesPrune, .trust, .bundleCreate, .bundleVerify,
+        .bundleShow, .systemdPrint, .simulate, .doctor, .schema,
         .completion, .man, .help, .version,
     ]
 

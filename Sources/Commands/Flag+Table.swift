@@ -150,6 +150,13 @@ extension Flag {
         fallback: "the one that ran last"
     )
 
+    static let last = Flag(
+        "last",
+        value: Value("N", .whole),
+        help: "How many runs to list.",
+        fallback: "20"
+    )
+
     static let expiry = Flag(
         "for",
         value: Value("TIME", .duration),

@@ -109,7 +109,8 @@ package final class SimulatedLink: Link {
         _ = try await air.request(number, .write(bytes, characteristic), before: deadline)
     }
 
-    package func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError) {
+    package func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError)
+    {
         try require(characteristic)
         guard bytes.count <= maximumLength else { throw .tooLong(limit: maximumLength) }
         try await air.send(number, bytes, to: characteristic)
