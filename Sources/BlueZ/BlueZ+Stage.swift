@@ -41,7 +41,7 @@ extension BlueZ {
     /// Returns when BlueZ has let go of it, or does not answer.
     func closeStage(_ id: ObjectIdentifier) async {
         guard let stage = stages[id] else { return }
-        if let central = stage.present { endCentral(central, stage) }
+        if let central = stage.present { await disconnect(central, stage) }
         stage.ended()
         stages[id] = nil
         lane(stage.word).servesCentral = false
@@ -84,7 +84,7 @@ extension BlueZ {
         }
         guard adapter.isPowered else { return stage.ended() }
         if let central = stage.present, mirror.devices[central.device]?.isConnected == false {
-            central.lose()
+            central.close()
         }
     }
 
@@ -126,7 +126,7 @@ extension BlueZ {
         before deadline: Moment
     ) async throws(RadioError) -> BlueZCentralLink {
         guard let stage = stages[id] else { throw .serviceUnavailable }
-        if let central = stage.present { endCentral(central, stage) }
+        if let central = stage.present { await disconnect(central, stage) }
         defer { withdrawAdvertisement(stage) }
         while true {
             try check(stage)
@@ -216,8 +216,8 @@ extension BlueZ {
         ) { _ in }
     }
 
-    func endCentral(_ central: CentralState, _ stage: Stage) {
-        central.lose()
+    private func endCentral(_ central: CentralState, _ stage: Stage) {
+        central.close()
         if stage.present === central { stage.present = nil }
         if let writer = stage.writers.removeValue(forKey: central.device) { writer.socket.close() }
         lane(stage.word).servesCentral = false
@@ -232,7 +232,8 @@ extension BlueZ {
     }
 
     private func disconnect(_ central: CentralState, _ stage: Stage) async {
-        endCentral(central, stage)
+        central.lose()
+        defer { endCentral(central, stage) }
         let before = generation
         guard mirror.devices[central.device]?.isConnected == true else { return }
         sendDisconnect(central.device)
@@ -387,7 +388,7 @@ extension BlueZ {
             self?.assumeIsolated { host in
                 for stage in host.stages.values {
                     for central in [stage.present, stage.arrived] {
-                        if let central, ObjectIdentifier(central) == id { central.lose() }
+                        if let central, ObjectIdentifier(central) == id { central.close() }
                     }
                 }
                 host.runWatchers()

@@ -35,8 +35,8 @@ final class Stage {
     /// Nothing comes of it any more: whoever holds its central is told.
     func ended() {
         isEnded = true
-        present?.lose()
-        arrived?.lose()
+        present?.close()
+        arrived?.close()
         arrived = nil
         for writer in writers.values { writer.socket.close() }
         writers = [:]
@@ -69,7 +69,13 @@ final class CentralState {
         guard !isLost else { return }
         isLost = true
         link?.markLost()
-        notify.close()
         mailbox.end(.linkLost)
+    }
+
+    /// Lets its socket go too: only when its link is gone, for bluetoothd 5.82 dies of a socket
+    /// that is closed under a link.
+    func close() {
+        lose()
+        notify.close()
     }
 }

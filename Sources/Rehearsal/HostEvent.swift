@@ -60,9 +60,23 @@ struct HostRequest: Sendable {
     }
 }
 
+extension HostRequest {
+    /// Ends a request that the module does not hear any more: its link ends, and real BlueZ must
+    /// not be left without a word until then.
+    ///
+    /// A write was acknowledged by the module's stack; bluetoothd 5.82 dies when it is answered, or
+    /// given up, after the end of its link. An error would be taken for the module's own.
+    func endUnheard() {
+        switch kind {
+        case .write, .command: call.reply()
+        case .read, .subscribe: call.fail(ErrorReply(.linkLost))
+        }
+    }
+}
+
 extension ErrorReply {
     /// As BlueZ wants to hear it, so that the central gets the error of the protocol.
-    init(_ error: RadioError, isRead: Bool) {
+    init(_ error: RadioError) {
         let name =
             switch error {
             case .att(.insufficientAuthorization): "NotAuthorized"

@@ -13,17 +13,18 @@ final class LinkSession: Sendable {
     let central: ObjectPath
     private let requests: AsyncStream<HostRequest>
     private let entrance: AsyncStream<HostRequest>.Continuation
+    /// Let go only when the real link is gone: bluetoothd 5.82 dies of a socket that is closed
+    /// before.
+    private let sockets = Monitor<[PacketSocket]>([])
 
     init(central: ObjectPath) {
         self.central = central
         (requests, entrance) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(4_096))
     }
 
-    /// Takes a request up; refused when too many wait, or the link is over.
+    /// Takes a request up, unless too many wait or the link is over.
     func take(_ request: HostRequest) {
-        guard case .enqueued = entrance.yield(request) else {
-            return request.call.fail(ErrorReply("org.bluez.Error.Failed", "the link is over"))
-        }
+        guard case .enqueued = entrance.yield(request) else { return request.endUnheard() }
     }
 
     /// No request comes any more: the central is gone.
@@ -37,12 +38,15 @@ final class LinkSession: Sendable {
                 if link == nil {
                     link = await place.connect(mtu: request.mtu)
                     guard let made = link else {
-                        request.call.fail(ErrorReply(.connectFailed, isRead: false))
+                        request.endUnheard()
                         break
                     }
                     group.addTask { await self.watch(made, place) }
                 }
-                guard let link else { break }
+                guard let link else {
+                    request.endUnheard()
+                    break
+                }
                 if let pump = await answer(request, on: link, place) {
                     group.addTask { await pump() }
                 }
@@ -52,6 +56,7 @@ final class LinkSession: Sendable {
             group.cancelAll()
             await place.host.disconnect(central)
         }
+        for socket in sockets.withLock({ $0 }) { socket.close() }
     }
 
     /// Ends the session when the module has ended the link.
@@ -94,12 +99,10 @@ final class LinkSession: Sendable {
                 )
                 return subscribed(request, subscription, place)
             }
+        } catch .linkLost {
+            request.endUnheard()
         } catch {
-            if case .read = request.kind {
-                call.fail(ErrorReply(error, isRead: true))
-            } else {
-                call.fail(ErrorReply(error, isRead: false))
-            }
+            call.fail(ErrorReply(error))
         }
         return nil
     }
@@ -118,6 +121,7 @@ final class LinkSession: Sendable {
         }
         // What comes back on it is the word that an indication was confirmed.
         socket.onHangUp {}
+        sockets.withLock { $0.append(socket) }
         request.call.reply(.descriptor(pair.theirs), .uint16(UInt16(request.mtu)))
         return {
             while !Task.isCancelled {
@@ -129,7 +133,6 @@ final class LinkSession: Sendable {
                     continue
                 } catch { break }
             }
-            socket.close()
         }
     }
 
