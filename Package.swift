@@ -74,6 +74,10 @@ let package = Package(
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"]),
         adapter("FakeBlueZ", ["Domain", "Threads", "Radio", "DBus", "Simulation"]),
         adapter(
+            "Rehearsal",
+            ["Domain", "Wire", "Threads", "Radio", "DBus", "BlueZ", "Simulation"]
+        ),
+        adapter(
             "VehicleModules",
             ["Domain", "Marked", "Radio", "Modules", "Simulation", "Threads"]
         ),
@@ -96,7 +100,7 @@ let package = Package(
                 "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
                 "Marked",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "Trust",
-                "DBus", "BlueZ", "FakeBlueZ", "CLinux",
+                "DBus", "BlueZ", "FakeBlueZ", "Rehearsal", "CLinux",
             ],
             swiftSettings: common
         ),
@@ -112,6 +116,12 @@ let package = Package(
             name: "RadioContract",
             dependencies: ["Domain", "Radio", "Simulation"],
             path: "Tests/RadioContract",
+            swiftSettings: common
+        ),
+        .target(
+            name: "Samples",
+            dependencies: ["Digests", "Domain", "Images", "Simulation", "Wire"],
+            path: "Tests/Samples",
             swiftSettings: common
         ),
         .target(
@@ -138,8 +148,8 @@ let package = Package(
         tests(
             "RolloutTests",
             [
-                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation",
-                "Images", "Journal", "Manifest", "Reports", "Rollout",
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Samples",
+                "Simulation", "Images", "Journal", "Manifest", "Reports", "Rollout",
             ]
         ),
         tests(
@@ -240,6 +250,14 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
 
 // Programs that measure: scripts/bench builds and runs them.
 if Context.environment["YARDMASTER_BENCH"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "token-issuer",
+            dependencies: ["Domain", "Simulation"],
+            path: "Bench/tokens",
+            swiftSettings: common
+        )
+    )
     package.targets.append(
         .executableTarget(
             name: "carshare-bench",

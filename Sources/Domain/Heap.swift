@@ -1,45 +1,45 @@
 /// A queue from which the least element is taken first.
+///
+/// Inlined into whoever uses it: unspecialised it took a fifth of a simulated run.
 package struct Heap<Element: Comparable> {
-    private var elements: [Element] = []
+    @usableFromInline var elements: [Element] = []
 
-    package init() {}
+    @inlinable package init() {}
 
-    package var first: Element? { elements.first }
-    package var isEmpty: Bool { elements.isEmpty }
+    @inlinable package var first: Element? { elements.first }
+    @inlinable package var isEmpty: Bool { elements.isEmpty }
 
-    package mutating func insert(_ element: Element) {
+    @inlinable package mutating func insert(_ element: Element) {
+        var child = elements.count
         elements.append(element)
-        var child = elements.count - 1
         while child > 0 {
             let parent = (child - 1) / 2
-            guard elements[child] < elements[parent] else { return }
-            elements.swapAt(child, parent)
+            guard element < elements[parent] else { break }
+            elements[child] = elements[parent]
             child = parent
         }
+        elements[child] = element
     }
 
-    package mutating func takeFirst() -> Element? {
+    @inlinable package mutating func takeFirst() -> Element? {
         guard let first = elements.first else { return nil }
         let last = elements.removeLast()
-        if !elements.isEmpty {
-            elements[0] = last
-            sinkFirst()
-        }
+        if !elements.isEmpty { sink(last) }
         return first
     }
 
-    private mutating func sinkFirst() {
+    /// Puts an element in the place of the first, or of the one below that it has to let pass.
+    @inlinable mutating func sink(_ element: Element) {
         var parent = 0
         while true {
-            var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2]
-            where child < elements.count && elements[child] < elements[least] {
-                least = child
-            }
-            if least == parent { return }
-            elements.swapAt(parent, least)
-            parent = least
+            var child = 2 * parent + 1
+            guard child < elements.count else { break }
+            if child + 1 < elements.count, elements[child + 1] < elements[child] { child += 1 }
+            guard elements[child] < element else { break }
+            elements[parent] = elements[child]
+            parent = child
         }
+        elements[parent] = element
     }
 }
 

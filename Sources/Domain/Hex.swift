@@ -2,7 +2,9 @@
 package enum Hex {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    package static func text(_ bytes: some Collection<UInt8>) -> String {
+    package static func text(_ bytes: some Collection<UInt8>) -> String { spelled(Array(bytes)) }
+
+    private static func spelled(_ bytes: [UInt8]) -> String {
         var characters: [UInt8] = []
         characters.reserveCapacity(bytes.count * 2)
         for byte in bytes {

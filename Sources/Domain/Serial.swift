@@ -14,7 +14,8 @@ package struct Serial: Hashable, Sendable, Comparable, CustomStringConvertible {
 
     /// The serial of a module that advertises it as raw bytes: two hex digits a byte.
     package init?(bytes: some Collection<UInt8>) {
-        self.init(Hex.text(bytes))
+        guard (1...32).contains(bytes.count) else { return nil }
+        text = Hex.text(bytes)
     }
 
     package var description: String { text }

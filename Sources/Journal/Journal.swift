@@ -154,10 +154,17 @@ extension Journal {
 
 extension Journal {
     /// Writes the whole record; `durably` where losing it to a power cut would do harm.
-    package func record(_ execution: ExecutionRecord, durably: Bool) throws(JournalError) {
+    ///
+    /// Events are written with it, or neither is.
+    package func record(
+        _ execution: ExecutionRecord,
+        durably: Bool,
+        with events: [EventRecord] = []
+    ) throws(JournalError) {
         let database = try opened()
         try database.transaction(durably ? .durable : .relaxed) { () throws(JournalError) in
             try database.statement(ExecutionRecord.upsert).run(execution.values)
+            try Self.insert(events, in: database)
         }
     }
 
@@ -239,11 +246,19 @@ extension Journal {
         guard !events.isEmpty else { return }
         let database = try opened()
         try database.transaction(.relaxed) { () throws(JournalError) in
-            let insert = try database.statement(
-                "INSERT INTO events (\(EventRecord.columns)) VALUES (?, ?, ?, ?, ?, ?)"
-            )
-            for event in events { try insert.run(event.values) }
+            try Self.insert(events, in: database)
         }
+    }
+
+    private static func insert(
+        _ events: [EventRecord],
+        in database: JournalDatabase
+    ) throws(JournalError) {
+        guard !events.isEmpty else { return }
+        let insert = try database.statement(
+            "INSERT INTO events (\(EventRecord.columns)) VALUES (?, ?, ?, ?, ?, ?)"
+        )
+        for event in events { try insert.run(event.values) }
     }
 
     /// Up to `limit` events of a run after the one numbered `number`, in order.

@@ -23,6 +23,9 @@ final class JournalDatabase {
     /// Only `Statement` and errors use it.
     let handle: OpaquePointer
     private var durability: Durability?
+    /// Statements that nobody uses just now: to prepare one costs more than to run it.
+    private var idle: [String: OpaquePointer] = [:]
+    private static let mostIdle = 64
 
     init(path: String, mode: Mode) throws(JournalError) {
         var handle: OpaquePointer?
@@ -46,7 +49,23 @@ final class JournalDatabase {
         self.handle = handle
     }
 
-    deinit { sqlite3_close_v2(handle) }
+    deinit {
+        for statement in idle.values { sqlite3_finalize(statement) }
+        sqlite3_close_v2(handle)
+    }
+
+    func takeIdle(_ sql: String) -> OpaquePointer? { idle.removeValue(forKey: sql) }
+
+    /// Ends what the statement was at; it holds no row and no value of its last use.
+    func giveBack(_ statement: OpaquePointer, of sql: String) {
+        sqlite3_reset(statement)
+        guard idle.count < Self.mostIdle, idle[sql] == nil else {
+            sqlite3_finalize(statement)
+            return
+        }
+        sqlite3_clear_bindings(statement)
+        idle[sql] = statement
+    }
 
     func execute(_ sql: String) throws(JournalError) {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else {
@@ -67,10 +86,10 @@ final class JournalDatabase {
             try execute("PRAGMA synchronous = \(durability.rawValue)")
             self.durability = durability
         }
-        try execute("BEGIN IMMEDIATE")
+        try statement("BEGIN IMMEDIATE").run()
         do {
             let result = try body()
-            try execute("COMMIT")
+            try statement("COMMIT").run()
             return result
         } catch {
             // SQLite has rolled back by itself after some errors, a full disk among them.

@@ -10,22 +10,29 @@ enum Value {
     init(_ text: String?) { self = text.map { .text($0) } ?? .null }
 }
 
-/// One prepared statement, freed with its value.
+/// One prepared statement, given back with its value.
 struct Statement: ~Copyable {
+    private let sql: String
     private let pointer: OpaquePointer
     private let database: JournalDatabase
 
     init(_ sql: String, in database: JournalDatabase) throws(JournalError) {
+        self.sql = sql
+        self.database = database
+        if let pointer = database.takeIdle(sql) {
+            self.pointer = pointer
+            return
+        }
         var pointer: OpaquePointer?
-        let code = sqlite3_prepare_v2(database.handle, sql, -1, &pointer, nil)
+        let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+        let code = sqlite3_prepare_v3(database.handle, sql, -1, flags, &pointer, nil)
         guard code == SQLITE_OK, let pointer else {
             throw JournalError("prepare", handle: database.handle)
         }
         self.pointer = pointer
-        self.database = database
     }
 
-    deinit { sqlite3_finalize(pointer) }
+    deinit { database.giveBack(pointer, of: sql) }
 
     /// Runs it to its end, once, and ignores rows.
     borrowing func run(_ values: [Value] = []) throws(JournalError) {

@@ -16,8 +16,19 @@ extension Verdict {
             "interruptions": .int(interruptions),
             "bytes": .int(bytesSent.bytes),
             "seconds": .seconds(took),
+            "problems": problems.isEmpty ? nil : .array(problems.map(\.json)),
         ])
         return value.members ?? []
+    }
+}
+
+extension Problem {
+    package var json: JSONValue {
+        .object([
+            "check": .string(check),
+            "measured": .string(measured),
+            "required": .string(required),
+        ])
     }
 }
 
@@ -42,6 +53,9 @@ extension RunEnd {
                 "name": .string(use.name),
                 "busy_seconds": .seconds(use.busy),
                 "link_seconds": use.linked.map { .seconds($0) },
+                "busy": use.spans.isEmpty
+                    ? nil
+                    : .array(use.spans.map { .array([.seconds($0.from), .seconds($0.to)]) }),
             ])
         }
         return [

@@ -10,6 +10,10 @@ package final class EventStream: Sendable {
         var line = EventLine()
         /// What the journal has not got yet.
         var unsaved: [EventRecord] = []
+        /// From the first event on that the journal must have before anybody is told.
+        var waiting: [Event] = []
+        /// Their numbers.
+        var held: Set<Int> = []
     }
 
     private let run: Int
@@ -30,23 +34,60 @@ package final class EventStream: Sendable {
 
     package func emit(_ body: Event.Body) {
         state.withLock { state in
-            state.count += 1
-            let event = Event(number: state.count, time: time.wallTime, body: body)
-            if event.body.isKept {
-                let json = state.line.line(event)
-                state.unsaved.append(
-                    EventRecord(
-                        run: run,
-                        number: event.number,
-                        time: event.time,
-                        kind: event.body.kind,
-                        vehicle: event.body.vehicle,
-                        json: String(json.dropLast())
-                    )
-                )
-            }
-            sink(event)
+            state.waiting.append(make(body, &state))
+            handOn(&state)
         }
+    }
+
+    /// The same for an event that nobody is told before it is written, so that no end of ours
+    /// loses it: `write` gets it with all that was not written before.
+    package func emit(
+        _ body: Event.Body,
+        after write: ([EventRecord]) async throws(JournalError) -> Void
+    ) async throws(JournalError) {
+        let (number, records) = state.withLock { state in
+            let event = make(body, &state)
+            state.waiting.append(event)
+            state.held.insert(event.number)
+            defer { state.unsaved = [] }
+            return (event.number, state.unsaved)
+        }
+        let failure: JournalError?
+        do throws(JournalError) {
+            try await write(records)
+            failure = nil
+        } catch { failure = error }
+        state.withLock { state in
+            state.held.remove(number)
+            if failure != nil { state.waiting.removeAll { $0.number == number } }
+            handOn(&state)
+        }
+        if let failure { throw failure }
+    }
+
+    private func make(_ body: Event.Body, _ state: inout State) -> Event {
+        state.count += 1
+        let event = Event(number: state.count, time: time.wallTime, body: body)
+        guard event.body.isKept else { return event }
+        let json = state.line.line(event)
+        state.unsaved.append(
+            EventRecord(
+                run: run,
+                number: event.number,
+                time: event.time,
+                kind: event.body.kind,
+                vehicle: event.body.vehicle,
+                json: String(json.dropLast())
+            )
+        )
+        return event
+    }
+
+    /// Those behind one that is held wait with it: the order is that of the numbers.
+    private func handOn(_ state: inout State) {
+        let count = state.waiting.firstIndex { state.held.contains($0.number) }
+        for event in state.waiting.prefix(count ?? state.waiting.count) { sink(event) }
+        state.waiting.removeFirst(count ?? state.waiting.count)
     }
 
     /// Writes what has happened since the last time into the journal.

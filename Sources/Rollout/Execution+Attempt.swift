@@ -31,7 +31,8 @@ extension Execution {
             left = left.dropFirst(step + 1)
         } else if let sighting {
             if record.stage == "none" { record.inBootloader = false }
-            try await open(sighting)
+            // Opened by the first step that needs it: what is required may stand against it.
+            heard = sighting
         }
         for (index, step) in left { try await perform(step, index) }
         // A job without an update still says what its module runs, when it was spoken to.
@@ -105,7 +106,8 @@ extension Execution {
     /// The link to the application, made anew when an update has ended the last one.
     func present() async throws(Halt) -> any ModuleApplication {
         if let application { return application }
-        let sighting = try await search()
+        let sighting = try await sighted()
+        heard = nil
         guard sighting.role == .application else {
             throw .failure(.transient, "the module is in its bootloader")
         }
@@ -114,6 +116,20 @@ extension Execution {
             throw .failure(.internal, "an opened link has no application")
         }
         return application
+    }
+
+    /// The module as it was heard a moment ago, or else is heard now.
+    private func sighted() async throws(Halt) -> ModuleSighting {
+        if let heard { return heard }
+        let sighting = try await search()
+        heard = sighting
+        return sighting
+    }
+
+    /// How strong the module was heard last, in dBm.
+    func heardSignal() async throws(Halt) -> Int {
+        if hasLink, let lastSignal { return lastSignal }
+        return try await sighted().signal
     }
 
     /// What the module is and runs; tells whoever watches.
@@ -142,8 +158,4 @@ extension Execution {
         depot.events.emit(.inspected(vehicle, version: version, facts: facts))
         return found
     }
-}
-
-extension Problem {
-    var sentence: String { "\(check) is \(measured), required is \(required)" }
 }

@@ -22,8 +22,14 @@ final class Execution {
     /// The open link, to whichever program the module runs; at most one of them.
     private(set) var application: (any ModuleApplication)?
     private(set) var receiver: (any ImageReceiver)?
-    /// Where its application was last heard: leads to a bootloader that bears no name.
-    private var lastPeer: Peer?
+    /// How strong it was heard last, in dBm.
+    private(set) var lastSignal: Int?
+    /// The module as it was heard a moment ago, when no link was made to it yet.
+    var heard: ModuleSighting?
+    /// Preconditions that did not hold, the last of each.
+    var problems: [Problem] = []
+    /// With whom there was a link: the host remembers what it was then.
+    private var met: Peer?
     private var suspicion = SecretSuspicion()
     private let began: Moment
     /// How the execution before this one ended, when nobody knows what it did.
@@ -31,12 +37,14 @@ final class Execution {
 
     /// Takes up `earlier` when it ended without a verdict.
     ///
-    /// One that ended in doubt is left so until a person has looked: `mayRepeat`.
+    /// One that ended in doubt is left so until a person has looked: `mayRepeat`. One that is only
+    /// looked at again, because this rollout is done with it, does no step a second time: `isDone`.
     init(
         _ job: VehicleJob,
         in depot: Depot,
         position: Int,
         earlier: ExecutionRecord?,
+        isDone: Bool = false,
         mayRepeat: Bool = false
     ) {
         doubt = mayRepeat ? nil : earlier?.end.flatMap { $0.outcome == .inDoubt ? $0 : nil }
@@ -46,12 +54,13 @@ final class Execution {
         began = depot.time.now
         let isOpen =
             earlier.map { $0.serial == job.serial && ($0.end == nil || $0.inBootloader) } ?? false
+        let begun = isOpen || isDone ? earlier?.started : nil
         var record = ExecutionRecord(
             rollout: depot.rollout,
             vehicle: job.vehicle,
             serial: job.serial,
             run: depot.run,
-            started: isOpen ? earlier?.started ?? depot.time.wallTime : depot.time.wallTime
+            started: begun ?? depot.time.wallTime
         )
         if let earlier, isOpen {
             record.image = earlier.image
@@ -65,6 +74,7 @@ final class Execution {
             record.stage = earlier.stage
             record.part = earlier.part
             record.targetSeen = earlier.targetSeen
+            record.bootloaderPlace = earlier.bootloaderPlace
         }
         self.record = record
     }
@@ -84,6 +94,7 @@ final class Execution {
             )
         case .granted(let lease):
             let verdict = try await attempts()
+            await forgetModule()
             try await depot.coordinator.release(lease)
             return verdict
         }
@@ -274,7 +285,8 @@ final class Execution {
         )
         record.settleDeadline = nil
         record.nextDeadline = nil
-        try await note(.ended, durably: true)
+        record.state = .ended
+        record.updated = time.wallTime
         let verdict = Verdict(
             outcome: outcome,
             failure: failure,
@@ -284,9 +296,14 @@ final class Execution {
             attempts: record.attempt,
             interruptions: record.interruptions,
             bytesSent: ByteCount(bytes: bytesSent) ?? .zero,
-            took: began.duration(to: time.now)
+            took: began.duration(to: time.now),
+            problems: problems
         )
-        depot.events.emit(.vehicleEnded(vehicle, verdict))
+        let (journal, record) = (depot.journal, record)
+        try await depot.events.emit(.vehicleEnded(vehicle, verdict)) {
+            (events) async throws(JournalError) in
+            try await journal.record(record, durably: true, with: events)
+        }
         return verdict
     }
 
@@ -305,8 +322,9 @@ final class Execution {
             ExecutionRecord.Deadline($0.label, at: time.wallTime.advanced(by: $0.in))
         }
         try await depot.journal.record(record, durably: durably)
-        guard state != .ended else { return }
-        depot.events.emit(.stateChanged(vehicle, state, detail: detail))
+        depot.events.emit(
+            .stateChanged(vehicle, state, adapter: depot.central.adapter, detail: detail)
+        )
     }
 
     func enter(
@@ -324,30 +342,35 @@ final class Execution {
 
     /// Hears the module in whichever role it is, within one search.
     func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
+        // With the same address it may be another program by now, with other services.
+        if !hasLink { await forgetModule() }
         let stop = depot.stop
         let sighting: ModuleSighting?
         do throws(RadioError) {
             sighting = try await ModuleSeeker(central: depot.central, time: time).seek(
                 job.serial,
                 by: job.driver,
-                near: record.inBootloader ? lastPeer : nil,
+                bootloader: record.bootloaderPlace.map { Peer(handle: $0) },
                 before: deadline,
                 unless: { stop.isRequested }
             )
         } catch { throw Halt(error, "while searching") }
-        if let sighting, sighting.role == .application { lastPeer = sighting.peer }
+        if let sighting { lastSignal = sighting.signal }
         if sighting == nil && stop.isRequested { throw .stopped }
         return sighting
     }
 
     func connect(to sighting: ModuleSighting) async throws(RadioError) -> any Link {
         let deadline = time.now.advanced(by: depot.rules.connectTimeout)
+        met = sighting.peer
         return try await depot.central.connect(to: sighting.peer, before: deadline)
     }
 
     func openApplication(on link: any Link) async throws(ModuleError) {
         do throws(ModuleError) {
-            application = try await job.driver.application(on: link, time: time)
+            let opened = try await job.driver.application(on: link, time: time)
+            application = opened
+            record.bootloaderPlace = opened.bootloaderPlace?.handle
             suspicion.authenticated()
         } catch {
             await link.disconnect()
@@ -371,12 +394,20 @@ final class Execution {
     func hangUp() async {
         await application?.disconnect()
         await receiver?.disconnect()
+        heard = nil
         forgetLink()
     }
 
     var hasLink: Bool { application != nil || receiver != nil }
 
     func forgetLink() { (application, receiver) = (nil, nil) }
+
+    /// Has the host drop what it keeps about the module, which would pile up else.
+    private func forgetModule() async {
+        guard let peer = met else { return }
+        met = nil
+        await depot.central.forget(peer)
+    }
 
     /// A module that refuses our secret twice is not asked a third time.
     func halt(after error: ModuleError, _ doing: String) -> Halt {

@@ -80,6 +80,7 @@ struct RunSession {
     }
 
     func run() async throws(JournalError) -> RunResult {
+        let began = depot.time.now
         try await leaveAlone()
         await withDiscardingTaskGroup { group in
             group.addTask { await self.keepTime() }
@@ -102,7 +103,16 @@ struct RunSession {
         try await ledger.end(ending)
         var result = ledger.result(ending)
         result.adapters = turns.with { state in
-            state.scheduler.dispatch.adapters.map { AdapterUse(name: $0.name, busy: $0.busy) }
+            state.scheduler.dispatch.adapters.map { adapter in
+                var use = AdapterUse(name: adapter.name, busy: adapter.busy)
+                use.spans = adapter.spans.map {
+                    AdapterUse.Span(
+                        from: began.duration(to: $0.from),
+                        to: began.duration(to: $0.to)
+                    )
+                }
+                return use
+            }
         }
         return result
     }
@@ -132,9 +142,13 @@ struct RunSession {
                 try await ledger.waveBegan(wave)
                 let total = run.schedule.waves.count
                 if total > 1 {
+                    let members = turns.with { state in
+                        run.jobs.indices.filter { state.scheduler.board.wave(of: $0) == wave }
+                    }
                     notice(
                         .waveBegan,
                         wave: wave,
+                        vehicles: members.map { run.jobs[$0].vehicle },
                         "wave \(wave + 1) of \(total): \(count) vehicles"
                     )
                 }
@@ -148,6 +162,7 @@ struct RunSession {
                     .replaced,
                     wave: wave,
                     vehicle: run.jobs[vehicle].vehicle,
+                    vehicles: [run.jobs[other].vehicle],
                     "is not heard; \(run.jobs[other].vehicle) takes its place in wave \(wave + 1)"
                 )
             case .check(let wave):
@@ -172,10 +187,20 @@ struct RunSession {
         _ kind: Notice.Kind,
         wave: Int? = nil,
         vehicle: VehicleID? = nil,
+        vehicles: [VehicleID] = [],
         _ message: String
     ) {
         depot.events.emit(
-            .notice(Notice(kind, wave: wave.map { $0 + 1 }, vehicle: vehicle, message))
+            .notice(
+                Notice(
+                    kind,
+                    wave: wave.map { $0 + 1 },
+                    of: wave.map { _ in run.schedule.waves.count },
+                    vehicle: vehicle,
+                    vehicles: vehicles,
+                    message
+                )
+            )
         )
     }
 
@@ -198,6 +223,7 @@ struct RunSession {
             in: depot.with(air: Turn(vehicle: vehicle, turns: turns), stop: stop),
             position: place,
             earlier: ledger.earlier[vehicle],
+            isDone: ledger.isDone(vehicle),
             mayRepeat: ledger.mayRepeat(job.vehicle)
         )
         do throws(JournalError) {
@@ -302,7 +328,8 @@ struct RunSession {
         _ vehicle: Int,
         _ outcome: Outcome,
         _ failure: FailureClass?,
-        _ message: String
+        _ message: String,
+        _ problems: [Problem] = []
     ) async throws(JournalError) -> Verdict {
         let job = run.jobs[vehicle]
         let now = depot.time.wallTime
@@ -329,7 +356,6 @@ struct RunSession {
         record.updated = now
         record.nextDeadline = nil
         record.end = ExecutionRecord.End(outcome, failure: failure, message: message, at: now)
-        try await depot.journal.record(record, durably: true)
         let verdict = Verdict(
             outcome: outcome,
             failure: failure,
@@ -339,13 +365,19 @@ struct RunSession {
             attempts: record.attempt,
             interruptions: record.interruptions,
             bytesSent: .zero,
-            took: .zero
+            took: .zero,
+            problems: problems
         )
-        depot.events.emit(.vehicleEnded(job.vehicle, verdict))
+        let (journal, ended) = (depot.journal, record)
+        try await depot.events.emit(.vehicleEnded(job.vehicle, verdict)) {
+            (events) async throws(JournalError) in
+            try await journal.record(ended, durably: true, with: events)
+        }
         return verdict
     }
 
-    /// Vehicles that are inhibited or in quarantine have their verdict before anything is begun.
+    /// Vehicles that are inhibited, in quarantine, or ruled out by what the fleet list says of them
+    /// have their verdict before anything is begun.
     private func leaveAlone() async throws(JournalError) {
         let inhibits = try await depot.journal.inhibits(at: depot.time.wallTime)
         var whole: Inhibit?
@@ -359,7 +391,6 @@ struct RunSession {
                 quarantined[count.vehicle, default: []].append(count)
             }
         }
-        guard !inhibits.isEmpty || !quarantined.isEmpty else { return }
         for (index, job) in run.jobs.enumerated() {
             if let inhibit = single[job.vehicle] ?? whole {
                 let verdict = try await conclude(index, .deferred, nil, inhibit.sentence)
@@ -373,6 +404,20 @@ struct RunSession {
                     nil,
                     "in quarantine after \(count.count) failures, the last: \(count.message); "
                         + "mend it and say 'yardmaster clear \(job.vehicle)'"
+                )
+                skip(index, verdict)
+            } else if let (problem, otherwise) = job.steps.problemAhead,
+                let ending = otherwise.ending,
+                // What was begun is finished, whatever is said of the vehicle since.
+                !(ledger.earlier[index].map(Self.isOpen) ?? false)
+            {
+                depot.events.emit(.problem(job.vehicle, problem))
+                let verdict = try await conclude(
+                    index,
+                    ending.outcome,
+                    ending.failure,
+                    problem.sentence,
+                    [problem]
                 )
                 skip(index, verdict)
             }
@@ -403,6 +448,12 @@ struct RunSession {
 
     private func check(after wave: Int) async {
         let failure = await run.schedule.check(wave)
+        // A program that was ended with the run has not said anything about the wave.
+        guard !Task.isCancelled, !depot.stop.isRequested else {
+            turns.with { $0.actions += $0.scheduler.drain(.stopped) }
+            turns.bell.ring()
+            return
+        }
         turns.with { state in
             state.actions += state.scheduler.checked(wave, failure: failure)
         }

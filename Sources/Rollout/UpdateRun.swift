@@ -56,12 +56,29 @@ final class UpdateRun {
         }
         while true {
             if depot.stop.isRequested, !session.isSending { action = session.stopRequested() }
+            if action.isBeyondReturn { try await checkAgain() }
             do throws(JournalError) { try await keep() } catch { throw .journal(error) }
             if case .ended(let ending) = action {
                 do throws(JournalError) { try await close(ending) } catch { throw .journal(error) }
                 return ending
             }
             action = try await perform(action)
+        }
+    }
+
+    /// Holds the vehicle against its preconditions before anything is noted of a step that cannot
+    /// be undone.
+    private func checkAgain() async throws(Halt) {
+        // A module in its bootloader knows nothing of its vehicle: it was asked before.
+        guard execution.application != nil else { return }
+        do throws(Halt) {
+            try await execution.checkAgain(before: step)
+        } catch {
+            guard case .verdict(_, _, let sentence) = error else { throw error }
+            do throws(JournalError) {
+                try await execution.settleIntents(update.digest, as: sentence)
+            } catch { throw .journal(error) }
+            throw error
         }
     }
 
@@ -232,6 +249,7 @@ final class UpdateRun {
                     part,
                     of: order,
                     pace: pace,
+                    isBegun: session.hasBegunPart,
                     unless: { stop.isRequested || overdue.isDue(at: time.now) }
                 ) { (heard: UploadProgress) async in
                     session.progressed(to: heard.acknowledged, at: time.now)
@@ -359,6 +377,18 @@ private final class Overdue: Sendable {
     }
 
     func isDue(at now: Moment) -> Bool { moment.map { $0 <= now } ?? false }
+}
+
+extension UpdateSession.Action {
+    /// Whether the module restarts into something else by it.
+    fileprivate var isBeyondReturn: Bool {
+        switch self {
+        case .prepare, .activate: true
+        case .seek, .connect, .inspect, .probe, .transfer, .observe, .check, .confirm, .rollBack,
+            .disconnect, .pause, .ended:
+            false
+        }
+    }
 }
 
 extension UpdateSession {

@@ -67,7 +67,7 @@ package struct VehicleJob: Sendable {
 
 /// One step, ready to be done: its names and values are those of the vehicle's profile.
 package enum JobStep: Sendable {
-    case require([PropertyTest], otherwise: Otherwise)
+    case require([Precondition], otherwise: Otherwise)
     case update(UpdateJob)
     case read([String])
     case set([PropertyOrder])
@@ -79,7 +79,8 @@ package enum JobStep: Sendable {
     /// Whether it takes a link to the module.
     var needsModule: Bool {
         switch self {
-        case .require, .update, .read, .set, .expect, .feature: true
+        case .require(let preconditions, _): preconditions.contains(where: \.needsModule)
+        case .update, .read, .set, .expect, .feature: true
         case .command, .wait: false
         }
     }
@@ -87,7 +88,9 @@ package enum JobStep: Sendable {
     /// As a manifest writes it.
     package var action: String {
         switch self {
-        case .require(let tests, _): "require \(Self.text(tests))"
+        case .require(let preconditions, _):
+            "require "
+                + preconditions.map { "\($0.name) \($0.required)" }.joined(separator: ", ")
         case .update(let update): "update to \(update.name)"
         case .read(let names): "read \(names.joined(separator: ", "))"
         case .set(let orders):

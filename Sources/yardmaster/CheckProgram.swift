@@ -12,11 +12,21 @@ struct CheckProgram: Sendable {
         timeout = between.timeout
     }
 
-    /// Why the rollout may not go on, nil when it may; blocks until the program has ended.
+    /// How long a program may run before it is asked whether it still has to.
+    private static let patience = Duration.milliseconds(250)
+
+    var isEmpty: Bool { words.isEmpty }
+
+    /// Why the rollout may not go on, nil when it may; blocks until the program has ended, or is
+    /// ended because the run is.
     ///
     /// Run without a shell, with the rollout's name and the wave that has ended in its environment;
     /// what it prints goes to standard error.
-    func run(rollout: String, wave: Int) -> String? {
+    func run(
+        rollout: String,
+        wave: Int,
+        unless isOver: () -> Bool = { false }
+    ) -> String? {
         guard let program = words.first else { return nil }
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0 else { return "no pipe: \(Self.text(errno))" }
@@ -29,7 +39,16 @@ struct CheckProgram: Sendable {
         posix_spawn_file_actions_adddup2(&actions, ends[1], 3)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+        posix_spawnattr_setflags(
+            &attributes,
+            Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
+        )
+        // Our threads take no signals, and we ignore a closed pipe: the program is not to.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigaddset(&signals, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setpgroup(&attributes, 0)
         defer {
             posix_spawn_file_actions_destroy(&actions)
@@ -43,12 +62,16 @@ struct CheckProgram: Sendable {
         }
         close(ends[1])
         guard code == 0 else { return "cannot run \(program): \(Self.text(code))" }
-        let isOver = Self.waits(for: ends[0], timeout)
+        let wait = Self.wait(for: ends[0], timeout, unless: isOver)
         // The whole group: what the program has started ends with it.
-        if !isOver { kill(-process, SIGKILL) }
+        if wait != .ended { kill(-process, SIGKILL) }
         var status: CInt = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        guard isOver else { return "\(program) took longer than \(timeout.brief)" }
+        switch wait {
+        case .ended: break
+        case .late: return "\(program) took longer than \(timeout.brief)"
+        case .cut: return "\(program) was ended because the run ends"
+        }
         let exit = (status >> 8) & 0xFF
         if status & 0x7F != 0 { return "\(program) was ended by signal \(status & 0x7F)" }
         return exit == 0 ? nil : "\(program) ended with \(exit)"
@@ -61,13 +84,22 @@ struct CheckProgram: Sendable {
         return kept + ["YARDMASTER_ROLLOUT=\(rollout)", "YARDMASTER_WAVE=\(wave + 1)"]
     }
 
-    private static func waits(for descriptor: CInt, _ timeout: Duration) -> Bool {
+    private enum Wait { case ended, late, cut }
+
+    private static func wait(
+        for descriptor: CInt,
+        _ timeout: Duration,
+        unless isOver: () -> Bool
+    ) -> Wait {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        let milliseconds = CInt(clamping: timeout.nanoseconds / 1_000_000)
+        let deadline = RealTime().now.advanced(by: timeout)
         while true {
-            let count = poll(&entry, 1, milliseconds)
-            if count < 0, errno == EINTR { continue }
-            return count > 0
+            let left = min(patience, max(.zero, RealTime().now.duration(to: deadline)))
+            // Rounded up: a wait of nothing would spin through the last millisecond.
+            let milliseconds = CInt(clamping: (left.nanoseconds + 999_999) / 1_000_000)
+            if poll(&entry, 1, milliseconds) > 0 { return .ended }
+            if isOver() { return .cut }
+            if RealTime().now >= deadline { return .late }
         }
     }
 

@@ -28,6 +28,7 @@ struct PlanCommand {
             vehicles: vehicles,
             adapters: adapters,
             knowledge: PlanForecast.Knowledge(state: options.state, rollout: plan.name, at: now),
+            profiles: options.common.profiles,
             zone: zone,
             now: now
         )

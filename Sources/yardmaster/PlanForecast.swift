@@ -2,6 +2,8 @@ import Domain
 import Glibc
 import Journal
 import Manifest
+import Modules
+import Reports
 import Rollout
 import Wire
 
@@ -19,7 +21,7 @@ struct PlanForecast {
 
     /// What would become of a vehicle, and why.
     struct Fate {
-        enum Kind: String { case work, resume, look, inhibited, quarantined }
+        enum Kind: String { case work, resume, look, inhibited, quarantined, excluded }
 
         let kind: Kind
         let reason: String
@@ -47,6 +49,7 @@ struct PlanForecast {
         vehicles: [PlannedVehicle],
         adapters: [String],
         knowledge: Knowledge,
+        profiles: ProfileLibrary,
         zone: Zone,
         now: WallTime
     ) {
@@ -73,14 +76,20 @@ struct PlanForecast {
         var airtimes = [[Duration]](repeating: [], count: plan.waveSizes.count)
         var rows: [Row] = []
         rows.reserveCapacity(vehicles.count)
+        let builder = StepBuilder(profiles)
         for vehicle in vehicles {
             let images = vehicle.steps.compactMap { $0.update?.image }
-            let fate = knowledge.fate(of: vehicle, images.compactMap { versions[$0] }, plan, now)
+            var fate = knowledge.fate(of: vehicle, images.compactMap { versions[$0] }, plan, now)
+            if fate.kind == .work || fate.kind == .look,
+                let (problem, otherwise) = builder.problemAhead(of: vehicle)
+            {
+                fate = Fate(kind: .excluded, reason: Self.words(problem, otherwise))
+            }
             var bytes = 0
             switch fate.kind {
             case .work: bytes = images.reduce(0) { $0 + (sizes[$1] ?? 0) }
             case .resume: bytes = knowledge.left(of: vehicle.id)
-            case .look, .inhibited, .quarantined: break
+            case .look, .inhibited, .quarantined, .excluded: break
             }
             let model = Waves.stratum(of: vehicle, plan.rollout.spread)
             var (airtime, ground) = estimate.airtime(
@@ -91,7 +100,7 @@ struct PlanForecast {
             switch fate.kind {
             case .work, .resume: break
             case .look: airtime = .seconds(3)
-            case .inhibited, .quarantined: airtime = .zero
+            case .inhibited, .quarantined, .excluded: airtime = .zero
             }
             let wave = waveOf[vehicle.id] ?? 1
             airtimes[wave - 1].append(airtime)
@@ -121,6 +130,18 @@ struct PlanForecast {
         guard case .file(let file) = image.source else { return 0 }
         var facts = stat()
         return stat(file.path, &facts) == 0 ? Int(facts.st_size) : 0
+    }
+
+    /// As in "to be skipped: label.hold is yes, required is != yes".
+    private static func words(_ problem: Problem, _ otherwise: Otherwise) -> String {
+        let fate =
+            switch otherwise {
+            case .defer: "to be deferred"
+            case .skip: "to be skipped"
+            case .fail: "to fail"
+            case .warn: "warned about"
+            }
+        return "\(fate): \(problem.check) is \(problem.measured), required is \(problem.required)"
     }
 
     private static func gates(_ plan: FrozenPlan, _ vehicles: Int) -> [String] {

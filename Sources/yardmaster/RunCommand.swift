@@ -62,7 +62,9 @@ struct RunCommand {
             let adapters = try await real.adapters(named: written.radio.adapters)
             let code = try await within(written, vehicles, sources) { job throws(CommandError) in
                 let thread = try Self.thread("files")
-                let site = Site(
+                let waiting = try Self.thread("check")
+                defer { waiting.stop() }
+                var site = Site(
                     time: real.time,
                     lane: thread,
                     seed: nil,
@@ -70,6 +72,7 @@ struct RunCommand {
                     central: { BlueZCentral($0, of: real.radio) },
                     peripheral: { BlueZPeripheral($0, of: real.radio) }
                 )
+                site.checks = CheckRoom(executor: waiting)
                 do throws(CommandError) {
                     let code = try await SiteRun(job: job, site: site).run()
                     thread.stop()
@@ -204,7 +207,11 @@ struct RunCommand {
                 guard case .busy = error, plan.rollout.overlap != .skip else {
                     throw Self.refusal(error)
                 }
-                if !isAsked { context.console.note("yardmaster: \(error); this one waits\n") }
+                // Who reads this may already ask it to end.
+                if !isAsked {
+                    _ = Signals.catchThem()
+                    context.console.note("yardmaster: \(error); this one waits\n")
+                }
             }
             if plan.rollout.overlap == .replace, !isAsked { try await queue.askToYield() }
             isAsked = true

@@ -4,6 +4,7 @@ import Domain
 import FakeBlueZ
 import Glibc
 import Journal
+import Rehearsal
 import Rollout
 import Simulation
 import Threads
@@ -14,6 +15,8 @@ struct SimulateCommand: Sendable {
     enum Place: Sendable {
         /// As the Bluetooth service on a bus.
         case bus(BusAddress)
+        /// From adapters of this host, a module each.
+        case adapters([String])
     }
 
     let depot: String
@@ -25,14 +28,23 @@ struct SimulateCommand: Sendable {
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         depot = invocation.arguments[0]
-        guard let address = invocation.value("bus").flatMap({ BusAddress($0) }) else {
+        let adapters = invocation.values("adapter")
+        switch (invocation.value("bus").flatMap { BusAddress($0) }, adapters.isEmpty) {
+        case (let address?, true): place = .bus(address)
+        case (nil, false): place = .adapters(adapters)
+        case (nil, true):
             throw CommandError(
                 .usage,
                 "nothing says where the depot is to be served",
-                hint: "name a bus with --bus ADDRESS"
+                hint: "name a bus with --bus ADDRESS, or an adapter with --adapter hciN"
+            )
+        case (.some, false):
+            throw CommandError(
+                .usage,
+                "a depot is served on a bus or from adapters, not both",
+                hint: "leave out --bus or --adapter"
             )
         }
-        place = .bus(address)
         state = try CommonOptions.stateDirectory(invocation, context)
         seed = invocation.value("seed").flatMap { ValueKind.whole($0) }
         common = CommonOptions(invocation)
@@ -41,19 +53,45 @@ struct SimulateCommand: Sendable {
 
     func run() async throws(CommandError) -> ExitCode {
         let file = try Inputs.depot(depot, context)
-        do throws(StateDirectoryError) {
-            _ = try StateDirectory.create(at: state)
-        } catch { throw RunCommand.refusal(error) }
-        let memory = try DepotMemoryFile.path(of: file, in: state)
         let stop = Signals.catchThem()
         switch place {
-        case .bus(let address): try await serve(file, memory, on: address, until: stop)
+        case .bus(let address): try await remember(file, on: address, until: stop)
+        case .adapters(let names): try await rehearse(file, on: names, until: stop)
         }
         switch Signals.received {
         case SIGINT?: return .interrupted
         case .some: return .terminated
         case nil: return .done
         }
+    }
+
+    /// Nothing is kept: a real adapter's module begins anew each time.
+    private func rehearse(
+        _ file: DepotFile,
+        on adapters: [String],
+        until stop: StopSignal
+    ) async throws(CommandError) {
+        try await RehearsalSite.serve(
+            file,
+            on: adapters,
+            seed: seed,
+            context,
+            until: stop
+        ) { [context, isQuiet = common.isQuiet] note in
+            if !isQuiet { context.console.result("\(note)\n") }
+        }
+    }
+
+    private func remember(
+        _ file: DepotFile,
+        on address: BusAddress,
+        until stop: StopSignal
+    ) async throws(CommandError) {
+        do throws(StateDirectoryError) {
+            _ = try StateDirectory.create(at: state)
+        } catch { throw RunCommand.refusal(error) }
+        let memory = try DepotMemoryFile.path(of: file, in: state)
+        try await serve(file, memory, on: address, until: stop)
     }
 
     private func serve(

@@ -33,6 +33,8 @@ struct Site: Sendable {
     let adapters: [String]
     let central: @Sendable (String) -> any Central
     let peripheral: @Sendable (String) -> any Peripheral
+    /// Who waits for the program between two waves; nil where time stands still meanwhile.
+    var checks: CheckRoom?
     /// How long an adapter had links, where somebody counts it.
     var linkTime: (@Sendable (String) async -> Duration)?
 }
@@ -107,7 +109,12 @@ struct SiteRun {
             .schedule(of: jobs.map(\.vehicle), zone: job.zone)
         let check = CheckProgram(job.plan.rollout.between)
         let name = job.plan.name
-        schedule.check = { wave in check.run(rollout: name, wave: wave) }
+        schedule.check = { [checks = site.checks, stop = job.stop] wave in
+            guard let checks else {
+                return check.run(rollout: name, wave: wave) { stop.isRequested }
+            }
+            return await checks.answer(check, name, wave) { stop.isRequested }
+        }
         let result = try await RolloutRun(
             jobs,
             in: Depot(

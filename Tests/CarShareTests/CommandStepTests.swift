@@ -93,12 +93,13 @@ import Wire
             _ steps: [JobStep],
             always: [JobStep] = [],
             times: Int = 1,
+            schedule: Schedule? = nil,
             before: @escaping @Sendable (Int, Journal) async throws -> Void = { _, _ in }
         ) throws -> [Night] {
             let jobs = try (1...count).map { try job($0, steps, always: always) }
             let result = try simulation.run { [self] () async -> Result<[Night], any Error> in
                 do {
-                    return .success(try await run(jobs, times, before))
+                    return .success(try await run(jobs, times, schedule, before))
                 } catch { return .failure(error) }
             }
             return try result.get()
@@ -107,6 +108,7 @@ import Wire
         private func run(
             _ jobs: [VehicleJob],
             _ times: Int,
+            _ schedule: Schedule?,
             _ before: @Sendable (Int, Journal) async throws -> Void
         ) async throws -> [Night] {
             await simulation.air.addAdapter("hci0")
@@ -139,7 +141,12 @@ import Wire
                     rules: RolloutRules(settle: try #require(SettleRules())),
                     peripherals: { _ in radio }
                 )
-                let result = try await RolloutRun(jobs, in: depot).run()
+                let result = try await RolloutRun(
+                    jobs,
+                    in: depot,
+                    adapters: [radio],
+                    schedule: schedule ?? Schedule(vehicles: jobs.count)
+                ).run()
                 nights.append(
                     Night(
                         counts: result.counts,
@@ -160,6 +167,31 @@ import Wire
 
     private let lock = JobStep.command(CarShareCommands(.lock))
     private let unlock = JobStep.command(CarShareCommands(.unlockAll))
+
+    /// Three runs over two waves: those of the first wave are looked at again in each of them.
+    @Test func `a rollout that goes on commands nobody a second time`() throws {
+        let yard = Yard(seed: 1, count: 3)
+        var schedule = Schedule(vehicles: 3)
+        schedule.plan = SHA256.digest(of: [1])
+        schedule.waves = [[0], [1], [2]]
+        schedule.rules.between.asks = true
+        let time = yard.simulation.time
+        let nights = try yard.nights(
+            [unlock, lock],
+            always: [lock],
+            times: 4,
+            schedule: schedule
+        ) { night, journal in
+            try await journal.leave(ControlRequest(.resume, rollout: "batch", at: time.wallTime))
+        }
+        let each: [CarShareCommands] = [.init(.unlockAll), .init(.lock), .init(.lock)]
+        #expect(nights[0].executed == [each, [], []])
+        #expect(nights[1].executed == [each, each, []])
+        #expect(nights[2].executed == [each, each, each])
+        #expect(nights[2].counts == [.succeeded: 3])
+        // It was finished: what comes now is the same order for another day.
+        #expect(nights[3].executed[0] == each + each)
+    }
 
     @Test func `a command is carried out, told and kept in the journal`() throws {
         let yard = Yard(seed: 1, count: 2)
@@ -206,7 +238,10 @@ import Wire
                 .test("state_of_charge", .atLeast, "40")
         ]
         let night = try yard.nights(
-            [.require(tests, otherwise: .defer), unlock, .read(["state_of_charge"])],
+            [
+                .require(tests.map(Precondition.property), otherwise: .defer), unlock,
+                .read(["state_of_charge"]),
+            ],
             always: [lock]
         )[0]
         #expect(night.records.allSatisfy { $0.end != nil } && night.records.count == 20)
@@ -277,7 +312,10 @@ import Wire
         let never = try #require(
             ProfileLibrary.shipped.profile(Profile.generic, of: .comodule)
         ).test("state_of_charge", .atLeast, "99")
-        let night = try yard.nights([.require([never], otherwise: .fail)], always: [lock])[0]
+        let night = try yard.nights(
+            [.require([.property(never)], otherwise: .fail)],
+            always: [lock]
+        )[0]
         #expect(night.counts == [.failed: 1])
         #expect(night.executed == [[CarShareCommands(.lock)]])
     }

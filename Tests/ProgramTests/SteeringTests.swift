@@ -3,65 +3,22 @@ import Testing
 
 /// Rollouts that are paused, aborted, cut short or edited, from the shell's side.
 @Suite struct SteeringTests {
-    /// A rollout over the demo's image; `bad` modules come back as they were.
     private func program(
         _ count: Int,
         bad: Int = 0,
         rollout: String,
         depot: String = ""
     ) throws -> Program {
-        let program = try Program()
-        try program.copyDemo()
-        try program.write("key", "00112233445566778899aabbccddeeff00112233\n")
-        let rows = (1...count).map { number in
-            "v\(number),00f0\(String(repeating: "0", count: 10))"
-                + "\(number < 10 ? "0" : "")\(number),comodule,file:key"
-        }
-        try program.write(
-            "fleet.csv",
-            (["id,serial,family,secret"] + rows).joined(separator: "\n") + "\n"
-        )
-        try program.write("steered.yaml", manifest(rollout))
-        let modules = (1...count).map { number in
-            "  - {serial: \"00f0\(String(repeating: "0", count: 10))"
-                + "\(number < 10 ? "0" : "")\(number)\", key: "
-                + "\"00112233445566778899aabbccddeeff00112233\", type: 17, version: \"4.11.3\""
-                + (number <= bad ? ", faults: [{returns-unchanged: true, times: 9}]" : "") + "}"
-        }
-        try program.write(
-            "depot.yaml",
-            "name: steered\nseed: 4\n\(depot)modules:\n" + modules.joined(separator: "\n") + "\n"
-        )
-        return program
+        try Program.steered(count, bad: bad, rollout: rollout, depot: depot)
     }
 
-    private func manifest(_ rollout: String) -> String {
-        """
-        name: steered
-        vehicles: {from: fleet.csv}
-        images:
-          city:
-            url: file:demo/city-4.12.0.zip
-            sha256: "7505fe5b8af2bb43117d294cd35b8eebf17838e5390865a4b031c76da50094cf"
-            version: "4.12.0"
-            fits: {family: comodule, type: 17, variant: 0}
-        steps: [{update: city}]
-        rollout: \(rollout)
-
-        """
-    }
+    private func manifest(_ rollout: String) -> String { Program.steeredManifest(rollout) }
 
     private func run(_ program: Program, _ more: String...) throws -> Program.Result {
-        try program.run(
-            ["run", "steered.yaml", "--simulate", "depot.yaml", "--state", program.state] + more
-        )
+        try program.run(program.steeredRun + more)
     }
 
-    private func exit(_ result: Program.Result) throws -> (Int, String) {
-        let document = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
-        let exit = try #require((document as? [String: Any])?["exit"] as? [String: Any])
-        return (try #require(exit["code"] as? Int), try #require(exit["reason"] as? String))
-    }
+    private func exit(_ result: Program.Result) throws -> (Int, String) { try result.exit() }
 
     @Test func `a gate ends with 12 until resume, and json says the same`() throws {
         let program = try program(12, bad: 2, rollout: "{pause-when: {failed: 1}}")
@@ -158,6 +115,55 @@ import Testing
         #expect(inhibit.status == 0)
         let clear = try program.run(["clear", "--state", program.state])
         #expect(clear.output == "failures forgotten: 0\n")
+    }
+
+    @Test func `a check between two waves lets them go on or pauses them`() throws {
+        let rollout = "{waves: [2, rest], between-waves: {check: [./check.sh, strict]}}"
+        let program = try program(4, rollout: rollout)
+        let script = "#!/bin/sh\necho $1 $YARDMASTER_ROLLOUT $YARDMASTER_WAVE >> asked\nexit "
+        try program.write("check.sh", script + "3\n", mode: 0o700)
+        let held = try run(program, "--json")
+        #expect(held.status == 12)
+        #expect(try exit(held).1.contains("the check after wave 1: ./check.sh ended with 3"))
+        try program.write("check.sh", script + "0\n", mode: 0o700)
+        #expect(try run(program).status == 12, "a person has to look")
+        _ = try program.run(["resume", "--state", program.state])
+        #expect(try run(program).status == 0)
+        let asked = try String(contentsOfFile: program.folder.path + "/asked", encoding: .utf8)
+        #expect(asked == "strict steered 1\n")
+
+        let other = try self.program(4, rollout: rollout)
+        try other.write("check.sh", script + "0\n", mode: 0o700)
+        #expect(try run(other).status == 0)
+    }
+
+    @Test func `a run that is stopped during a check is not paused by it`() throws {
+        let program = try program(
+            3,
+            rollout: "{waves: [1, rest], between-waves: {check: [./check.sh], timeout: 10m}}"
+        )
+        try program.write("check.sh", "#!/bin/sh\ntouch asked\nexec sleep 600\n", mode: 0o700)
+        let running = try program.begin("first", program.steeredRun + ["--json"])
+        let asked = program.folder.path + "/asked"
+        while running.process.isRunning, !FileManager.default.fileExists(atPath: asked) {}
+        kill(running.process.processIdentifier, SIGTERM)
+        #expect(running.result().status == 143)
+        try program.write("check.sh", "#!/bin/sh\n", mode: 0o700)
+        #expect(try run(program).status == 0, "nobody had to say `resume`")
+    }
+
+    @Test func `a run outside its window waits for it and says when it opens`() throws {
+        // Simulated depots begin at 22:00 UTC.
+        let program = try program(1, rollout: "{window: {from: \"23:30\", for: 1h}}")
+        let running = try program.begin("first", program.steeredRun)
+        #expect(running.result().status == 0)
+        #expect(
+            running.events.contains(
+                "waits for the window, which opens at 2026-01-05T23:30:00.000Z"
+            )
+        )
+        let plan = try program.run(["plan", "steered.yaml", "--state", program.state])
+        #expect(plan.output.contains("window: from 23:30 UTC for 1h"))
     }
 
     @Test func `an unknown time zone is 78 before anything is begun`() throws {

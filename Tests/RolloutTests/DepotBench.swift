@@ -16,8 +16,12 @@ final class DepotBench: Sendable {
     let stop = StopSignal()
     private let collected = Mutex<[Event]>([])
 
-    init(seed: UInt64, _ plans: [ModulePlan]) {
-        simulation = Simulation(seed: seed)
+    init(
+        seed: UInt64,
+        _ plans: [ModulePlan],
+        beginning: WallTime = Simulation.firstEvening
+    ) {
+        simulation = Simulation(seed: seed, beginning: beginning)
         self.plans = plans
     }
 

@@ -93,7 +93,7 @@ import Testing
         let report = try bench.run(
             [
                 .require(
-                    [try DepotBench.profile.test("state_of_charge", .atLeast, "40")],
+                    [.property(try DepotBench.profile.test("state_of_charge", .atLeast, "40"))],
                     otherwise: .defer
                 )
             ] + update

@@ -25,6 +25,7 @@ extension DepotBench {
         adapters: Int = 1,
         roster: any AdapterRoster = NamedAdapters(),
         rules: RolloutRules? = nil,
+        clock: (any Timekeeper)? = nil,
         before: @escaping @Sendable (Int, Journal) async throws -> Void = { _, _ in }
     ) throws -> [Night] {
         let names = (0..<adapters).map { "hci\($0)" }
@@ -40,7 +41,15 @@ extension DepotBench {
                 for (index, schedule) in schedules.enumerated() {
                     try await before(index, journal)
                     nights.append(
-                        try await night(steps, schedule, names, roster, rules, journal)
+                        try await night(
+                            steps,
+                            schedule,
+                            names,
+                            roster,
+                            rules,
+                            clock ?? simulation.time,
+                            journal
+                        )
                     )
                 }
                 return .success(nights)
@@ -57,21 +66,22 @@ extension DepotBench {
         _ names: [String],
         _ roster: any AdapterRoster,
         _ rules: RolloutRules?,
+        _ clock: any Timekeeper,
         _ journal: Journal
     ) async throws -> Night {
         let run = try await journal.beginRun(
             rollout: "test",
             plan: SHA256.digest(of: []),
-            at: simulation.time.wallTime
+            at: clock.wallTime
         )
         let centrals = names.map { SimulatedRadio(adapter: $0, air: simulation.air) }
         let depot = Depot(
             rollout: "test",
             run: run,
             air: SoleAirtime(centrals[0]),
-            time: simulation.time,
+            time: clock,
             journal: journal,
-            events: EventStream(run: run, time: simulation.time) { [self] event in note(event) },
+            events: EventStream(run: run, time: clock) { [self] event in note(event) },
             stop: stop,
             rules: try rules ?? Self.rules()
         )
@@ -82,7 +92,7 @@ extension DepotBench {
             roster: roster,
             schedule: schedule
         ).run()
-        try await journal.endRun(run, exitCode: 0, reason: "", at: simulation.time.wallTime)
+        try await journal.endRun(run, exitCode: 0, reason: "", at: clock.wallTime)
         let modules = await simulation.air.arrange { world in
             world.comoduleModules.map { ($0.runningVersion, $0.isInBootloader) }
         }

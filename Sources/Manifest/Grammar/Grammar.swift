@@ -30,6 +30,11 @@ enum Grammar {
                 "What is done on each vehicle that has no steps of its own, in this order."
             ),
             Field(
+                "macros",
+                .map(key: .name, .list(.table(step), least: 1)),
+                "Lists of steps under names, for `use`."
+            ),
+            Field(
                 "always",
                 .list(.table(step), least: 0),
                 "What is done at the end on each vehicle that was reached, whatever happened."
@@ -160,10 +165,15 @@ enum Grammar {
         "a step",
         "One thing to do: exactly one action, and what belongs to it.",
         exactlyOne: [
-            "require", "update", "set", "read", "expect", "command", "feature", "wait",
+            "require", "update", "set", "read", "expect", "command", "feature", "wait", "use",
         ],
         [
-            Field("require", conditions, "Goes on only when the module reports all of this."),
+            Field(
+                "require",
+                conditions,
+                "Goes on only when all of this holds: what the module reports, `signal` in dBm, "
+                    + "`label.NAME` of the fleet list."
+            ),
             Field(
                 "otherwise",
                 .words(Otherwise.allCases.map(\.rawValue)),
@@ -202,8 +212,9 @@ enum Grammar {
             Field(
                 "wait",
                 .duration(.milliseconds(1) ... .seconds(3_600)),
-                "Waits with the link open."
+                "Waits, while the controller works for others."
             ),
+            Field("use", .form(.name), "The steps of a macro, in place of this one."),
         ]
     )
 

@@ -3,7 +3,7 @@ import Wire
 
 /// A plan in the one spelling that its digest is taken of.
 ///
-/// It leaves out what does not change what is done: places, labels, where images are fetched from
+/// It leaves out what does not change what is done: places, labels that nothing asks for, where images are fetched from
 /// and secrets are kept, and which controllers work. So a plan keeps its digest when a mirror moves
 /// or a run goes on at another gateway.
 struct CanonicalForm {
@@ -35,10 +35,15 @@ struct CanonicalForm {
                 }
                 previous = (vehicle.steps, index)
             }
-            rows.append([
-                .string(vehicle.id.text), .string(vehicle.serial.text),
-                .string(vehicle.family.rawValue), .string(vehicle.profile), .int(index),
-            ])
+            let asked = labels(of: vehicle)
+            rows.append(
+                .array(
+                    [
+                        .string(vehicle.id.text), .string(vehicle.serial.text),
+                        .string(vehicle.family.rawValue), .string(vehicle.profile), .int(index),
+                    ] + (asked.isEmpty ? [] : [.object(asked)])
+                )
+            )
         }
         return .object([
             "form": "yardmaster-plan-1",
@@ -58,6 +63,14 @@ struct CanonicalForm {
                 "attempts": .int(connect.attempts),
             ]),
         ])
+    }
+
+    /// Those that decide which wave it is in, or whether anything is done on it.
+    private func labels(of vehicle: PlannedVehicle) -> [JSONMember] {
+        guard !vehicle.labels.isEmpty else { return [] }
+        let asked = Set(rollout.spread).union(vehicle.steps.flatMap(\.requiredLabels))
+        return vehicle.labels.filter { asked.contains($0.name) }
+            .map { JSONMember($0.name, .string($0.value)) }
     }
 
     private static func value(_ duration: Duration) -> JSONValue { .integer(duration.nanoseconds) }

@@ -87,6 +87,7 @@ package struct ManifestReader {
         let imagesNode = reader.value("images")
         let images = ImageReader(diagnostics: diagnostics, directory: directory).images(imagesNode)
         let steps = StepReader(diagnostics: diagnostics, images: Self.names(imagesNode))
+            .with(macros: reader.value("macros"))
         let common = reader.value("steps").map { steps.steps($0, .steps) }
         let always = reader.value("always").map { steps.steps($0, .always) } ?? []
         let fleet = FleetReader(diagnostics: diagnostics, steps: steps, directory: directory)
@@ -107,6 +108,7 @@ package struct ManifestReader {
         check.images(used: vehicles, common: common)
         check.families(vehicles, common: common)
         check.repositories(trust)
+        check.labels(of: vehicles)
         guard !diagnostics.hasErrors else { return nil }
         let used = PlanCheck.imageNames(vehicles.flatMap(\.steps))
         return FrozenPlan(

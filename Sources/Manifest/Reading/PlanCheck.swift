@@ -45,6 +45,23 @@ struct PlanCheck {
         }
     }
 
+    /// A label that no vehicle has is most often one that is spelled in another way.
+    func labels(of vehicles: [PlannedVehicle]) {
+        let known = Set(vehicles.flatMap { $0.labels.map(\.name) })
+            .union(["id", "serial", "family", "profile"])
+        var told: Set<Place> = []
+        for step in vehicles.flatMap(\.steps) {
+            for label in step.requiredLabels where !known.contains(label) {
+                guard told.insert(step.place).inserted else { continue }
+                diagnostics.warning(
+                    step.place,
+                    "no vehicle here has the label \(quoted(label))",
+                    hint: Nearest.hint(label, among: known)
+                )
+            }
+        }
+    }
+
     /// An update that fits none of the vehicles it is meant for is a mistake.
     ///
     /// One that fits some of them is not: the others end as `rejected`, and a warning says so now.

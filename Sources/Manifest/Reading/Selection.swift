@@ -120,3 +120,16 @@ extension FleetReader.Vehicle {
         }
     }
 }
+
+extension PlannedVehicle {
+    /// The same for a vehicle of a plan.
+    package func value(of label: String) -> String? {
+        switch label {
+        case "id": id.text
+        case "serial": serial.text
+        case "family": family.rawValue
+        case "profile": profile
+        default: labels.first { $0.name == label }?.value
+        }
+    }
+}

@@ -8,21 +8,92 @@ struct StepReader {
         case steps
         /// At the end of each vehicle: nothing there may decide about the vehicle again.
         case always
+        /// Under a name of their own: they use no other name, so that nothing goes in circles.
+        case macro
     }
 
     let diagnostics: Diagnostics
     /// The names under `images`, also of those that have errors.
     let images: Set<String>
+    /// Lists of steps that have a name.
+    private(set) var macros: [String: [Step]] = [:]
+
+    init(diagnostics: Diagnostics, images: Set<String>) {
+        self.diagnostics = diagnostics
+        self.images = images
+    }
+
+    /// The same reader, which knows the lists of steps under `macros`.
+    func with(macros node: MarkedNode?) -> StepReader {
+        guard let node, let entries = node.entries(diagnostics, of: "a map of names to steps")
+        else { return self }
+        var reader = self
+        for entry in entries where !entry.key.hasPrefix("x-") {
+            if !Form.name.accepts(entry.key) {
+                diagnostics.error(
+                    entry.keyPlace,
+                    "\(quoted(entry.key)) is not \(Form.name.title)",
+                    hint: Form.name.hint
+                )
+            }
+            reader.macros[entry.key] = steps(entry.value, .macro)
+        }
+        return reader
+    }
 
     func steps(_ node: MarkedNode, _ role: Role) -> [Step] {
         guard let items = node.items(diagnostics, of: "steps") else { return [] }
-        if items.isEmpty, role == .steps {
+        if items.isEmpty, role != .always {
             diagnostics.error(node.place, "the list of steps is empty", hint: "add a step")
         }
-        return items.compactMap { step($0, role) }
+        return items.flatMap { steps(of: $0, role) }
     }
 
-    func step(_ node: MarkedNode, _ role: Role) -> Step? {
+    /// The steps that one item stands for: itself, or those of the macro that it uses.
+    func steps(of node: MarkedNode, _ role: Role) -> [Step] {
+        guard case .map(let entries) = node.value, entries.contains(where: { $0.key == "use" })
+        else { return step(node, role).map { [$0] } ?? [] }
+        var reader = TableReader(node, Grammar.step, diagnostics)
+        let others = reader.keys.filter { $0.key != "use" && !$0.key.hasPrefix("x-") }
+        let use = reader.value("use")
+        guard let use, let name = Form.name.read(use, diagnostics) else { return [] }
+        if let other = others.first {
+            diagnostics.error(
+                other.keyPlace,
+                "`\(other.key)` beside `use`",
+                hint: "make two steps of them"
+            )
+            return []
+        }
+        guard role != .macro else {
+            diagnostics.error(
+                use.place,
+                "a macro cannot use another one",
+                hint: "write its steps here"
+            )
+            return []
+        }
+        guard let steps = macros[name] else {
+            diagnostics.error(
+                use.place,
+                "no macro is named \(quoted(name))",
+                hint: macros.isEmpty
+                    ? "add it under `macros`" : Nearest.hint(name, among: macros.keys.sorted())
+            )
+            return []
+        }
+        if role == .always, steps.contains(where: \.decides) {
+            diagnostics.error(
+                use.place,
+                "the macro \(quoted(name)) has `update` or `require`, which cannot stand under "
+                    + "`always`",
+                hint: "`always` runs whatever happened before; move the step to `steps`"
+            )
+        }
+        return steps
+    }
+
+    private func step(_ node: MarkedNode, _ role: Role) -> Step? {
         // A command is the one step that has sense as a bare word, and people try it.
         if case .scalar(let text, _) = node.value, CommandWord(rawValue: text) != nil {
             diagnostics.error(
@@ -89,6 +160,8 @@ struct StepReader {
             action = .feature(ConditionReader.assignments(node, diagnostics))
         }
         if let duration = reader.duration("wait") { action = .wait(duration) }
+        // What uses a macro was read as its steps.
+        _ = reader.value("use")
         return action
     }
 
@@ -172,6 +245,16 @@ struct StepReader {
             diagnostics.error(node.place, "the list is empty", hint: "name at least one of them")
         }
         return items
+    }
+}
+
+extension Step {
+    /// Whether it may end the work on a vehicle before the steps do.
+    fileprivate var decides: Bool {
+        switch action {
+        case .require, .update: true
+        case .set, .read, .expect, .command, .feature, .wait: false
+        }
     }
 }
 

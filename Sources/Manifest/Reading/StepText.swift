@@ -41,7 +41,7 @@ struct StepText {
                     hint: "write the steps in the manifest"
                 )
             }
-            return pieces.prefix(Self.mostSteps).compactMap(step)
+            return pieces.prefix(Self.mostSteps).flatMap(steps)
         }
         let places = places
         let tree = MarkedNode.parse(bytes, file: file, reader.diagnostics) { line, column in
@@ -58,7 +58,7 @@ struct StepText {
     }
 
     /// A piece is the inside of a YAML map; the brace put before it costs one column.
-    private func step(_ whole: Piece) -> Step? {
+    private func steps(_ whole: Piece) -> [Step] {
         var piece = whole
         let spaces = bytes[whole.range].prefix { $0 == 0x20 }.count
         piece.range = (whole.range.lowerBound + spaces)..<whole.range.upperBound
@@ -76,7 +76,7 @@ struct StepText {
                 "an empty step",
                 hint: "write steps as `update: IMAGE; command: lock`"
             )
-            return nil
+            return []
         }
         let tree = MarkedNode.parse(
             [0x7B] + text + [0x7D],
@@ -84,7 +84,7 @@ struct StepText {
             reader.diagnostics,
             origin: origin
         )
-        return tree.flatMap { reader.step($0, .steps) }
+        return tree.map { reader.steps(of: $0, .steps) } ?? []
     }
 
     /// Cuts at semicolons outside quotes and brackets; one at the end is allowed.

@@ -28,6 +28,23 @@ package struct Step: Sendable, Equatable {
     }
 }
 
+extension Step {
+    /// What comes before the name of a label among the properties that are required.
+    package static let labelMark = "label."
+
+    /// Whether what it requires is said by the fleet list.
+    package var namesLabels: Bool { !requiredLabels.isEmpty }
+
+    /// The labels that its preconditions name.
+    var requiredLabels: [String] {
+        guard case .require(let conditions, _) = action else { return [] }
+        return conditions.compactMap { condition in
+            guard condition.property.hasPrefix(Self.labelMark) else { return nil }
+            return String(condition.property.dropFirst(Self.labelMark.utf8.count))
+        }
+    }
+}
+
 /// What becomes of a vehicle whose precondition does not hold.
 package enum Otherwise: String, CaseIterable, Sendable, Hashable {
     case `defer`, skip, fail, warn

@@ -12,7 +12,7 @@ extension Execution {
     /// Does a step that is no update; one that was done by this execution before is passed over.
     func act(_ step: JobStep, _ index: Int) async throws(Halt) {
         switch step {
-        case .require(let tests, let otherwise): try await check(tests, otherwise)
+        case .require(let list, let otherwise): try await check(list, otherwise)
         case .update: break
         case .read(let names): try await read(names, step, index)
         case .expect(let tests, let within): try await expect(tests, within, step, index)
@@ -101,7 +101,7 @@ extension Execution {
 
     // MARK: Properties
 
-    private func holder() async throws(Halt) -> any PropertyHolder {
+    func holder() async throws(Halt) -> any PropertyHolder {
         let application = try await present()
         do throws(ModuleError) {
             if let holder = try await application.properties() { return holder }
@@ -135,50 +135,6 @@ extension Execution {
             } catch { throw Halt(error, "while setting \(order.name)") }
         }
         return facts
-    }
-
-    private func check(
-        _ tests: [PropertyTest],
-        _ otherwise: Otherwise
-    ) async throws(Halt) {
-        for test in tests {
-            guard let problem = try await problem(with: test) else { continue }
-            depot.events.emit(.problem(vehicle, problem))
-            let sentence = problem.sentence
-            switch otherwise {
-            case .defer: throw .verdict(.deferred, nil, sentence)
-            case .skip: throw .verdict(.skipped, nil, sentence)
-            case .fail: throw .verdict(.failed, .rejected, sentence)
-            case .warn: depot.events.emit(.warning("\(vehicle): \(sentence)"))
-            }
-        }
-    }
-
-    /// What is wrong with a value that the module reports; nil when it is as required.
-    private func problem(with test: PropertyTest) async throws(Halt) -> Problem? {
-        let holder = try await holder()
-        do throws(PropertyReadError) {
-            return try await Self.problem(with: test, on: holder)
-        } catch { throw Halt(error, "while reading \(test.property)") }
-    }
-
-    static func problem(
-        with test: PropertyTest,
-        on holder: any PropertyHolder
-    ) async throws(PropertyReadError) -> Problem? {
-        let measured: PropertyValue?
-        do throws(PropertyReadError) {
-            measured = try await holder.read(test.property)
-        } catch {
-            guard case .missing = error else { throw error }
-            measured = nil
-        }
-        if let measured, test.holds(for: measured) { return nil }
-        return Problem(
-            check: test.property,
-            measured: measured?.text ?? "not available",
-            required: test.description
-        )
     }
 
     private func expect(

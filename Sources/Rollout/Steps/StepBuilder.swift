@@ -2,6 +2,7 @@ import Domain
 package import Manifest
 import Marked
 package import Modules
+package import Reports
 import Wire
 
 /// Turns the steps of a plan into steps that are ready to be done on one vehicle.
@@ -31,7 +32,10 @@ package struct StepBuilder: Sendable {
         let profile = try profile(of: vehicle)
         switch step.action {
         case .require(let conditions, let otherwise):
-            return .require(try tests(conditions, profile), otherwise: otherwise)
+            return .require(
+                try preconditions(conditions, vehicle, profile),
+                otherwise: otherwise
+            )
         case .expect(let conditions, let within):
             return .expect(try tests(conditions, profile), within: within)
         case .read(let names):
@@ -72,6 +76,66 @@ package struct StepBuilder: Sendable {
         case .wait(let duration): return .wait(duration)
         case .update(let step): return .update(try update(step, profile))
         }
+    }
+
+    /// A property of the profile comes before the words that every vehicle knows.
+    private func preconditions(
+        _ conditions: [PropertyCondition],
+        _ vehicle: PlannedVehicle,
+        _ profile: Profile
+    ) throws(StepMistake) -> [Precondition] {
+        var list: [Precondition] = []
+        for entry in conditions {
+            let name = entry.property
+            if profile.property(name) == nil, name.hasPrefix(Step.labelMark) {
+                let label = String(name.dropFirst(Step.labelMark.utf8.count))
+                list.append(.label(label, value: vehicle.value(of: label), entry.condition))
+            } else if profile.property(name) == nil, name == Precondition.signalName {
+                list.append(.signal(try signal(entry.condition, vehicle)))
+            } else {
+                list += try tests([entry], profile).map(Precondition.property)
+            }
+        }
+        // Stable: what costs the same keeps its order.
+        return list.enumerated().sorted {
+            ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset)
+        }.map(\.element)
+    }
+
+    /// What stands against a vehicle before any radio work, and what is to become of it.
+    package func problemAhead(
+        of vehicle: PlannedVehicle
+    ) -> (problem: Problem, otherwise: Otherwise)? {
+        guard vehicle.steps.contains(where: \.namesLabels),
+            let profile = try? profile(of: vehicle)
+        else { return nil }
+        var steps: [JobStep] = []
+        for step in vehicle.steps {
+            guard case .require(let conditions, let otherwise) = step.action,
+                let list = try? preconditions(conditions, vehicle, profile)
+            else { break }
+            steps.append(.require(list, otherwise: otherwise))
+        }
+        return steps.problemAhead
+    }
+
+    private func signal(
+        _ condition: Condition,
+        _ vehicle: PlannedVehicle
+    ) throws(StepMistake) -> Condition {
+        guard vehicle.family != .geotabGo else {
+            throw StepMistake(
+                "vehicle \(vehicle.id), and perhaps others, comes to us and is never listened for",
+                hint: "leave `signal` to vehicles that have another module"
+            )
+        }
+        guard let number = condition.operand.number, (-127...20).contains(number) else {
+            throw StepMistake(
+                "\(quoted(condition.operand.text)) is no signal",
+                hint: "write dBm without the unit, such as \">= -82\""
+            )
+        }
+        return condition
     }
 
     package func tests(

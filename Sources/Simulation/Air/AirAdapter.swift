@@ -10,6 +10,8 @@ final class AirAdapter {
     /// How many links it carries at once.
     var linkLimit: Int
     var links: [AirLink] = []
+    /// What its links agree on, whatever the devices say; nil to leave it to them.
+    var mtu: Int?
     /// Time in which links were made or up, summed over all links.
     var linked = Duration.zero
     /// Until when its radio is taken by a connection event: links share one radio.

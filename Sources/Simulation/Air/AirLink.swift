@@ -57,7 +57,9 @@ package final class AirLink {
         self.world = world
         self.adapter = adapter
         self.device = device
-        parameters = device.linkParameters
+        var parameters = device.linkParameters
+        if let mtu = adapter.mtu { parameters.mtu = mtu }
+        self.parameters = parameters
         found = device.characteristics
         anchor = world.now
         began = anchor

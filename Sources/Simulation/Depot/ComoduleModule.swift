@@ -14,6 +14,11 @@ package final class ComoduleModule: AirDevice {
 
     let world: World
     let plan: ModulePlan
+    /// Its vehicle stands, drives and empties its battery while modules are worked on.
+    package var stateOfCharge: UInt8
+    package var speedTenths: UInt16
+    /// Nil when it is out of reach.
+    package var signal: Int?
     let slot: DepotSlot?
     var facts: ModuleFacts
     var target: SecureDFUTarget<ModuleMemory>
@@ -27,6 +32,7 @@ package final class ComoduleModule: AirDevice {
     private var loaded = ComoduleRecord(id: 0, data: [])
     /// Reads, writes and notifications so far: faults may be set to one of them.
     package internal(set) var exchanges = 0
+    var isStuck = false
     var notifications = 0
     var flashIsBusyUntil = Moment(nanoseconds: 0)
     private var loading: (record: ComoduleRecord, at: Moment)?
@@ -37,6 +43,9 @@ package final class ComoduleModule: AirDevice {
 
     init(plan: ModulePlan, world: World, slot: DepotSlot?, imageCapacity: Int) {
         self.plan = plan
+        stateOfCharge = plan.stateOfCharge
+        speedTenths = plan.speedTenths
+        signal = plan.signal
         vehicle = plan.vehicle
         vehicle.key = plan.key
         self.world = world
@@ -58,6 +67,7 @@ package final class ComoduleModule: AirDevice {
         rules.judge = { _, _ in
             refuses ? .result(.invalidObject) : isFull ? .extended(.insufficientSpace) : nil
         }
+        rules.key = plan.publicKey.flatMap { P256Key(encoded: $0) }
         rules.keepsProgress = plan.keepsProgress
         rules.packetPool = plan.packetPool
         rules.hardwareVersion = plan.hardwareVersion
@@ -88,12 +98,13 @@ package final class ComoduleModule: AirDevice {
 
     package var broadcast: Broadcast? {
         guard link == nil, !isSilent, facts.wakes == nil, facts.mode != .dead,
-            let signal = plan.signal
+            let signal
         else { return nil }
         let state = BroadcastState(
             mode: facts.mode,
             generation: facts.addressGeneration,
-            name: facts.bootloaderName
+            name: facts.bootloaderName,
+            signal: signal
         )
         if let made, made.state == state { return made.broadcast }
         let broadcast =
@@ -107,6 +118,7 @@ package final class ComoduleModule: AirDevice {
         let mode: ModuleFacts.Mode
         let generation: UInt8
         let name: [UInt8]
+        let signal: Int
     }
 
     /// The broadcast made last: it is asked for at every advertisement.
@@ -347,9 +359,9 @@ package final class ComoduleModule: AirDevice {
         case ComponentsRecord.id: facts.updates.components.record
         case BootloaderRecord.id: BootloaderRecord(version: facts.updates.bootloader).record
         case PowerRecord.id:
-            vehicle.power(stateOfCharge: plan.stateOfCharge)
+            vehicle.power(stateOfCharge: stateOfCharge)
         case MotionRecord.id:
-            MotionRecord(speedTenths: vehicle.stormSpeed ?? plan.speedTenths).record
+            MotionRecord(speedTenths: vehicle.stormSpeed ?? speedTenths).record
         default: vehicle.record(id)
         }
     }

@@ -199,6 +199,8 @@ private struct ModuleReader {
         plan.packetPool = pool > 0 ? pool : nil
         plan.pageWriteTime = reader.duration("page-write-time", default: plan.pageWriteTime)
         plan.isBonded = reader.boolean("bonded", default: false)
+        plan.isNameless = reader.boolean("nameless-bootloader", default: false)
+        plan.publicKey = DepotFile.publicKey(&reader, diagnostics)
         plan.preventsDowngrade = reader.boolean("prevents-downgrade", default: false)
         DepotFile.readVehicle(&reader, into: &plan.vehicle)
         plan.link = link

@@ -17,7 +17,8 @@ package struct SimulatedDepot: Sendable {
     package init(
         _ file: DepotFile,
         seed: UInt64? = nil,
-        memoryPath: String? = nil
+        memoryPath: String? = nil,
+        beginning: WallTime = Simulation.firstEvening
     ) throws(MemoryFailure) {
         self.file = file
         let clock = try memoryPath.map { (path) throws(MemoryFailure) in
@@ -25,6 +26,7 @@ package struct SimulatedDepot: Sendable {
         }
         simulation = Simulation(
             seed: seed ?? file.seed,
+            beginning: beginning,
             now: Moment(nanoseconds: clock ?? 0)
         )
         self.memoryPath = memoryPath

@@ -45,12 +45,22 @@ package struct ByteReader {
 
 extension FixedWidthInteger where Self: UnsignedInteger {
     /// The least significant byte first.
-    package var littleBytes: [UInt8] { bigBytes.reversed() }
+    @inlinable package var littleBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.bitWidth / 8)
+        for shift in stride(from: 0, to: Self.bitWidth, by: 8) {
+            bytes.append(UInt8(truncatingIfNeeded: self >> shift))
+        }
+        return bytes
+    }
 
     /// The most significant byte first.
-    package var bigBytes: [UInt8] {
-        stride(from: Self.bitWidth - 8, through: 0, by: -8).map {
-            UInt8(truncatingIfNeeded: self >> $0)
+    @inlinable package var bigBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.bitWidth / 8)
+        for shift in stride(from: Self.bitWidth - 8, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: self >> shift))
         }
+        return bytes
     }
 }

@@ -1,0 +1,90 @@
+import Domain
+import Manifest
+import Modules
+import Radio
+import Reports
+
+/// Preconditions: looked at where their step stands, and again where there is no way back.
+extension Execution {
+    /// Holds the vehicle against what is required of it.
+    func check(
+        _ preconditions: [Precondition],
+        _ otherwise: Otherwise,
+        _ when: String = ""
+    ) async throws(Halt) {
+        for precondition in preconditions {
+            guard let problem = try await problem(with: precondition) else { continue }
+            problems.removeAll { $0.check == problem.check }
+            problems.append(problem)
+            depot.events.emit(.problem(vehicle, problem))
+            guard let ending = otherwise.ending else {
+                depot.events.emit(.warning("\(vehicle): \(problem.sentence)"))
+                continue
+            }
+            throw .verdict(ending.outcome, ending.failure, problem.sentence + when)
+        }
+    }
+
+    /// Looks again at all that was required before this step: minutes may have passed since, and
+    /// what comes now cannot be undone.
+    func checkAgain(before step: Int) async throws(Halt) {
+        for case .require(let preconditions, let otherwise) in job.steps.prefix(step)
+        where otherwise != .warn {
+            try await check(
+                preconditions,
+                otherwise,
+                ", when it was looked at again before the module restarts"
+            )
+        }
+    }
+
+    private func problem(with precondition: Precondition) async throws(Halt) -> Problem? {
+        switch precondition {
+        case .label: return precondition.problemAhead
+        case .property(let test): return try await problem(with: test)
+        case .signal(let condition):
+            let signal = try await signal(that: condition)
+            return condition.holds(for: Literal(Double(signal)))
+                ? nil : precondition.problem("\(signal) dBm")
+        }
+    }
+
+    /// How strong the module is heard; one advertisement of three may be as strong as it should.
+    private func signal(that condition: Condition) async throws(Halt) -> Int {
+        var best = try await heardSignal()
+        // On a link it does not advertise: what was heard before it is what is known.
+        for _ in 0..<2 where !hasLink && !condition.holds(for: Literal(Double(best))) {
+            let look = time.now.advanced(by: ReturnPause.look)
+            guard let again = try await seek(before: look) else { break }
+            best = max(best, again.signal)
+        }
+        return best
+    }
+
+    /// What is wrong with a value that the module reports; nil when it is as required.
+    private func problem(with test: PropertyTest) async throws(Halt) -> Problem? {
+        let holder = try await holder()
+        do throws(PropertyReadError) {
+            return try await Self.problem(with: test, on: holder)
+        } catch { throw Halt(error, "while reading \(test.property)") }
+    }
+
+    static func problem(
+        with test: PropertyTest,
+        on holder: any PropertyHolder
+    ) async throws(PropertyReadError) -> Problem? {
+        let measured: PropertyValue?
+        do throws(PropertyReadError) {
+            measured = try await holder.read(test.property)
+        } catch {
+            guard case .missing = error else { throw error }
+            measured = nil
+        }
+        if let measured, test.holds(for: measured) { return nil }
+        return Precondition.property(test).problem(measured?.text ?? "not available")
+    }
+}
+
+extension Problem {
+    var sentence: String { "\(check) is \(measured), required is \(required)" }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+/// Two runs over one state directory, as when cron begins one while the last is at work.
+@Suite(.serialized) struct OverlapTests {
+    private func pair(
+        _ overlap: String
+    ) throws -> (first: Program.Running, second: Program.Running) {
+        let program = try Program.steered(5, rollout: "{overlap: \(overlap)}")
+        let first = try program.begin("first", program.steeredRun + ["--pace", "30", "--json"])
+        #expect(first.waits(for: "transferring"))
+        let second = try program.begin("second", program.steeredRun + ["--json"])
+        kept.append(program)
+        return (first, second)
+    }
+
+    /// The folders live as long as the runs.
+    private final class Kept { var programs: [Program] = [] }
+    private let shelf = Kept()
+    private var kept: [Program] {
+        get { shelf.programs }
+        nonmutating set { shelf.programs = newValue }
+    }
+
+    private func count(_ result: Program.Result, _ name: String) throws -> Int {
+        let document = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+        let counts = try #require((document as? [String: Any])?["counts"] as? [String: Any])
+        return try #require(counts[name] as? Int)
+    }
+
+    @Test func `with skip the second leaves at once and the first is not disturbed`() throws {
+        let (first, second) = try pair("skip")
+        let refused = second.result()
+        #expect(refused.status == 75)
+        #expect(refused.errors.contains("process \(first.process.processIdentifier)"))
+        #expect(second.events.isEmpty)
+        let done = first.result()
+        #expect(done.status == 0)
+        #expect(try count(done, "succeeded") == 5)
+    }
+
+    @Test func `with wait the second begins when the first has ended`() throws {
+        let (first, second) = try pair("wait")
+        #expect(second.says("this one waits"))
+        #expect(first.process.isRunning)
+        #expect(second.events.isEmpty)
+        let done = first.result()
+        #expect(done.status == 0)
+        #expect(try count(done, "succeeded") == 5)
+        let after = second.result()
+        #expect(after.status == 0)
+        #expect(try count(after, "already-current") == 5)
+    }
+
+    @Test func `who waits can be told to leave, and has begun nothing`() throws {
+        let (first, second) = try pair("wait")
+        #expect(second.says("this one waits"))
+        kill(second.process.processIdentifier, SIGTERM)
+        let left = second.result()
+        #expect(left.status == 75)
+        #expect(left.errors.contains("ended while it waited for another run"))
+        #expect(second.events.isEmpty)
+        #expect(first.result().status == 0)
+    }
+
+    @Test func `with replace the first ends at a safe point and the second goes on there`() throws {
+        let (first, second) = try pair("replace")
+        let replaced = first.result()
+        #expect(replaced.status == 15)
+        let (_, reason) = try replaced.exit()
+        #expect(reason.contains("another run took over"))
+        #expect(try count(replaced, "unfinished") > 0)
+        #expect(try count(replaced, "failed") == 0)
+        let after = second.result()
+        #expect(after.status == 0, "\(after.errors)")
+        let done = try count(after, "succeeded") + count(after, "already-current")
+        #expect(done == 5)
+        // The one that was under way is taken up where it stood.
+        #expect(
+            second.events.contains(#/"resumed_from":[1-9]/#)
+                || !first.events.contains("\"state\":\"interrupted\"")
+        )
+    }
+}

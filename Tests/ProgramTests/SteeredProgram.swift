@@ -1,0 +1,123 @@
+import Foundation
+import Testing
+
+/// A rollout over the demo's image in a simulated depot of its own.
+extension Program {
+    /// Of `count` vehicles the first `bad` come back as they were, and the last `away` are not there.
+    static func steered(
+        _ count: Int,
+        bad: Int = 0,
+        away: Int = 0,
+        rollout: String,
+        depot: String = ""
+    ) throws -> Program {
+        let program = try Program()
+        try program.copyDemo()
+        let key = "00112233445566778899aabbccddeeff00112233"
+        try program.write("key", key + "\n")
+        func serial(_ number: Int) -> String {
+            let digits = String(number)
+            return "00f0" + String(repeating: "0", count: 12 - digits.count) + digits
+        }
+        let rows = (1...count).map { "v\($0),\(serial($0)),comodule,file:key" }
+        try program.write(
+            "fleet.csv",
+            (["id,serial,family,secret"] + rows).joined(separator: "\n") + "\n"
+        )
+        try program.write("steered.yaml", steeredManifest(rollout))
+        let modules = (1...max(1, count - away)).map { number in
+            "  - {serial: \"\(serial(number))\", key: \"\(key)\", type: 17, version: \"4.11.3\""
+                + (number <= bad ? ", faults: [{returns-unchanged: true, times: 9}]" : "") + "}"
+        }
+        try program.write(
+            "depot.yaml",
+            "name: steered\nseed: 4\n\(depot)modules:\n" + modules.joined(separator: "\n") + "\n"
+        )
+        return program
+    }
+
+    static func steeredManifest(_ rollout: String) -> String {
+        """
+        name: steered
+        vehicles: {from: fleet.csv}
+        images:
+          city:
+            url: file:demo/city-4.12.0.zip
+            sha256: "7505fe5b8af2bb43117d294cd35b8eebf17838e5390865a4b031c76da50094cf"
+            version: "4.12.0"
+            fits: {family: comodule, type: 17, variant: 0}
+        steps: [{update: city}]
+        rollout: \(rollout)
+
+        """
+    }
+
+    var steeredRun: [String] {
+        ["run", "steered.yaml", "--simulate", "depot.yaml", "--state", state]
+    }
+
+    /// A run that goes on beside the test.
+    final class Running {
+        let process: Process
+        private let folder: String
+        private let name: String
+
+        fileprivate init(_ process: Process, _ folder: String, _ name: String) {
+            (self.process, self.folder, self.name) = (process, folder, name)
+        }
+
+        private func text(_ suffix: String) -> String {
+            (try? String(contentsOfFile: "\(folder)/\(name).\(suffix)", encoding: .utf8)) ?? ""
+        }
+
+        var events: String { text("jsonl") }
+
+        /// Until the run has said so in its events; false when it ended before.
+        func waits(for words: String) -> Bool {
+            while process.isRunning { if events.contains(words) { return true } }
+            return events.contains(words)
+        }
+
+        /// The same for what it says to people.
+        func says(_ words: String) -> Bool {
+            while process.isRunning { if text("err").contains(words) { return true } }
+            return text("err").contains(words)
+        }
+
+        func result() -> Result {
+            process.waitUntilExit()
+            return Result(
+                status: process.terminationReason == .uncaughtSignal
+                    ? -process.terminationStatus : process.terminationStatus,
+                output: text("out"),
+                errors: text("err")
+            )
+        }
+    }
+
+    /// Starts a run whose events, results and messages go to files of that name.
+    func begin(_ name: String, _ arguments: [String]) throws -> Running {
+        let process = Process()
+        process.executableURL = URL(filePath: Self.path)
+        process.arguments = arguments + ["--events", "\(name).jsonl"]
+        process.currentDirectoryURL = URL(filePath: folder.path)
+        process.standardInput = FileHandle.nullDevice
+        for (suffix, isError) in [("out", false), ("err", true)] {
+            let path = "\(folder.path)/\(name).\(suffix)"
+            _ = FileManager.default.createFile(atPath: path, contents: nil)
+            let handle = try FileHandle(forWritingTo: URL(filePath: path))
+            if isError { process.standardError = handle } else { process.standardOutput = handle }
+        }
+        try process.run()
+        return Running(process, folder.path, name)
+    }
+}
+
+extension Program.Result {
+    /// What the document of `--json` says about the end.
+    func exit() throws -> (Int, String) {
+        let document = try JSONSerialization.jsonObject(with: Data(output.utf8))
+        let exit = try #require((document as? [String: Any])?["exit"] as? [String: Any])
+        return (try #require(exit["code"] as? Int), try #require(exit["reason"] as? String))
+    }
+}
