@@ -89,7 +89,7 @@ import Testing
             process.waitUntilExit()
         }
         while process.isRunning {
-            if try String(contentsOfFile: output, encoding: .utf8).hasPrefix("ready: 4 modules") {
+            if try String(contentsOfFile: output, encoding: .utf8).hasPrefix("ready: ") {
                 return try body()
             }
             Thread.sleep(forTimeInterval: 0.02)
@@ -197,6 +197,46 @@ import Testing
                 #expect(run.status == 0, "\(run.errors.suffix(600))")
             }
             #expect(try outcomes("\(expected).jsonl") == ["bike-01 \(expected)"])
+        }
+    }
+
+    @Test func `a GO device comes over the served bus and carries out what it is told`() throws {
+        try program.write("car.token", SampleTokens.good)
+        try program.write(
+            "depot.yaml",
+            """
+            name: cars
+            tenant-keys: ["\(SampleTokens.tenant)"]
+            modules:
+              - {serial: G9-0001, family: geotab-go, hardware-id: 553845661}
+            """
+        )
+        try program.write(
+            "fleet.yaml",
+            """
+            name: cars
+            vehicles:
+              - {id: car, serial: G9-0001, family: geotab-go, token: "file:car.token"}
+            steps:
+              - command: lock
+            """
+        )
+        func order(_ step: String) throws -> Program.Result {
+            try program.run([
+                "exec", "--fleet", "fleet.yaml", "--bus", bus.address, "--state", program.state,
+                "car", step,
+            ])
+        }
+        try serving {
+            let first = try order("command check-in; command lock")
+            #expect(first.status == 0, "\(first.errors)")
+            let again = try order("command check-in")
+            #expect(again.status == 10, "\(again.errors)")
+            #expect(again.output.contains("a reservation is already under way"))
+        }
+        try serving {
+            let after = try order("command check-out")
+            #expect(after.status == 0, "\(after.errors)")
         }
     }
 
