@@ -53,6 +53,7 @@ import Wire
         let limit = 0.05
         #endif
         #expect(perMebibyte <= limit, "\(perMebibyte) s of processor for each MiB")
+        print("Secure DFU: \(perMebibyte) s of processor for each MiB")
     }
 
     /// Of this thread, on which a simulation runs as a whole.
