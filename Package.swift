@@ -72,6 +72,11 @@ let package = Package(
             swiftSettings: common
         ),
         adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"]),
+        adapter("FakeBlueZ", ["Domain", "Threads", "Radio", "DBus", "Simulation"]),
+        adapter(
+            "Rehearsal",
+            ["Domain", "Wire", "Threads", "Radio", "DBus", "BlueZ", "Simulation"]
+        ),
         adapter(
             "VehicleModules",
             ["Domain", "Marked", "Radio", "Modules", "Simulation", "Threads"]
@@ -95,7 +100,7 @@ let package = Package(
                 "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
                 "Marked",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "Trust",
-                "DBus", "BlueZ", "CLinux",
+                "DBus", "BlueZ", "FakeBlueZ", "Rehearsal", "CLinux",
             ],
             swiftSettings: common
         ),
@@ -114,6 +119,12 @@ let package = Package(
             swiftSettings: common
         ),
         .target(
+            name: "Samples",
+            dependencies: ["Digests", "Domain", "Images", "Simulation", "Wire"],
+            path: "Tests/Samples",
+            swiftSettings: common
+        ),
+        .target(
             name: "PrivateBus",
             dependencies: [],
             path: "Tests/PrivateBus",
@@ -123,14 +134,21 @@ let package = Package(
             "BlueZTests",
             ["Domain", "Threads", "Radio", "DBus", "BlueZ", "PrivateBus", "RadioContract"]
         ),
+        tests(
+            "FakeBlueZTests",
+            [
+                "Domain", "Marked", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation",
+                "PrivateBus", "RadioContract",
+            ]
+        ),
         tests("DBusTests", ["Domain", "Threads", "DBus", "CDBus", "PrivateBus"]),
         tests("DomainTests", ["Domain"]),
         tests("SessionsTests", ["Digests", "Domain", "Wire", "Sessions", "Simulation"]),
         tests(
             "RolloutTests",
             [
-                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation",
-                "Images", "Journal", "Manifest", "Reports", "Rollout",
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Samples",
+                "Simulation", "Images", "Journal", "Manifest", "Reports", "Rollout",
             ]
         ),
         tests(

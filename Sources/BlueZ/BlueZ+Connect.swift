@@ -283,9 +283,11 @@ extension BlueZ {
     }
 
     /// Has BlueZ forget a device, and waits until its object is gone.
+    ///
+    /// One that is bonded stays: its keys would go with it.
     func forget(_ peer: Peer, on word: String) async {
         guard (try? await ready()) != nil, let adapter = mirror.adapter(called: word),
-            let device = mirror.device(peer.handle, on: adapter.path)
+            let device = mirror.device(peer.handle, on: adapter.path), !device.isBonded
         else { return }
         if let link = links[device.path] { await disconnect(link) }
         let before = generation

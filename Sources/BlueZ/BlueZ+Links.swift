@@ -6,6 +6,8 @@ import Radio
 extension BlueZ {
     /// ATT gives up after 30 s, and BlueZ tells it a little later.
     private static let requestPatience = Duration.seconds(35)
+    /// How long the news of a lost link may come after the failures that it causes.
+    private static let lossPause = Duration.milliseconds(200)
     /// How long to ask again of something that is just being let go.
     private static let retryPause = Duration.milliseconds(10)
 
@@ -131,7 +133,9 @@ extension BlueZ {
                 guard left > .seconds(1) || outcome == .failure(.refused(.inProgress)),
                     try await pause(state)
                 else { throw .att(refusal) }
-            case .failure(.refused(let meaning)): throw error(meaning, refusal, state)
+            case .failure(.refused(let meaning)):
+                if await isLoss(meaning, state) { throw .linkLost }
+                throw error(meaning, refusal, state)
             }
         }
     }
@@ -145,6 +149,20 @@ extension BlueZ {
             return true
         }
         return true
+    }
+
+    /// Whether a refusal without a reason is the first word of a lost link.
+    ///
+    /// BlueZ fails what is under way before it tells that the link is gone.
+    private func isLoss(_ meaning: BlueZRefusal, _ state: LinkState) async -> Bool {
+        guard meaning == .failed || meaning == .att(0x0E), !state.isLost else {
+            return state.isLost
+        }
+        do throws(RadioError) {
+            return try await condition(within: Self.lossPause) {
+                state.isLost ? .success(true) : nil
+            }
+        } catch { return false }
     }
 
     private func error(
@@ -362,6 +380,7 @@ extension BlueZ {
                 return false
             case .failure(.refused(.notSupported)), .failure(.refused(.failed)): return false
             case .failure(.refused(let meaning)):
+                if await isLoss(meaning, state) { throw .linkLost }
                 throw error(meaning, .improperlyConfigured, state)
             }
         }

@@ -1,4 +1,4 @@
-import DBus
+package import DBus
 import Domain
 import Radio
 
@@ -413,7 +413,7 @@ extension BlueZ {
 
 extension InterfaceDescription {
     /// A characteristic of ours, as BlueZ calls it.
-    fileprivate static let served = InterfaceDescription(
+    package static let served = InterfaceDescription(
         BlueZName.characteristic,
         methods: [
             Method(
@@ -438,7 +438,7 @@ extension InterfaceDescription {
             Method("StartNotify"), Method("StopNotify"), Method("Confirm"),
         ]
     )
-    fileprivate static let advertised = InterfaceDescription(
+    package static let advertised = InterfaceDescription(
         BlueZName.advertisement,
         methods: [Method("Release")]
     )

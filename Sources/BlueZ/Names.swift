@@ -1,18 +1,18 @@
 package import DBus
 
 /// What BlueZ calls itself, its objects and its interfaces.
-enum BlueZName {
-    static let service = "org.bluez"
-    static let adapter = "org.bluez.Adapter1"
-    static let device = "org.bluez.Device1"
-    static let gattService = "org.bluez.GattService1"
-    static let characteristic = "org.bluez.GattCharacteristic1"
-    static let gattManager = "org.bluez.GattManager1"
-    static let advertisingManager = "org.bluez.LEAdvertisingManager1"
-    static let advertisement = "org.bluez.LEAdvertisement1"
-    static let objectManager = "org.freedesktop.DBus.ObjectManager"
-    static let properties = "org.freedesktop.DBus.Properties"
-    static let tree = "a{oa{sa{sv}}}"
+package enum BlueZName {
+    package static let service = "org.bluez"
+    package static let adapter = "org.bluez.Adapter1"
+    package static let device = "org.bluez.Device1"
+    package static let gattService = "org.bluez.GattService1"
+    package static let characteristic = "org.bluez.GattCharacteristic1"
+    package static let gattManager = "org.bluez.GattManager1"
+    package static let advertisingManager = "org.bluez.LEAdvertisingManager1"
+    package static let advertisement = "org.bluez.LEAdvertisement1"
+    package static let objectManager = "org.freedesktop.DBus.ObjectManager"
+    package static let properties = "org.freedesktop.DBus.Properties"
+    package static let tree = "a{oa{sa{sv}}}"
 }
 
 /// What BlueZ means by an error, whatever it is called in which version.

@@ -1,8 +1,8 @@
 import CLinux
-import DBus
+package import DBus
 import Domain
 import Glibc
-import Radio
+package import Radio
 import Threads
 
 /// One end of a packet socket that BlueZ or we have handed out, good for one link only.
@@ -10,8 +10,8 @@ import Threads
 /// Writing goes straight to the kernel from whichever thread it is asked on: it never blocks.
 /// Reading is done by the loop as packets come, because BlueZ throws away what a full socket does
 /// not take.
-final class PacketSocket: Sendable {
-    enum Sent: Equatable { case done, full, gone }
+package final class PacketSocket: Sendable {
+    package enum Sent: Equatable { case done, full, gone }
 
     private struct State: Sendable {
         var descriptor: CInt?
@@ -24,10 +24,10 @@ final class PacketSocket: Sendable {
     private let loop: EventLoop
     private let state: Monitor<State>
     /// What one packet may carry.
-    let maximumLength: Int
+    package let maximumLength: Int
 
     /// Takes over a descriptor that came from BlueZ with an MTU; nil when either makes no sense.
-    init?(_ descriptor: UnixDescriptor, mtu: Int, on loop: EventLoop) {
+    package init?(_ descriptor: UnixDescriptor, mtu: Int, on loop: EventLoop) {
         guard (23...517).contains(mtu), let number = descriptor.take() else { return nil }
         let flags = fcntl(number, F_GETFL)
         _ = fcntl(number, F_SETFL, flags | O_NONBLOCK)
@@ -39,7 +39,7 @@ final class PacketSocket: Sendable {
     deinit { close() }
 
     /// Reads packets and tells the end, once, on the loop's thread.
-    func read(
+    package func read(
         _ packet: @escaping @Sendable ([UInt8]) -> Void,
         onEnd: @escaping @Sendable () -> Void
     ) {
@@ -80,7 +80,7 @@ final class PacketSocket: Sendable {
     }
 
     /// Sends one packet, or says why not at once.
-    func trySend(_ bytes: [UInt8]) -> Sent {
+    package func trySend(_ bytes: [UInt8]) -> Sent {
         state.withLock { state in
             guard let descriptor = state.descriptor else { return .gone }
             while true {
@@ -98,7 +98,7 @@ final class PacketSocket: Sendable {
     }
 
     /// Returns when there may be room again, or throws `linkLost` once the socket is gone.
-    func waitForRoom() async throws(RadioError) {
+    package func waitForRoom() async throws(RadioError) {
         let once = Once<Void>()
         let isOpen = state.withLock { state in
             guard state.descriptor != nil else { return false }
@@ -139,10 +139,12 @@ final class PacketSocket: Sendable {
     }
 
     /// Tells `handler` on the loop's thread when the other end hangs up.
-    func onHangUp(_ handler: @escaping @Sendable () -> Void) { read({ _ in }, onEnd: handler) }
+    package func onHangUp(_ handler: @escaping @Sendable () -> Void) {
+        read({ _ in }, onEnd: handler)
+    }
 
     /// From any thread, and again.
-    func close() {
+    package func close() {
         let (descriptor, watch, waiting) = state.withLock { state in
             defer {
                 state.descriptor = nil

@@ -21,8 +21,10 @@ enum BashCompletion {
         script += "        return\n    fi\n"
         for group in Completion.groups {
             let words = Completion.secondWords(of: group).joined(separator: " ")
+            // Where the word stands alone too, its own flags may follow it.
+            let isForm = Completion.isCommand(group) ? " && ${COMP_WORDS[2]} != -*" : ""
             script += """
-                    if [[ $command == \(group) ]]; then
+                    if [[ $command == \(group)\(isForm) ]]; then
                         if ((COMP_CWORD == 2)); then
                             mapfile -t COMPREPLY < <(compgen -W '\(words)' -- "$cur")
                             return
@@ -38,7 +40,7 @@ enum BashCompletion {
                 *) return ;;
                 esac
                 case $kind in
-                none) return ;;
+                none) [[ $cur == -* ]] || return ;;
                 files | directories)
                     if [[ $cur != -* ]]; then
                         compopt -o filenames

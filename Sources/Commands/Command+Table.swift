@@ -2,8 +2,9 @@ extension Command {
     /// Every command, in the order that help lists them.
     package static let all: [Command] = [
         .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
-        .clear, .scan, .watch, .exec, .tokenShow, .imageInspect, .fetch, .imagesList, .imagesVerify,
-        .imagesPrune, .trust, .bundleCreate, .bundleVerify, .bundleShow, .doctor, .schema,
+        .clear, .history, .historyShow, .scan, .watch, .exec, .tokenShow, .imageInspect, .fetch,
+        .imagesList, .imagesVerify, .imagesPrune, .trust, .bundleCreate, .bundleVerify,
+        .bundleShow, .systemdPrint, .simulate, .doctor, .schema,
         .completion, .man, .help, .version,
     ]
 
@@ -249,6 +250,43 @@ extension Command {
             ),
         ],
         exitCodes: [.invalidManifest, .inputMissing, .cannotWrite]
+    )
+
+    static let simulate = Command(
+        .simulate,
+        summary: "Put a simulated depot in the place of Bluetooth, for any program",
+        description: [
+            "Serves the depot's modules as the Bluetooth service org.bluez on a bus, in real time, "
+                + "until it is interrupted. 'run --bus' works on them, and so does any other "
+                + "program for BlueZ: the modules advertise, are connected to and updated, and "
+                + "simulated GO devices come to whoever advertises their service.",
+            "With --adapter a module is served from a real adapter, through the host's Bluetooth, so "
+                + "that another adapter can work on it: a rehearsal with two adapters and no "
+                + "vehicle. A GO device looks for its service with the adapter that it is given. "
+                + "Modules are given adapters in the order of the file.",
+            "On a bus the modules remember in the state directory, as with --simulate. A line on standard "
+                + "output tells when programs can begin.",
+        ],
+        arguments: [Argument("DEPOT.yaml", .file, help: "The simulated depot.")],
+        flags: [.servedBus, .servedAdapter, .state, .servedSeed, .quiet, .noColor],
+        examples: [
+            Example(
+                "yardmaster simulate --bus unix:path=/run/user/1000/bus depot.yaml",
+                "Serves the depot on the user's own bus."
+            ),
+            Example(
+                "yardmaster simulate --bus unix:path=/tmp/bus --state /tmp/depot depot.yaml",
+                "On a bus of its own, with a memory apart from that of the runs."
+            ),
+            Example(
+                "yardmaster simulate --adapter hci1 depot.yaml",
+                "Serves the depot's module from the second adapter of this host."
+            ),
+        ],
+        exitCodes: [
+            .usage, .invalidManifest, .inputMissing, .unavailable, .cannotCreate, .configuration,
+            .interrupted, .terminated,
+        ]
     )
 
     static let doctor = Command(

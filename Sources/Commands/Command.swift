@@ -1,7 +1,9 @@
 /// The commands that there are; the executable has one file for each.
 package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case validate, plan, run, status, pause, resume, abort, retry, inhibit, uninhibit
-    case clear, scan, watch, exec
+    case clear, history
+    case historyShow = "history show"
+    case scan, watch, exec
     case tokenShow = "token show"
     case imageInspect = "image inspect"
     case fetch
@@ -12,7 +14,8 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case bundleCreate = "bundle create"
     case bundleVerify = "bundle verify"
     case bundleShow = "bundle show"
-    case doctor, schema, completion, man, help, version
+    case systemdPrint = "systemd print"
+    case simulate, doctor, schema, completion, man, help, version
 }
 
 /// One command: everything that parsing, help, manual and completions know about it.

@@ -26,6 +26,9 @@ package enum Completion: String, CaseIterable, Sendable {
         commands.filter { $0.words.count > 1 && $0.words[0] == group }.map { $0.words[1] }.unique
     }
 
+    /// Whether the first word of a group is a command by itself too, such as `history`.
+    static func isCommand(_ group: String) -> Bool { commands.contains { $0.name == group } }
+
     /// What a list says of a first word.
     static func summary(of word: String) -> String {
         commands.first { $0.name == word }?.summary

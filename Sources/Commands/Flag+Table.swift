@@ -84,6 +84,26 @@ extension Flag {
         needs: "simulate"
     )
 
+    static let servedBus = Flag(
+        "bus",
+        value: Value("ADDRESS", .text),
+        help: "Serve the depot on the D-Bus bus at this address."
+    )
+
+    static let servedAdapter = Flag(
+        "adapter",
+        value: Value("ADAPTER", .text),
+        help: "Serve the depot from this adapter of the host, each module from one of its own.",
+        isRepeatable: true
+    )
+
+    static let servedSeed = Flag(
+        "seed",
+        value: Value("N", .whole),
+        help: "Draw all chance of the simulation from this number.",
+        fallback: "the seed in the depot's file"
+    )
+
     static let length = Flag(
         "for",
         value: Value("TIME", .duration),
@@ -128,6 +148,13 @@ extension Flag {
         value: Value("NAME", .text),
         help: "The rollout that is meant.",
         fallback: "the one that ran last"
+    )
+
+    static let last = Flag(
+        "last",
+        value: Value("N", .whole),
+        help: "How many runs to list.",
+        fallback: "20"
     )
 
     static let expiry = Flag(

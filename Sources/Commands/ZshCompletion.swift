@@ -26,8 +26,10 @@ enum ZshCompletion {
             """
         for group in Completion.groups {
             let words = Completion.secondWords(of: group).joined(separator: " ")
+            // Where the word stands alone too, its own flags may follow it.
+            let isForm = Completion.isCommand(group) ? " && $words[2] != -*" : ""
             script += """
-                    if [[ $command == \(group) ]]; then
+                    if [[ $command == \(group)\(isForm) ]]; then
                         if (( CURRENT == 2 )); then
                             _values form \(words)
                             return

@@ -27,6 +27,28 @@ extension Connection {
         return ObserverID(number: id)
     }
 
+    /// As `observe`, for who cannot wait: what is sent before the bus has the rule may be missed.
+    ///
+    /// Nil when the rule cannot be sent; for senders by their unique names.
+    package func observeSoon(
+        _ rule: SignalRule,
+        _ handler: @escaping @Sendable (Message) -> Void
+    ) -> ObserverID? {
+        guard isOpen, let text = rule.text, rule.nameToTrack == nil else { return nil }
+        let id = observers.add(.init(rule: rule, handler: handler, onEnd: {}))
+        if observers.retain(rule: text) {
+            let call = MethodCall(
+                "AddMatch",
+                of: Bus.name,
+                at: Bus.path,
+                on: Bus.name,
+                [.string(text)]
+            )
+            start(call) { _ in }
+        }
+        return ObserverID(number: id)
+    }
+
     package func unobserve(_ id: ObserverID) {
         guard let observer = observers.remove(id.number), let text = observer.rule.text,
             observers.release(rule: text)

@@ -30,6 +30,16 @@ package struct P256Key: Sendable, Equatable {
         return EVP_PKEY_verify(context, signature, signature.count, bytes, bytes.count) == 1
     }
 
+    /// The same for a signature as its two numbers, each most significant byte first.
+    package func signed(_ digest: SHA256Digest, r: [UInt8], s: [UInt8]) -> Bool {
+        let body = [r, s].flatMap { number -> [UInt8] in
+            let digits = Array(number.drop { $0 == 0 })
+            // A number whose first bit is set would be read as negative (X.690, 8.3).
+            return DER.integer(digits.first.map { $0 < 0x80 } ?? false ? digits : [0] + digits)
+        }
+        return signed(digest, with: DER.sequence(body))
+    }
+
     private static func key(_ encoded: [UInt8]) -> OpaquePointer? {
         encoded.withUnsafeBufferPointer { buffer in
             var start = buffer.baseAddress

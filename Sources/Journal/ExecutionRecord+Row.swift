@@ -4,13 +4,14 @@ extension ExecutionRecord {
     static let columns = """
         rollout, vehicle, serial, started, state, attempt, run, image, total_bytes, acknowledged, \
         restarts, interruptions, settle_deadline, in_bootloader, version_before, version_after, \
-        updated, outcome, failure, message, ended, next_label, next_time, stage, part, target_seen
+        updated, outcome, failure, message, ended, next_label, next_time, stage, part, target_seen, \
+        bootloader_place
         """
 
     /// Overwrites everything but the identity and the start.
     static let upsert = """
         INSERT INTO executions (\(columns))
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (rollout, vehicle) DO UPDATE SET
             serial = excluded.serial, state = excluded.state, attempt = excluded.attempt,
             run = excluded.run, image = excluded.image, total_bytes = excluded.total_bytes,
@@ -21,7 +22,7 @@ extension ExecutionRecord {
             outcome = excluded.outcome, failure = excluded.failure, message = excluded.message,
             ended = excluded.ended, next_label = excluded.next_label,
             next_time = excluded.next_time, stage = excluded.stage, part = excluded.part,
-            target_seen = excluded.target_seen
+            target_seen = excluded.target_seen, bootloader_place = excluded.bootloader_place
         """
 
     /// In the order of `columns`.
@@ -35,7 +36,7 @@ extension ExecutionRecord {
             Value(versionBefore?.description), Value(versionAfter?.description), Value(updated),
             Value(end?.outcome.rawValue), Value(end?.failure?.rawValue), Value(end?.message),
             Value(end?.time), Value(nextDeadline?.label), Value(nextDeadline?.time),
-            .text(stage), Value(part), Value(targetSeen ? 1 : 0),
+            .text(stage), Value(part), Value(targetSeen ? 1 : 0), Value(bootloaderPlace),
         ]
     }
 
@@ -73,6 +74,7 @@ extension ExecutionRecord {
         stage = row.text(23) ?? "none"
         part = Int(row.integer(24))
         targetSeen = row.integer(25) != 0
+        bootloaderPlace = row.text(26)
     }
 }
 

@@ -23,6 +23,8 @@ package struct ExecutionRecord: Sendable, Equatable {
     package var settleDeadline: WallTime?
     /// The module was told to start its bootloader and has not left it.
     package var inBootloader = false
+    /// Where its bootloader is heard, which may bear no name: a radio's handle.
+    package var bootloaderPlace: String?
     /// How far the update of `image` is, in the update session's words.
     package var stage = "none"
     /// Which part of a package was being sent.

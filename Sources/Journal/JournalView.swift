@@ -21,6 +21,14 @@ package struct JournalView {
         )
     }
 
+    package func run(_ number: Int) throws(JournalError) -> RunRecord? {
+        try rows(
+            "SELECT \(RunRecord.columns) FROM runs WHERE number = ?",
+            [Value(number)],
+            { row throws(JournalError) in try RunRecord(row: row) }
+        ).first
+    }
+
     /// Runs without an end: the one that goes on, and those that were killed.
     package func openRuns() throws(JournalError) -> [RunRecord] {
         try rows(
@@ -97,6 +105,17 @@ package struct JournalView {
             [Value(run), Value(number), Value(limit)],
             { row throws(JournalError) in try EventRecord(row: row) }
         )
+    }
+
+    /// The last event of a run: how it ended, unless it was cut off.
+    package func lastEvent(run: Int) throws(JournalError) -> EventRecord? {
+        try rows(
+            """
+            SELECT \(EventRecord.columns) FROM events WHERE run = ? ORDER BY number DESC LIMIT 1
+            """,
+            [Value(run)],
+            { row throws(JournalError) in try EventRecord(row: row) }
+        ).first
     }
 
     func rows<R>(

@@ -144,6 +144,8 @@ enum Schema {
             made INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         """,
+        // A bootloader without a name is found again by its place.
+        "ALTER TABLE executions ADD COLUMN bootloader_place TEXT",
     ]
 
     static var version: Int { migrations.count }

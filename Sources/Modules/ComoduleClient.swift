@@ -231,9 +231,23 @@ package actor ComoduleClient {
         try await write(record.record)
     }
 
+    /// The module takes the form of entry for bonded centrals.
+    private nonisolated var isBonded: Bool { link.flags(of: DFUNumbers.buttonless) == nil }
+
+    /// A bonded module keeps its address; any other adds one to the last byte of it, without a
+    /// carry.
+    package nonisolated var bootloaderPlace: Peer? {
+        guard !isBonded else { return link.peer }
+        let address = link.peer.handle
+        guard let colon = address.lastIndex(of: ":"),
+            let last = UInt8(address[address.index(after: colon)...], radix: 16)
+        else { return nil }
+        return Peer(handle: address[...colon] + Hex.text([last &+ 1]).uppercased())
+    }
+
     /// Starts the bootloader under a name of its own; the link is gone afterwards.
     package func enterBootloader(as name: BootloaderName) async throws(ModuleError) {
-        let isBonded = link.flags(of: DFUNumbers.buttonless) == nil
+        let isBonded = isBonded
         let buttonless = isBonded ? DFUNumbers.buttonlessBonded : DFUNumbers.buttonless
         // The form for bonded centrals knows no names, and keeps the address instead.
         var machine = ButtonlessEntry(name: isBonded ? nil : name, mayGoUnnamed: true)

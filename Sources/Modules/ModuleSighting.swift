@@ -74,11 +74,11 @@ package struct ModuleSeeker: Sendable {
 
     /// The module, or nil when it was not heard by the deadline or `isStopped` said so.
     ///
-    /// With the place where its application was heard, a bootloader without a name is found too.
+    /// With the place where its bootloader will be, that is found without a name too.
     package func seek(
         _ serial: Serial,
         by driver: any UpdateDriver,
-        near application: Peer? = nil,
+        bootloader place: Peer? = nil,
         before deadline: Moment,
         unless isStopped: @Sendable () -> Bool
     ) async throws(RadioError) -> ModuleSighting? {
@@ -86,11 +86,11 @@ package struct ModuleSeeker: Sendable {
         let filter = driver.filter(for: serial)
         var wide = ScanFilter(services: filter.services, companies: filter.companies) { heard in
             filter.passes(heard)
-                || application.map { driver.isUnnamedBootloader(heard, of: $0) } ?? false
+                || place.map { driver.isUnnamedBootloader(heard, at: $0) } ?? false
         }
         // It is the same module, by whatever name.
         wide.sought = filter.sought
-        return try await central.withScan(application == nil ? filter : wide) {
+        return try await central.withScan(place == nil ? filter : wide) {
             scan throws(RadioError) in
             while time.now < deadline && !isStopped() {
                 let next = min(deadline, time.now.advanced(by: Self.patience))
@@ -104,7 +104,7 @@ package struct ModuleSeeker: Sendable {
                 if let sighting = driver.sighting(of: serial, in: heard) {
                     return sighting
                 }
-                if let application, driver.isUnnamedBootloader(heard, of: application) {
+                if let place, driver.isUnnamedBootloader(heard, at: place) {
                     return ModuleSighting(
                         serial: serial,
                         role: .bootloader,

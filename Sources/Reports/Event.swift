@@ -18,7 +18,8 @@ package struct Event: Sendable, Equatable {
         case imageReady(name: String, digest: SHA256Digest, size: ByteCount)
         /// An attempt begins; `position` counts from 1.
         case attemptStarted(VehicleID, serial: Serial, attempt: Int, position: Int)
-        case stateChanged(VehicleID, ExecutionState, detail: String?)
+        /// The adapter is nil where no radio is needed, or nobody said which.
+        case stateChanged(VehicleID, ExecutionState, adapter: String?, detail: String?)
         case inspected(VehicleID, version: FirmwareVersion?, facts: [Fact])
         case progress(VehicleID, Progress)
         /// The link was lost or one side restarted; the transfer goes on from where it stands.
@@ -57,13 +58,26 @@ package struct Notice: Sendable, Equatable {
     package let kind: Kind
     /// Counts from 1.
     package let wave: Int?
+    /// How many waves there are.
+    package let waves: Int?
     package let vehicle: VehicleID?
+    /// Those that a wave begins with, or the one that takes the place of `vehicle`.
+    package let vehicles: [VehicleID]
     package let message: String
 
-    package init(_ kind: Kind, wave: Int? = nil, vehicle: VehicleID? = nil, _ message: String) {
+    package init(
+        _ kind: Kind,
+        wave: Int? = nil,
+        of waves: Int? = nil,
+        vehicle: VehicleID? = nil,
+        vehicles: [VehicleID] = [],
+        _ message: String
+    ) {
         self.kind = kind
         self.wave = wave
+        self.waves = waves
         self.vehicle = vehicle
+        self.vehicles = vehicles
         self.message = message
     }
 }
@@ -219,6 +233,19 @@ package struct AdapterUse: Sendable, Equatable {
     package let busy: Duration
     /// Time of its links, where the radio can tell.
     package var linked: Duration?
+    /// When it was at work, from the run's begin on, in the order of time.
+    package var spans: [Span] = []
+
+    /// A time in which some vehicle had a turn, as distances from the run's begin.
+    package struct Span: Sendable, Equatable {
+        package let from: Duration
+        package let to: Duration
+
+        package init(from: Duration, to: Duration) {
+            self.from = from
+            self.to = to
+        }
+    }
 
     package init(name: String, busy: Duration) {
         self.name = name

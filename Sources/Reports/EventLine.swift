@@ -58,7 +58,7 @@ extension Event.Body {
     /// The vehicle it is about, nil for what concerns the whole run.
     package var vehicle: VehicleID? {
         switch self {
-        case .attemptStarted(let id, _, _, _), .stateChanged(let id, _, _),
+        case .attemptStarted(let id, _, _, _), .stateChanged(let id, _, _, _),
             .inspected(let id, _, _), .progress(let id, _), .interrupted(let id, _, _),
             .problem(let id, _), .retrying(let id, _, _, _), .stepEnded(let id, _),
             .vehicleEnded(let id, _):
@@ -91,9 +91,10 @@ extension Event.Body {
                 "attempt": .int(attempt),
                 "position": .int(position),
             ])
-        case .stateChanged(_, let state, let detail):
+        case .stateChanged(_, let state, let adapter, let detail):
             .object([
                 "state": .string(state.rawValue),
+                "adapter": adapter.map { .string($0) },
                 "detail": detail.map { .string($0) },
             ])
         case .inspected(_, let version, let facts):
@@ -130,6 +131,9 @@ extension Event.Body {
         case .notice(let notice):
             .object([
                 "wave": notice.wave.map { .int($0) },
+                "waves": notice.waves.map { .int($0) },
+                "vehicles": notice.vehicles.isEmpty
+                    ? nil : .array(notice.vehicles.map { .string($0.text) }),
                 "message": .string(notice.message),
             ])
         case .runEnded(let end): .object(end.members)

@@ -53,6 +53,9 @@ extension RunEnd {
                 "name": .string(use.name),
                 "busy_seconds": .seconds(use.busy),
                 "link_seconds": use.linked.map { .seconds($0) },
+                "busy": use.spans.isEmpty
+                    ? nil
+                    : .array(use.spans.map { .array([.seconds($0.from), .seconds($0.to)]) }),
             ])
         }
         return [

@@ -25,10 +25,14 @@ package struct JSONReport: Printer {
         return []
     }
 
-    private func document(_ end: RunEnd, at time: WallTime) -> JSONValue {
+    /// The document of a run that was cut off at this time: with what is known and without an
+    /// exit code.
+    package func cutOff(at time: WallTime) -> String { document(nil, at: time).text + "\n" }
+
+    private func document(_ end: RunEnd?, at time: WallTime) -> JSONValue {
         let head = JSONValue.object([
             "schema": 1,
-            "rollout": .string(end.rollout),
+            "rollout": (end?.rollout ?? start?.run.rollout).map { .string($0) },
             "plan": start.map { .string($0.run.plan.description) },
             "run": start.map { .int($0.run.run) },
             "seed": start?.run.seed.map { .seed($0) },
@@ -46,7 +50,17 @@ package struct JSONReport: Printer {
             return JSONValue.object((name.members ?? []) + verdict.members + (steps ?? []))
         }
         return .object(
-            (head.members ?? []) + [JSONMember("vehicles", .array(vehicles))] + end.members
+            (head.members ?? []) + [JSONMember("vehicles", .array(vehicles))]
+                + (end?.members ?? [JSONMember("counts", counts)])
         )
+    }
+
+    /// As far as the verdicts tell.
+    private var counts: JSONValue {
+        let ended = Outcome.allCases.map { outcome in
+            JSONMember(outcome.rawValue, .int(verdicts.values.count { $0.outcome == outcome }))
+        }
+        let all = max(start?.run.vehicles ?? 0, verdicts.count)
+        return .object(ended + [JSONMember("unfinished", .int(all - verdicts.count))])
     }
 }

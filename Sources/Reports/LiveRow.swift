@@ -4,6 +4,8 @@ import Domain
 struct LiveRow: Sendable {
     let vehicle: VehicleID
     let attempt: Int
+    /// Where it was heard or spoken with last.
+    private(set) var adapter: String?
     private(set) var state = ExecutionState.seeking
     private(set) var detail: String?
     private(set) var progress: Progress?
@@ -16,8 +18,9 @@ struct LiveRow: Sendable {
 
     mutating func take(_ body: Event.Body) {
         switch body {
-        case .stateChanged(_, let state, let detail):
+        case .stateChanged(_, let state, let adapter, let detail):
             self.state = state
+            self.adapter = adapter ?? self.adapter
             self.detail = detail
         case .progress(_, let progress):
             state = .transferring
@@ -33,13 +36,15 @@ struct LiveRow: Sendable {
     }
 
     /// At most `style.width - 1` columns, so that no terminal wraps it.
-    func text(_ style: TerminalStyle, name columns: Int) -> String {
+    ///
+    /// `place` stands before it: the adapter where there are several, in a column of its own.
+    func text(_ style: TerminalStyle, place: String, name columns: Int) -> String {
         let dots = style.isUnicode ? "…" : "..."
         var name = style.isUnicode ? vehicle.text.visible : vehicle.text.visible.ascii
         if Columns.width(name) > columns {
             name = Columns.prefix(name, columns - Columns.width(dots)) + dots
         }
-        var plain = Columns.padded(name, columns) + "  "
+        var plain = place + Columns.padded(name, columns) + "  "
         // The states are put in columns as wide as the longest of them.
         let stateColumns = 14
         let room = style.width - 1 - Columns.width(plain) - stateColumns - 2
@@ -74,9 +79,6 @@ struct LiveRow: Sendable {
         if progress.isResumed { figures += "  resumed" }
         let cells = min(30, room - figures.utf8.count - 3)
         guard cells >= 5 else { return figures }
-        let full = cells * progress.percent / 100
-        let (done, open) = style.isUnicode ? ("█", "░") : ("#", "-")
-        return "[" + String(repeating: done, count: full)
-            + String(repeating: open, count: cells - full) + "] " + figures
+        return style.bar(cells, full: cells * progress.percent / 100) + " " + figures
     }
 }

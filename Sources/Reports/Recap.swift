@@ -11,7 +11,7 @@ package struct Recap: Sendable {
     package mutating func note(_ event: Event) {
         switch event.body {
         case .attemptStarted(let id, _, _, _): underWay[id] = .seeking
-        case .stateChanged(let id, let state, _) where state != .ended: underWay[id] = state
+        case .stateChanged(let id, let state, _, _) where state != .ended: underWay[id] = state
         case .vehicleEnded(let id, let verdict):
             verdicts[id] = verdict
             underWay[id] = nil

@@ -11,6 +11,15 @@ enum Sentence {
         return "\(vehicle.text.visible): \(said)"
     }
 
+    /// The same without the vehicle's name, and with every state: for who reads afterwards.
+    static func full(_ body: Event.Body, vehicles: Int?) -> String? {
+        guard case .stateChanged(_, let state, let adapter, let detail) = body else {
+            return said(body, vehicles: vehicles)
+        }
+        let place = adapter.map { " on \($0.visible)" } ?? ""
+        return state.rawValue + place + (detail.map { ", " + $0.visible } ?? "")
+    }
+
     private static func said(_ body: Event.Body, vehicles: Int?) -> String? {
         switch body {
         case .runStarted(let start): return text(start)
@@ -19,7 +28,7 @@ enum Sentence {
         case .attemptStarted(_, let serial, let attempt, let position):
             let place = vehicles.map { "\(position) of \($0)" } ?? "\(position)"
             return "attempt \(attempt) on module \(serial), vehicle \(place)"
-        case .stateChanged(_, let state, let detail):
+        case .stateChanged(_, let state, _, let detail):
             guard state.isWorthALine else { return nil }
             return state.rawValue + (detail.map { ", " + $0.visible } ?? "")
         case .inspected(_, let version, let facts):

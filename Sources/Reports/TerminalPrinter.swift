@@ -12,6 +12,7 @@ package struct TerminalPrinter: Printer {
     private var recap = Recap()
     private var start: RunStart?
     private var rows: [VehicleID: LiveRow] = [:]
+    private var wave: LiveWave?
     /// Lines that wait for the next drawing.
     private var scrolling = ""
     private var drawnLines = 0
@@ -33,6 +34,7 @@ package struct TerminalPrinter: Printer {
 
     package mutating func print(_ event: Event, at now: Moment) -> [Output] {
         recap.note(event)
+        wave = LiveWave(after: event.body, wave)
         isStale = true
         switch event.body {
         case .runStarted(let start):
@@ -40,7 +42,7 @@ package struct TerminalPrinter: Printer {
             scroll(event.body)
         case .attemptStarted(let id, _, let attempt, _):
             rows[id] = LiveRow(vehicle: id, attempt: attempt)
-        case .stateChanged(let id, _, _), .progress(let id, _), .interrupted(let id, _, _):
+        case .stateChanged(let id, _, _, _), .progress(let id, _), .interrupted(let id, _, _):
             rows[id]?.take(event.body)
         case .inspected: break
         case .vehicleEnded(let id, let verdict):
@@ -98,11 +100,27 @@ package struct TerminalPrinter: Printer {
 
     private func liveLines() -> [String] {
         guard !rows.isEmpty else { return [] }
-        let shown = rows.values.sorted { $0.vehicle < $1.vehicle }.prefix(Self.rowLimit)
+        let adapters = start.map { $0.adapters.count > 1 ? $0.adapters : [] } ?? []
+        func place(_ row: LiveRow) -> Int {
+            row.adapter.flatMap { adapters.firstIndex(of: $0) } ?? adapters.count
+        }
+        let shown = rows.values.sorted {
+            (place($0), $0.vehicle) < (place($1), $1.vehicle)
+        }.prefix(Self.rowLimit)
         let widest = shown.reduce(0) { max($0, Columns.width($1.vehicle.text.visible)) }
         let name = min(max(widest, 4), max(4, style.width / 3), 24)
-        var lines = shown.map { $0.text(style, name: name) }
-        if rows.count > shown.count { lines.append("and \(rows.count - shown.count) more") }
+        let column = adapters.reduce(0) { max($0, Columns.width($1.visible)) }
+        func cell(_ adapter: String?) -> String {
+            adapters.isEmpty ? "" : Columns.padded(adapter?.visible ?? "-", column) + "  "
+        }
+        var lines = shown.map { $0.text(style, place: cell($0.adapter), name: name) }
+        if rows.count > shown.count {
+            lines.append("and \(rows.count - shown.count) more")
+        } else {
+            let idle = adapters.filter { name in !rows.values.contains { $0.adapter == name } }
+            lines += idle.map { Columns.prefix(cell($0) + "idle", max(0, style.width - 1)) }
+        }
+        if let wave { lines.append(wave.text(style)) }
         if let start {
             let (all, failed) = recap.ended
             let footer = "\(all) of \(start.vehicles) vehicles ended, \(failed) failed"

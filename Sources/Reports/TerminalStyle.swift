@@ -45,6 +45,13 @@ package struct TerminalStyle: Sendable, Equatable {
         )
     }
 
+    /// So many cells in brackets, of which the first ones are full.
+    func bar(_ cells: Int, full: Int) -> String {
+        let (done, open) = isUnicode ? ("█", "░") : ("#", "-")
+        return "[" + String(repeating: done, count: full)
+            + String(repeating: open, count: cells - full) + "]"
+    }
+
     package func with(width: Int) -> TerminalStyle {
         TerminalStyle(
             isLive: isLive,

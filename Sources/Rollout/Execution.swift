@@ -22,14 +22,14 @@ final class Execution {
     /// The open link, to whichever program the module runs; at most one of them.
     private(set) var application: (any ModuleApplication)?
     private(set) var receiver: (any ImageReceiver)?
-    /// Where its application was last heard: leads to a bootloader that bears no name.
-    private var lastPeer: Peer?
     /// How strong it was heard last, in dBm.
     private(set) var lastSignal: Int?
     /// The module as it was heard a moment ago, when no link was made to it yet.
     var heard: ModuleSighting?
     /// Preconditions that did not hold, the last of each.
     var problems: [Problem] = []
+    /// With whom there was a link: the host remembers what it was then.
+    private var met: Peer?
     private var suspicion = SecretSuspicion()
     private let began: Moment
     /// How the execution before this one ended, when nobody knows what it did.
@@ -74,6 +74,7 @@ final class Execution {
             record.stage = earlier.stage
             record.part = earlier.part
             record.targetSeen = earlier.targetSeen
+            record.bootloaderPlace = earlier.bootloaderPlace
         }
         self.record = record
     }
@@ -93,6 +94,7 @@ final class Execution {
             )
         case .granted(let lease):
             let verdict = try await attempts()
+            await forgetModule()
             try await depot.coordinator.release(lease)
             return verdict
         }
@@ -320,7 +322,9 @@ final class Execution {
             ExecutionRecord.Deadline($0.label, at: time.wallTime.advanced(by: $0.in))
         }
         try await depot.journal.record(record, durably: durably)
-        depot.events.emit(.stateChanged(vehicle, state, detail: detail))
+        depot.events.emit(
+            .stateChanged(vehicle, state, adapter: depot.central.adapter, detail: detail)
+        )
     }
 
     func enter(
@@ -338,33 +342,35 @@ final class Execution {
 
     /// Hears the module in whichever role it is, within one search.
     func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
+        // With the same address it may be another program by now, with other services.
+        if !hasLink { await forgetModule() }
         let stop = depot.stop
         let sighting: ModuleSighting?
         do throws(RadioError) {
             sighting = try await ModuleSeeker(central: depot.central, time: time).seek(
                 job.serial,
                 by: job.driver,
-                near: record.inBootloader ? lastPeer : nil,
+                bootloader: record.bootloaderPlace.map { Peer(handle: $0) },
                 before: deadline,
                 unless: { stop.isRequested }
             )
         } catch { throw Halt(error, "while searching") }
-        if let sighting {
-            lastSignal = sighting.signal
-            if sighting.role == .application { lastPeer = sighting.peer }
-        }
+        if let sighting { lastSignal = sighting.signal }
         if sighting == nil && stop.isRequested { throw .stopped }
         return sighting
     }
 
     func connect(to sighting: ModuleSighting) async throws(RadioError) -> any Link {
         let deadline = time.now.advanced(by: depot.rules.connectTimeout)
+        met = sighting.peer
         return try await depot.central.connect(to: sighting.peer, before: deadline)
     }
 
     func openApplication(on link: any Link) async throws(ModuleError) {
         do throws(ModuleError) {
-            application = try await job.driver.application(on: link, time: time)
+            let opened = try await job.driver.application(on: link, time: time)
+            application = opened
+            record.bootloaderPlace = opened.bootloaderPlace?.handle
             suspicion.authenticated()
         } catch {
             await link.disconnect()
@@ -395,6 +401,13 @@ final class Execution {
     var hasLink: Bool { application != nil || receiver != nil }
 
     func forgetLink() { (application, receiver) = (nil, nil) }
+
+    /// Has the host drop what it keeps about the module, which would pile up else.
+    private func forgetModule() async {
+        guard let peer = met else { return }
+        met = nil
+        await depot.central.forget(peer)
+    }
 
     /// A module that refuses our secret twice is not asked a third time.
     func halt(after error: ModuleError, _ doing: String) -> Halt {

@@ -80,6 +80,7 @@ struct RunSession {
     }
 
     func run() async throws(JournalError) -> RunResult {
+        let began = depot.time.now
         try await leaveAlone()
         await withDiscardingTaskGroup { group in
             group.addTask { await self.keepTime() }
@@ -102,7 +103,16 @@ struct RunSession {
         try await ledger.end(ending)
         var result = ledger.result(ending)
         result.adapters = turns.with { state in
-            state.scheduler.dispatch.adapters.map { AdapterUse(name: $0.name, busy: $0.busy) }
+            state.scheduler.dispatch.adapters.map { adapter in
+                var use = AdapterUse(name: adapter.name, busy: adapter.busy)
+                use.spans = adapter.spans.map {
+                    AdapterUse.Span(
+                        from: began.duration(to: $0.from),
+                        to: began.duration(to: $0.to)
+                    )
+                }
+                return use
+            }
         }
         return result
     }
@@ -132,9 +142,13 @@ struct RunSession {
                 try await ledger.waveBegan(wave)
                 let total = run.schedule.waves.count
                 if total > 1 {
+                    let members = turns.with { state in
+                        run.jobs.indices.filter { state.scheduler.board.wave(of: $0) == wave }
+                    }
                     notice(
                         .waveBegan,
                         wave: wave,
+                        vehicles: members.map { run.jobs[$0].vehicle },
                         "wave \(wave + 1) of \(total): \(count) vehicles"
                     )
                 }
@@ -148,6 +162,7 @@ struct RunSession {
                     .replaced,
                     wave: wave,
                     vehicle: run.jobs[vehicle].vehicle,
+                    vehicles: [run.jobs[other].vehicle],
                     "is not heard; \(run.jobs[other].vehicle) takes its place in wave \(wave + 1)"
                 )
             case .check(let wave):
@@ -172,10 +187,20 @@ struct RunSession {
         _ kind: Notice.Kind,
         wave: Int? = nil,
         vehicle: VehicleID? = nil,
+        vehicles: [VehicleID] = [],
         _ message: String
     ) {
         depot.events.emit(
-            .notice(Notice(kind, wave: wave.map { $0 + 1 }, vehicle: vehicle, message))
+            .notice(
+                Notice(
+                    kind,
+                    wave: wave.map { $0 + 1 },
+                    of: wave.map { _ in run.schedule.waves.count },
+                    vehicle: vehicle,
+                    vehicles: vehicles,
+                    message
+                )
+            )
         )
     }
 

@@ -249,6 +249,7 @@ final class UpdateRun {
                     part,
                     of: order,
                     pace: pace,
+                    isBegun: session.hasBegunPart,
                     unless: { stop.isRequested || overdue.isDue(at: time.now) }
                 ) { (heard: UploadProgress) async in
                     session.progressed(to: heard.acknowledged, at: time.now)

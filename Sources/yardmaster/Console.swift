@@ -5,12 +5,27 @@ import Synchronization
 /// The two standard streams, as everything in the program writes to them.
 struct Console: Sendable {
     let outlet: any TextOutlet
+    /// Whether standard error is the service manager's journal, which takes a level before a line.
+    let isJournal: Bool
+
+    init(_ outlet: any TextOutlet, isJournal: Bool = JournalSocket.takesStandardError) {
+        self.outlet = outlet
+        self.isJournal = isJournal
+    }
 
     /// What was asked for, to standard output.
     func result(_ text: String) { outlet.write(text, to: STDOUT_FILENO, mayDrop: false) }
 
     /// Progress and warnings, to standard error: better lost than kept without end.
-    func note(_ text: String) { outlet.write(text, to: STDERR_FILENO, mayDrop: true) }
+    func note(_ text: String) {
+        outlet.write(isJournal ? Self.levelled(text) : text, to: STDERR_FILENO, mayDrop: true)
+    }
+
+    /// Each line after its level as sd-daemon(3) has it: what is wrong stands out in the journal.
+    static func levelled(_ text: String) -> String {
+        let level = text.contains("error: ") ? 3 : text.contains("warning: ") ? 4 : 6
+        return text.split(separator: "\n").map { "<\(level)>\($0)\n" }.joined()
+    }
 
     func write(_ outputs: [Output]) {
         for output in outputs {

@@ -207,7 +207,11 @@ struct RunCommand {
                 guard case .busy = error, plan.rollout.overlap != .skip else {
                     throw Self.refusal(error)
                 }
-                if !isAsked { context.console.note("yardmaster: \(error); this one waits\n") }
+                // Who reads this may already ask it to end.
+                if !isAsked {
+                    _ = Signals.catchThem()
+                    context.console.note("yardmaster: \(error); this one waits\n")
+                }
             }
             if plan.rollout.overlap == .replace, !isAsked { try await queue.askToYield() }
             isAsked = true

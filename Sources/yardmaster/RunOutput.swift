@@ -20,6 +20,8 @@ final class RunOutput: Sendable {
         case terminal(TerminalPrinter)
         case plain(PlainPrinter)
         case quiet(QuietPrinter)
+        /// The service manager's journal.
+        case journal(JournalPrinter)
         case none
     }
 
@@ -27,8 +29,14 @@ final class RunOutput: Sendable {
     private let printers: Mutex<Printers>
     private let file: EventFile?
     private let reports: [ReportFile]
+    private let results: Output.Stream
+    private let journal: JournalSocket?
 
-    init(_ options: RunOptions, _ context: Context) throws(CommandError) {
+    init(
+        _ options: RunOptions,
+        _ context: Context,
+        journal: @autoclosure () -> JournalSocket? = JournalSocket()
+    ) throws(CommandError) {
         self.context = context
         reports = options.reports
         for report in reports { try report.checkPlace() }
@@ -42,10 +50,15 @@ final class RunOutput: Sendable {
         }
         // Under --json standard output has the document and nothing else.
         if options.common.wantsJSON { results = .err }
+        self.results = results
+        let socket = context.console.isJournal && !options.common.isQuiet ? journal() : nil
+        self.journal = socket
         let style = context.style(noColor: options.common.noColor)
         let people: People =
             if options.common.isQuiet {
                 options.common.wantsJSON ? .none : .quiet(QuietPrinter(results: results))
+            } else if socket != nil {
+                .journal(JournalPrinter())
             } else if style.isLive {
                 .terminal(TerminalPrinter(style: style, results: results))
             } else {
@@ -86,7 +99,11 @@ final class RunOutput: Sendable {
                     context.console.result(line)
                 }
             }
-            context.console.write(printers.people.print(event, at: now))
+            if let journal, let record = printers.people.record(event) {
+                // One piece is one record. Better lost than waited for.
+                context.console.outlet.write(record, to: journal.descriptor, mayDrop: true)
+            }
+            context.console.write(printers.people.print(event, at: now, results: results))
             if let outputs = printers.document?.print(event, at: now) {
                 context.console.write(outputs)
             }
@@ -115,8 +132,22 @@ final class RunOutput: Sendable {
 }
 
 extension RunOutput.People {
-    fileprivate mutating func print(_ event: Event, at now: Moment) -> [Output] {
+    /// What the journal gets, if it is meant.
+    fileprivate mutating func record(_ event: Event) -> String? {
+        guard case .journal(var printer) = self else { return nil }
+        defer { self = .journal(printer) }
+        return printer.record(event)
+    }
+
+    fileprivate mutating func print(
+        _ event: Event,
+        at now: Moment,
+        results: Output.Stream
+    ) -> [Output] {
         switch self {
+        case .journal(let printer):
+            guard case .runEnded(let end) = event.body else { return [] }
+            return [Output(results, printer.results(end))]
         case .terminal(var printer):
             defer { self = .terminal(printer) }
             return printer.print(event, at: now)

@@ -113,7 +113,7 @@ struct SecretSource {
                     hint: "add LoadCredential=\(name):PATH to the service"
                 )
             }
-            return try read(path: directory + "/" + name, of: owner)
+            return try read(path: directory + "/" + name, of: owner, isCredential: true)
         case .environment(let name):
             guard let value = context.variable(name) else {
                 throw CommandError(
@@ -127,7 +127,14 @@ struct SecretSource {
     }
 
     /// Refuses a file that others can read: it would be no secret any more.
-    func read(path: String, of owner: String) throws(CommandError) -> Secret {
+    ///
+    /// A credential is read by an access control list of the service manager's, which shows as a
+    /// right of the group; its folder is closed to everybody else.
+    func read(
+        path: String,
+        of owner: String,
+        isCredential: Bool = false
+    ) throws(CommandError) -> Secret {
         let sentence = "the secret of \(owner) cannot be read"
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -139,7 +146,7 @@ struct SecretSource {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw CommandError(.configuration, sentence, because: ["\(path) is no regular file"])
         }
-        guard status.st_mode & 0o077 == 0 else {
+        guard status.st_mode & (isCredential ? 0o037 : 0o077) == 0 else {
             throw CommandError(
                 .configuration,
                 sentence,

@@ -1,6 +1,5 @@
 import Commands
 import Domain
-import Glibc
 import Manifest
 import Simulation
 import Threads
@@ -32,20 +31,13 @@ actor SimulatedSite {
     }
 
     private func simulate(_ job: SimulatedJob) throws(CommandError) -> ExitCode {
-        let folder = job.state + "/simulation"
-        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-            throw CommandError(
-                .cannotCreate,
-                "cannot make \(folder)",
-                because: [Descriptor.text(of: errno)]
-            )
-        }
         let depot: SimulatedDepot
+        let memory = try DepotMemoryFile.path(of: job.file, in: job.state)
         do throws(SimulatedDepot.MemoryFailure) {
             depot = try SimulatedDepot(
                 job.file,
                 seed: job.options.seed,
-                memoryPath: "\(folder)/\(Self.fileName(job.file.name)).memory"
+                memoryPath: memory
             )
         } catch {
             throw CommandError(.cannotCreate, error.description)
@@ -61,19 +53,6 @@ actor SimulatedSite {
             throw CommandError(.internal, error.description)
         }
         return try result.get()
-    }
-
-    /// A depot's name as part of a file's name.
-    private static func fileName(_ name: String) -> String {
-        String(
-            decoding: name.utf8.map { byte -> UInt8 in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: byte
-                default: 0x5F
-                }
-            },
-            as: UTF8.self
-        )
     }
 }
 

@@ -1,6 +1,7 @@
 import Commands
 import Domain
 import Journal
+import Manifest
 import Reports
 import Wire
 
@@ -15,6 +16,33 @@ struct StatusCommand {
         var requests: [OpenRequest] = []
         var inhibits: [Inhibit] = []
         var failures: [FailureCount] = []
+
+        /// Vehicles that the run under way has begun and not ended.
+        var underWay: [ExecutionRecord] {
+            guard let run, run.end == nil else { return [] }
+            return executions.filter {
+                $0.run == run.number && $0.end == nil && $0.state != .queued
+            }
+        }
+
+        /// What fires first if nothing happens.
+        var nextDeadline: (vehicle: VehicleID, deadline: ExecutionRecord.Deadline)? {
+            guard let run, run.end == nil else { return nil }
+            let deadlines = executions.filter { $0.run == run.number }.compactMap { record in
+                record.nextDeadline.map { (vehicle: record.vehicle, deadline: $0) }
+            }
+            return deadlines.min {
+                ($0.deadline.time, $0.vehicle) < ($1.deadline.time, $1.vehicle)
+            }
+        }
+
+        /// When the time between two waves is over.
+        func soaksUntil(_ plan: (SHA256Digest, String) -> FrozenPlan?) -> WallTime? {
+            guard let rollout, rollout.state == .running, let ended = rollout.waveEnded,
+                let soak = plan(rollout.plan, rollout.name)?.rollout.between.soak, soak > .zero
+            else { return nil }
+            return ended.advanced(by: soak)
+        }
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
@@ -54,6 +82,10 @@ struct StatusCommand {
         }
     }
 
+    private func archived(_ plan: SHA256Digest, _ rollout: String) -> FrozenPlan? {
+        PlanArchive(state: options.state).plan(plan, of: rollout)
+    }
+
     // MARK: For people
 
     private func text(
@@ -72,7 +104,22 @@ struct StatusCommand {
             lines.append("was cut off; run it again and it goes on where the modules stand")
         }
         lines += Self.standing(snapshot)
-        if run.end == nil, let next = Self.nextDeadline(executions) { lines.append(next) }
+        if let until = snapshot.soaksUntil(archived) {
+            lines.append("the next wave may begin at \(until)")
+        }
+        if !snapshot.underWay.isEmpty {
+            let names = snapshot.underWay.map {
+                "\($0.vehicle.text.visible) (\($0.state.rawValue))"
+            }
+            let verb = holder == nil ? "was working on" : "works on"
+            lines.append("\(verb) \(names.joined(separator: ", "))")
+        }
+        if let next = snapshot.nextDeadline {
+            lines.append(
+                "next deadline: \(next.deadline.label) of \(next.vehicle.text.visible) at "
+                    + "\(next.deadline.time)"
+            )
+        }
         lines.append("")
         lines += Columns.table(
             [["vehicle", "state", "version", "since", "what"]]
@@ -132,20 +179,6 @@ struct StatusCommand {
         return lines
     }
 
-    /// Which deadline fires first if nothing happens.
-    private static func nextDeadline(_ executions: [ExecutionRecord]) -> String? {
-        let deadlines = executions.compactMap { record in
-            record.nextDeadline.map { (vehicle: record.vehicle, deadline: $0) }
-        }
-        let first = deadlines.min {
-            ($0.deadline.time, $0.vehicle) < ($1.deadline.time, $1.vehicle)
-        }
-        return first.map {
-            "next deadline: \($0.deadline.label) of \($0.vehicle.text.visible) at "
-                + "\($0.deadline.time)"
-        }
-    }
-
     private static func sentence(about record: ExecutionRecord) -> String {
         if let end = record.end { return end.message }
         var parts: [String] = []
@@ -184,6 +217,15 @@ struct StatusCommand {
             "state": snapshot.rollout.map { .string($0.state.rawValue) },
             "reason": snapshot.rollout.map { .string($0.reason) },
             "wave": snapshot.rollout.map { .int($0.wave + 1) },
+            "soaks-until": snapshot.soaksUntil(archived).map { .string($0.description) },
+            "under-way": .array(snapshot.underWay.map { .string($0.vehicle.text) }),
+            "next-deadline": snapshot.nextDeadline.map { next in
+                .object([
+                    "vehicle": .string(next.vehicle.text),
+                    "label": .string(next.deadline.label),
+                    "time": .string(next.deadline.time.description),
+                ])
+            },
             "requests": .array(
                 snapshot.requests.map { open in
                     .object([

@@ -11,7 +11,7 @@ enum Yardmaster {
         let arguments = Array(CommandLine.arguments.dropFirst())
         if isQuick(arguments) {
             let outlet = DirectOutlet()
-            end(await run(arguments, Context(console: Console(outlet: outlet))), outlet)
+            end(await run(arguments, Context(console: Console(outlet))), outlet)
         }
         let outlet: Outlet
         do throws(ThreadError) {
@@ -26,7 +26,7 @@ enum Yardmaster {
             exit(refusal.exitCode.rawValue)
         }
         async let written: Void = outlet.pump()
-        let code = await run(arguments, Context(console: Console(outlet: outlet)))
+        let code = await run(arguments, Context(console: Console(outlet)))
         outlet.finish()
         await written
         end(code, outlet)
@@ -39,9 +39,9 @@ enum Yardmaster {
         switch invocation.command {
         case .version, .help, .man, .completion, .schema, .trust, .bundleShow: return true
         case .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
-            .clear, .scan, .watch, .exec, .tokenShow, .imageInspect, .fetch, .imagesList,
-            .imagesVerify,
-            .imagesPrune, .bundleCreate, .bundleVerify, .doctor:
+            .clear, .history, .historyShow, .scan, .watch, .exec, .tokenShow, .imageInspect,
+            .fetch, .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify,
+            .systemdPrint, .simulate, .doctor:
             return false
         }
     }
@@ -100,6 +100,7 @@ enum Yardmaster {
         case .help: try HelpCommand(invocation).run(context)
         case .version: VersionCommand(invocation).run(context)
         case .tokenShow: try TokenCommand(invocation).run(context)
+        case .simulate: try await SimulateCommand(invocation, context).run()
         case .doctor: try await DoctorCommand(invocation).run(context)
         case .schema: SchemaCommand().run(context)
         case .validate: try ValidateCommand(invocation, context).run(context)
@@ -121,6 +122,9 @@ enum Yardmaster {
         case .bundleShow: try BundleShow.run(invocation, context)
         case .status:
             try StatusCommand(options: try StatusOptions(invocation, context)).run(context)
+        case .systemdPrint: try SystemdCommand(invocation, context).run()
+        case .history: try HistoryCommand(invocation, context).run(context)
+        case .historyShow: try HistoryShowCommand(invocation, context).run(context)
         case .fetch:
             try await FetchCommand(
                 options: try FetchOptions(invocation, context),

@@ -16,7 +16,7 @@ import Wire
     }
 
     private func context() throws -> Context {
-        Context(console: Console(outlet: try Outlet.open(name: "test")))
+        Context(console: Console(try Outlet.open(name: "test"), isJournal: false))
     }
 
     private let end = Event(
@@ -83,5 +83,77 @@ import Wire
         let error = #expect(throws: CommandError.self) { try RunOutput(options, try context()) }
         #expect(error?.kind == .cannotCreate)
         #expect(error?.causes == ["Not a directory"])
+    }
+}
+
+/// Records on the journal's socket.
+@Suite struct JournalOutputTests {
+    @Test func `a run under the service manager sends records and prints its result`() async throws
+    {
+        let path = FileManager.default.temporaryDirectory
+            .appending(path: "journal-\(getpid())").path(percentEncoded: false)
+        unlink(path)
+        let receiver = try #require(listen(at: path))
+        defer {
+            close(receiver)
+            unlink(path)
+        }
+        let outlet = try Outlet.open(name: "test")
+        let context = Context(console: Console(outlet, isJournal: true))
+        guard case .run(let invocation) = try Parser.parse(["run", "m", "--state", "/s"]) else {
+            return
+        }
+        let output = try RunOutput(
+            try RunOptions(invocation, context),
+            context,
+            journal: JournalSocket(path: path)
+        )
+        let vehicle = try #require(VehicleID("v1"))
+        output.take(
+            Event(
+                number: 1,
+                time: WallTime(milliseconds: 0),
+                body: .interrupted(vehicle, cause: "link lost\nMESSAGE=forged", count: 1)
+            ),
+            at: Moment(nanoseconds: 0)
+        )
+        async let written: Void = outlet.pump()
+        outlet.finish()
+        await written
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = recv(receiver, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+        let record = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        #expect(
+            record.hasPrefix(
+                "MESSAGE=v1: interruption 1: link lost\\u{a}MESSAGE=forged\nPRIORITY=5\n"
+            )
+        )
+        #expect(record.contains("\nYARDMASTER_VEHICLE=v1\n"))
+        #expect(recv(receiver, &bytes, bytes.count, Int32(MSG_DONTWAIT)) < 0)
+    }
+
+    @Test func `without a listener there is no socket`() {
+        #expect(JournalSocket(path: "/nowhere/socket") == nil)
+        #expect(JournalSocket(path: String(repeating: "x", count: 200)) == nil)
+    }
+
+    @Test(arguments: [
+        ("yardmaster: error: a\n  hint: b\n", "<3>yardmaster: error: a\n<3>  hint: b\n"),
+        ("yardmaster: warning: a\n", "<4>yardmaster: warning: a\n"), ("a\n\nb", "<6>a\n<6>b\n"),
+    ])
+    func `lines get the level of what they say`(text: String, levelled: String) {
+        #expect(Console.levelled(text) == levelled)
+    }
+
+    private func listen(at path: String) -> CInt? {
+        let receiver = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let code = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(receiver, $0, size) }
+        }
+        return code == 0 ? receiver : nil
     }
 }

@@ -109,6 +109,7 @@ import Threads
             DROP TABLE measures; DROP TABLE leases; ALTER TABLE executions DROP COLUMN stage;
             ALTER TABLE executions DROP COLUMN part;
             ALTER TABLE executions DROP COLUMN target_seen;
+            ALTER TABLE executions DROP COLUMN bootloader_place;
             PRAGMA user_version = 1
             """
         )

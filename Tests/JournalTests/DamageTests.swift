@@ -182,7 +182,7 @@ import Threads
         ("PRAGMA user_version = 1", .foreign),
         (
             "PRAGMA application_id = 0x59415244; PRAGMA user_version = 99",
-            .schema(found: 99, known: 3)
+            .schema(found: 99, known: 4)
         ),
     ])
     func `another program's or a newer file is refused and left alone`(

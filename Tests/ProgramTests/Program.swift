@@ -24,12 +24,13 @@ struct Program {
 
     var state: String { folder.path + "/state" }
 
-    /// Runs to the end.
-    func run(_ arguments: [String]) throws -> Result {
+    /// Runs to the end; `environment` is added to this process's own.
+    func run(_ arguments: [String], environment: [String: String] = [:]) throws -> Result {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(filePath: Self.path)
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.currentDirectoryURL = URL(filePath: folder.path)
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output

@@ -51,10 +51,99 @@ import Testing
         #expect(open.isEmpty)
     }
 
+    @Test func `every adapter has its own line, with what it did`() throws {
+        let page = HTMLReport.text(try story())
+        let rows = page.split(separator: "<figcaption>").dropFirst()
+        #expect(rows.map { $0.prefix(11) } == ["<b>hci0</b>", "<b>hci1</b>"])
+        #expect(rows.first?.contains("v1: sending, 1") == true)
+        #expect(rows.first?.contains("v5: sending") == false)
+        #expect(rows.last?.contains("v5: sending, 9m29s") == true)
+        #expect(rows.last?.contains("v1: sending") == false)
+    }
+
+    @Test func `an adapter that did nothing has a line too`() throws {
+        var story = RunStory()
+        for event in try Sample.full() {
+            if case .stateChanged(_, _, "hci1", _) = event.body { continue }
+            story.note(event)
+        }
+        #expect(HTMLReport.text(story).contains("<b>hci1</b> at work 0ms (0 %), free 1m14s"))
+    }
+
+    @Test func `several links of one adapter lie below each other`() throws {
+        var story = RunStory()
+        let (a, b) = (try Sample.vehicle("a"), try Sample.vehicle("b"))
+        for event in Sample.events([
+            (0, .stateChanged(a, .transferring, adapter: "hci0", detail: nil)),
+            (1_000, .stateChanged(b, .transferring, adapter: "hci0", detail: nil)),
+            (9_000, .stateChanged(a, .settling, adapter: "hci0", detail: nil)),
+            (9_500, .stateChanged(b, .settling, adapter: "hci0", detail: nil)),
+            (20_000, .runEnded(Sample.end([:]))),
+        ]) { story.note(event) }
+        let page = HTMLReport.text(story)
+        #expect(page.contains("viewBox=\"0 0 1000 46\""))
+        #expect(page.contains("x=\"0.00\" y=\"0\" width=\"450.00\""))
+        #expect(page.contains("x=\"50.00\" y=\"20\" width=\"425.00\""))
+        #expect(page.contains("y=\"40\""))
+        #expect(page.contains("at work 9.5s (48 %), free 10s"))
+    }
+
+    @Test func `when an adapter was taken is drawn, as far as it is known`() throws {
+        var story = RunStory()
+        for event in try Sample.full() {
+            guard case .runEnded(var end) = event.body else {
+                story.note(event)
+                continue
+            }
+            #expect(!HTMLReport.text(story).contains("<rect class=\"taken\""))
+            end.adapters = [AdapterUse(name: "hci1", busy: .seconds(600))]
+            end.adapters[0].spans = [.init(from: .seconds(100), to: .seconds(700))]
+            story.note(Event(number: event.number, time: event.time, body: .runEnded(end)))
+        }
+        let rows = HTMLReport.text(story).split(separator: "<figcaption>").dropFirst()
+        #expect(rows.first?.contains("\"taken\"") == false)
+        #expect(
+            rows.last?.contains("<rect class=\"taken\" x=\"141.39\" y=\"0\" width=\"858.61\"")
+                == true
+        )
+        #expect(rows.last?.contains("at work 10m (86 %), free 1m38s") == true)
+    }
+
+    @Test func `waves show how far they came, also those not begun`() throws {
+        let page = HTMLReport.text(try story())
+        let waves = page.split(separator: "<li><b>wave ").dropFirst().map {
+            $0.prefix { $0 != "\n" }
+        }
+        #expect(waves.count == 3)
+        #expect(waves[0].hasPrefix("1</b> <small>2 of 2 vehicles ended, 1 missed, took 1m14s"))
+        #expect(
+            waves[1].hasPrefix("2</b> <small>2 of 3 vehicles ended, 1 missed, 1 failed, not over")
+        )
+        #expect(waves[2].hasPrefix("3</b> <small>not begun"))
+    }
+
+    @Test func `a run that was cut off makes reports of what is known`() throws {
+        var story = RunStory()
+        for event in try Sample.full() {
+            if case .runEnded = event.body { continue }
+            story.note(event)
+        }
+        #expect(story.counts == [.succeeded: 1, .deferred: 1, .failed: 1, .unreachable: 1])
+        #expect(story.unfinished == 2)
+        let page = HTMLReport.text(story)
+        #expect(page.contains("<b>Cut off</b>"))
+        #expect(page.contains("<b>2</b><span>◌ unfinished</span>"))
+        let document = try #require(story.document)
+        #expect(document.contains("\"counts\":{\"succeeded\":1,"))
+        #expect(document.contains("\"unfinished\":2}}"))
+        #expect(!document.contains("\"exit\""))
+    }
+
     @Test func `an empty run makes reports too`() throws {
         var story = RunStory()
         #expect(MetricsText.text(story, earlier: "kept") == "kept")
         #expect(story.document == nil)
+        #expect(story.counts.isEmpty && story.unfinished == 0)
         story.note(
             Event(number: 1, time: Sample.start, body: .runEnded(Sample.end([:])))
         )

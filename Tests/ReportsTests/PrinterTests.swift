@@ -128,7 +128,7 @@ import Wire
             kinds.insert(value["kind"]?.string ?? "")
         }
         // One of each kind is in the sample.
-        #expect(kinds.count == 12)
+        #expect(kinds.count == 15)
         #expect(kinds.allSatisfy { $0.allSatisfy { $0.isLowercase || $0 == "-" } })
     }
 

@@ -77,21 +77,33 @@ enum Sample {
                 )
             ),
             (850, .imageReady(name: "city-4.12", digest: image, size: try bytes(512 << 10))),
+            (
+                900,
+                .notice(
+                    Notice(
+                        .waveBegan,
+                        wave: 1,
+                        of: 3,
+                        vehicles: [v4, v2],
+                        "wave 1 of 3: 2 vehicles"
+                    )
+                )
+            ),
             (1_000, .warning("the clock was set back\nby 3s")),
             (1_000, .attemptStarted(v1, serial: try serial("0a0b01"), attempt: 1, position: 1)),
-            (1_200, .stateChanged(v1, .connecting, detail: nil)),
-            (1_300, .stateChanged(v1, .authenticating, detail: nil)),
-            (1_400, .stateChanged(v1, .inspecting, detail: nil)),
+            (1_200, .stateChanged(v1, .connecting, adapter: "hci0", detail: nil)),
+            (1_300, .stateChanged(v1, .authenticating, adapter: "hci0", detail: nil)),
+            (1_400, .stateChanged(v1, .inspecting, adapter: "hci0", detail: nil)),
             (1_500, .inspected(v1, version: old, facts: [Fact("state_of_charge", "80 %")])),
-            (1_600, .stateChanged(v1, .starting, detail: nil)),
-            (1_700, .stateChanged(v1, .transferring, detail: nil)),
+            (1_600, .stateChanged(v1, .starting, adapter: "hci0", detail: nil)),
+            (1_700, .stateChanged(v1, .transferring, adapter: "hci0", detail: nil)),
             (2_000, .progress(v1, try progress(8, rate: nil))),
             (5_000, .progress(v1, try progress(64, remaining: .seconds(40)))),
             (11_999, .progress(v1, try progress(128, remaining: .seconds(35)))),
             (12_000, .progress(v1, try progress(129, remaining: .seconds(34)))),
             (13_000, .attemptStarted(v2, serial: try serial("0a0b02"), attempt: 1, position: 2)),
             (13_500, .interrupted(v1, cause: "link lost (supervision timeout)", count: 1)),
-            (14_000, .stateChanged(v1, .seeking, detail: nil)),
+            (14_000, .stateChanged(v1, .seeking, adapter: "hci0", detail: nil)),
             (
                 16_000,
                 .problem(
@@ -113,14 +125,27 @@ enum Sample {
                     )
                 )
             ),
-            (20_000, .stateChanged(v1, .transferring, detail: "object 33")),
+            (
+                17_000,
+                .notice(
+                    Notice(
+                        .replaced,
+                        wave: 1,
+                        of: 3,
+                        vehicle: v4,
+                        vehicles: [v1],
+                        "is not heard; v1 takes its place in wave 1"
+                    )
+                )
+            ),
+            (20_000, .stateChanged(v1, .transferring, adapter: "hci0", detail: "object 33")),
             (
                 26_000,
                 .progress(v1, try progress(320, resumedFrom: 128, remaining: .seconds(17)))
             ),
             (45_000, .progress(v1, try progress(512, resumedFrom: 128, remaining: .zero))),
-            (45_100, .stateChanged(v1, .settling, detail: "restarting")),
-            (70_000, .stateChanged(v1, .confirming, detail: nil)),
+            (45_100, .stateChanged(v1, .settling, adapter: "hci0", detail: "restarting")),
+            (70_000, .stateChanged(v1, .confirming, adapter: "hci0", detail: nil)),
             (
                 75_500,
                 .vehicleEnded(
@@ -137,6 +162,19 @@ enum Sample {
                     )
                 )
             ),
+            (75_600, .notice(Notice(.waveEnded, wave: 1, of: 3, "wave 1 has ended"))),
+            (
+                75_700,
+                .notice(
+                    Notice(
+                        .waveBegan,
+                        wave: 2,
+                        of: 3,
+                        vehicles: [v3, v4, v5],
+                        "wave 2 of 3: 3 vehicles"
+                    )
+                )
+            ),
             (76_000, .attemptStarted(v3, serial: try serial("0a0b03"), attempt: 1, position: 3)),
             (
                 80_000,
@@ -148,7 +186,7 @@ enum Sample {
                 )
             ),
             (100_000, .attemptStarted(v3, serial: try serial("0a0b03"), attempt: 2, position: 3)),
-            (100_500, .stateChanged(v3, .connecting, detail: nil)),
+            (100_500, .stateChanged(v3, .connecting, adapter: "hci1", detail: nil)),
             (
                 110_000,
                 .vehicleEnded(
@@ -180,7 +218,7 @@ enum Sample {
                 )
             ),
             (130_000, .attemptStarted(v5, serial: try serial("0a0b05"), attempt: 1, position: 5)),
-            (131_000, .stateChanged(v5, .transferring, detail: nil)),
+            (131_000, .stateChanged(v5, .transferring, adapter: "hci1", detail: nil)),
             (
                 700_000,
                 .runEnded(

@@ -54,17 +54,50 @@ import Testing
         var screen = Screen(width: 80)
         var printer = TerminalPrinter(style: style())
         // Up to the transfer that goes on after its interruption.
-        for event in try Sample.full().prefix(21) {
+        for event in try Sample.full().prefix(23) {
             for output in printer.print(event, at: Sample.moment(event)) {
                 screen.write(output.text)
             }
         }
-        let last = screen.text.split(separator: "\n").suffix(3).map { String($0) }
+        let last = screen.text.split(separator: "\n").suffix(5).map { String($0) }
         #expect(
             last == [
-                "bus-2: deferred, 4.11.3, in 3.1s: state_of_charge is 31 %, must be >= 40 %",
-                "v1    transferring    [███████████░░░░░░░░]  62%  11.2 KiB/s  17s left  resumed",
+                "v4: is not heard; v1 takes its place in wave 1",
+                "hci0  v1    transferring    [████████░░░░░]  62%  11.2 KiB/s  17s left  resumed",
+                "hci1  idle",
+                "wave 1 of 3  [██████████░░░░░░░░░░] 1 of 2",
                 "1 of 6 vehicles ended, 0 failed",
+            ]
+        )
+    }
+
+    @Test func `vehicles stand with their adapters, and one without is last`() throws {
+        var screen = Screen(width: 80)
+        var printer = TerminalPrinter(style: style())
+        let serial = try #require(Serial("0a"))
+        let (a, b, c) = (
+            try Sample.vehicle("a"), try Sample.vehicle("b"), try Sample.vehicle("c")
+        )
+        let started = try #require(try Sample.full().first?.body)
+        var bodies =
+            [started]
+            + [a, b, c].map {
+                .attemptStarted($0, serial: serial, attempt: 1, position: 1)
+            }
+        bodies += [
+            .stateChanged(b, .connecting, adapter: "hci0", detail: nil),
+            .stateChanged(a, .acting, adapter: "hci1", detail: nil),
+        ]
+        for event in Sample.events(bodies.enumerated().map { ($0 * 1_000, $1) }) {
+            for output in printer.print(event, at: Sample.moment(event)) {
+                screen.write(output.text)
+            }
+        }
+        let lines = screen.text.split(separator: "\n").suffix(4).map { String($0) }
+        #expect(
+            lines == [
+                "hci0  b     connecting", "hci1  a     acting", "-     c     seeking",
+                "0 of 6 vehicles ended, 0 failed",
             ]
         )
     }
@@ -80,7 +113,7 @@ import Testing
             let id = try Sample.vehicle(name)
             let serial = try #require(Serial("0a"))
             bodies.append((0, .attemptStarted(id, serial: serial, attempt: 1, position: place)))
-            bodies.append((0, .stateChanged(id, .transferring, detail: nil)))
+            bodies.append((0, .stateChanged(id, .transferring, adapter: "hci0", detail: nil)))
             bodies.append((0, .progress(id, try Sample.progress(300, resumedFrom: 100))))
         }
         let id = try Sample.vehicle("a")

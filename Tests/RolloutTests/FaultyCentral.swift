@@ -26,7 +26,7 @@ final class FaultyCentral: Central {
         var isOver = false
         var goneUntil: Moment?
         var adapter = 0
-        var packetBytes = 0
+        var imageBytes = 0
         var links: [any Link] = []
         var isReleased = false
         var isEnded = false
@@ -50,8 +50,8 @@ final class FaultyCentral: Central {
 
     /// Uses of the radio so far.
     var uses: Int { state.withLock { $0.uses } }
-    /// Bytes sent as image packets, repeats and init packets included.
-    var packetBytes: Int { state.withLock { $0.packetBytes } }
+    /// Bytes sent of images, repeats and init packets included.
+    var imageBytes: Int { state.withLock { $0.imageBytes } }
     /// The process is dead: its tasks hang until they are released.
     var isDead: Bool { state.withLock { $0.isOver && $0.fate.isDeath } }
     /// Nothing is left that could die: whoever waits for a death may go.
@@ -76,13 +76,10 @@ final class FaultyCentral: Central {
     private var radio: any Central { radios[state.withLock { min($0.adapter, radios.count - 1) }] }
 
     /// Counts a use and lets fate strike; `linked` uses die with the link they are on.
-    fileprivate func use(
-        before deadline: Moment? = nil,
-        packet: Int = 0
-    ) async throws(RadioError) {
+    fileprivate func use(imageBytes: Int = 0) async throws(RadioError) {
         let struck: Fate? = state.withLock { state in
             state.uses += 1
-            state.packetBytes += packet
+            state.imageBytes += imageBytes
             guard !state.isOver, state.fateAt == state.uses else { return nil }
             state.isOver = true
             return state.fate
@@ -157,6 +154,7 @@ private struct FaultyScan: Scan {
 private final class FaultyLink: Link {
     let link: any Link
     let central: FaultyCentral
+    private let meter = Mutex(ImageMeter())
 
     init(link: any Link, central: FaultyCentral) {
         self.link = link
@@ -188,7 +186,8 @@ private final class FaultyLink: Link {
     }
 
     func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError) {
-        try await central.use(packet: characteristic == DFUNumbers.packet ? bytes.count : 0)
+        let imageBytes = meter.withLock { $0.count(bytes, on: characteristic) }
+        try await central.use(imageBytes: imageBytes)
         try await link.send(bytes, to: characteristic)
     }
 
@@ -217,5 +216,31 @@ private struct FaultySubscription: Subscription {
     func next(before deadline: Moment) async throws(RadioError) -> [UInt8] {
         try await central.use()
         return try await subscription.next(before: deadline)
+    }
+}
+
+/// How many bytes of an image there are in what is sent.
+private struct ImageMeter {
+    private var frames = SMPReassembly()
+    /// Counted of a message that is not whole.
+    private var counted = 0
+
+    mutating func count(_ bytes: [UInt8], on characteristic: Characteristic) -> Int {
+        switch characteristic {
+        case DFUNumbers.packet: return bytes.count
+        case SMPNumbers.characteristic: break
+        default: return 0
+        }
+        guard let frame = frames.take(bytes) else {
+            // As if all of it were image: of what is broken off nobody knows better.
+            counted += bytes.count
+            return bytes.count
+        }
+        defer { counted = 0 }
+        guard frame.header.group == SMPNumbers.Group.image,
+            frame.header.command == SMPNumbers.Image.upload,
+            let body = try? CBORValue(cbor: frame.payload), let data = body["data"]?.bytes
+        else { return -counted }
+        return data.count - counted
     }
 }

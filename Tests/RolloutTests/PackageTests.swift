@@ -41,7 +41,7 @@ import Wire
         )
     }
 
-    @Test(arguments: ["app.zip", "bl.zip", "all.zip"])
+    @Test(arguments: ["app.zip", "bl.zip", "all.zip", "signed.zip"])
     func `a package is installed part by part and its version read back`(name: String) throws {
         let job = try Self.job(try Self.package(name))
         let bench = DepotBench(
@@ -65,37 +65,96 @@ import Wire
         }
     }
 
-    /// A target that knows the signature takes no init packet but the signed one, and no firmware
-    /// but the one it describes.
-    @Test func `one flipped bit anywhere is refused, and never success`() throws {
-        let part = try #require(try Self.package("app.zip").parts.first)
-        let signed = part.initPacket
-        func isTaken(_ initPacket: [UInt8], _ firmware: [UInt8]) throws -> Bool {
-            var rules = SecureDFUTarget<VolatileMemory>.Rules()
-            rules.judge = { bytes, _ in bytes == signed ? nil : .result(.invalidObject) }
-            var target = SecureDFUTarget(
-                rules: rules,
-                memory: VolatileMemory(capacity: 1 << 17),
-                sha256: SHA256.digest
-            )
-            var machine = SecureDFUUpload(
-                initPacket: initPacket,
-                image: firmware,
-                settings: try #require(UploadSettings(maximumLength: 244, pace: 0))
-            )
-            return upload(&machine, to: &target, initPacket, firmware)
-        }
-        #expect(try isTaken(signed, part.firmware))
-        for bit in 0..<signed.count * 8 {
-            var flipped = signed
+    private static func key() throws -> P256Key {
+        let here = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
+        return try #require(
+            P256Key(encoded: try bytes(of: "/\(here)/ImagesTests/Fixtures/signer.der"))
+        )
+    }
+
+    /// Whether a bootloader with the signer's public key runs what it is sent.
+    private func isTaken(_ initPacket: [UInt8], _ firmware: [UInt8]) throws -> Bool {
+        var rules = SecureDFUTarget<VolatileMemory>.Rules()
+        rules.key = try Self.key()
+        var target = SecureDFUTarget(
+            rules: rules,
+            memory: VolatileMemory(capacity: 4_096),
+            sha256: SHA256.digest
+        )
+        var machine = SecureDFUUpload(
+            initPacket: initPacket,
+            image: firmware,
+            settings: try #require(UploadSettings(maximumLength: 244, pace: 0))
+        )
+        return upload(&machine, to: &target, initPacket, firmware)
+    }
+
+    @Test func `a bootloader takes what its maker has signed, and nobody else's`() throws {
+        let part = try #require(try Self.package("signed.zip").parts.first)
+        #expect(try isTaken(part.initPacket, part.firmware))
+        let other = try #require(try Self.package("wrong-signer.zip").parts.first)
+        #expect(other.firmware == part.firmware)
+        #expect(try !isTaken(other.initPacket, other.firmware))
+        var unsigned = try InitPacket(part.initPacket)
+        unsigned.signature = nil
+        #expect(try !isTaken(unsigned.serialized, part.firmware))
+    }
+
+    @Test func `an init packet with one flipped bit is refused by its signature`() throws {
+        let part = try #require(try Self.package("signed.zip").parts.first)
+        for bit in 0..<part.initPacket.count * 8 {
+            var flipped = part.initPacket
             flipped[bit / 8] ^= 1 << (bit % 8)
             #expect(try !isTaken(flipped, part.firmware), "bit \(bit) of the init packet")
         }
-        for byte in stride(from: 0, to: part.firmware.count, by: 37) {
+    }
+
+    @Test func `firmware with a flipped bit in any byte is refused by its digest`() throws {
+        let part = try #require(try Self.package("signed.zip").parts.first)
+        for byte in part.firmware.indices {
             var flipped = part.firmware
             flipped[byte] ^= 1 << (byte % 8)
-            #expect(try !isTaken(signed, flipped), "byte \(byte) of the firmware")
+            #expect(try !isTaken(part.initPacket, flipped), "byte \(byte) of the firmware")
         }
+    }
+
+    /// The digest in the manifest stops them all; this is what stands behind it.
+    @Test func `no flipped bit of a package file gets to a module`() throws {
+        let here = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
+        let whole = try Self.bytes(of: "/\(here)/ImagesTests/Fixtures/signed.zip")
+        let parts = try DFUPackage(zip: whole).parts
+        var refused = 0
+        for bit in 0..<whole.count * 8 {
+            var bytes = whole
+            bytes[bit / 8] ^= 1 << (bit % 8)
+            #expect(SHA256.digest(of: bytes) != SHA256.digest(of: whole))
+            guard (try? InspectedImage(bytes)) != nil, let found = try? DFUPackage(zip: bytes)
+            else {
+                refused += 1
+                continue
+            }
+            // Times and the like in the archive's own tables: what is sent is what it was.
+            #expect(found.parts == parts, "bit \(bit)")
+        }
+        #expect(refused > whole.count * 8 * 8 / 10, "\(refused) of \(whole.count * 8)")
+    }
+
+    @Test func `a module whose bootloader knows another signer keeps what it has`() throws {
+        let job = try Self.job(try Self.package("wrong-signer.zip"))
+        let key = try Self.key()
+        let report = try DepotBench(
+            seed: 1,
+            [
+                DepotBench.module(1) {
+                    $0.version = FirmwareVersion(0, 1)
+                    $0.publicKey = key.encoded
+                }
+            ]
+        ).run([.update(job)])
+        #expect(report.result.counts == [.failed: 1])
+        #expect(report.record(1)?.end?.failure == .integrity)
+        #expect(report.versions == [FirmwareVersion(0, 1)])
+        #expect(report.record(1)?.inBootloader == report.inBootloader[0])
     }
 
     private func upload(

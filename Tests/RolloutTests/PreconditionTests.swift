@@ -94,7 +94,7 @@ import Testing
                 == [Problem(check: "signal", measured: "-91 dBm", required: ">= -82 dBm")]
         )
         let connected = bench.events.contains { event in
-            if case .stateChanged(let id, .connecting, _) = event.body { return id.text == "v1" }
+            if case .stateChanged(let id, .connecting, _, _) = event.body { return id.text == "v1" }
             return false
         }
         #expect(!connected)

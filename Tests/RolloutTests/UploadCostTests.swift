@@ -35,6 +35,7 @@ import Wire
                         0,
                         of: order,
                         pace: 0,
+                        isBegun: false,
                         unless: { false },
                         progress: { _ in }
                     )

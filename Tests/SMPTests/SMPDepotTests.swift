@@ -23,6 +23,7 @@ import Wire
     }
 
     @Test func `everything a module is can be said`() throws {
+        let key = try fixture("public-key.der")
         let (file, errors) = try depot(
             """
               - {serial: ym-0007, family: mcumgr, count: 3, version: "1.2.3.45"}
@@ -36,7 +37,8 @@ import Wire
                 protocol: 1
                 refuses-downgrade: true
                 erases-first: true
-                public-key: "3059"
+                public-key: "\(Hex.text(key))"
+                recalls-upload: always
                 message-time: 3ms
                 link: {mtu: 185}
                 faults: [{link-lost-at: 20KiB, times: 3}, {crashes: true}]
@@ -51,7 +53,7 @@ import Wire
         #expect(modules[3].rules.bufferSize == 384 && modules[3].rules.bufferCount == 2)
         #expect(!modules[3].rules.reassembles && modules[3].rules.isVersion1)
         #expect(modules[3].rules.refusesDowngrade && !modules[3].rules.erasesAsItGoes)
-        #expect(modules[3].rules.key == [0x30, 0x59])
+        #expect(modules[3].rules.key == key && modules[3].rules.recall == .always)
         #expect(modules[3].messageTime == .milliseconds(3) && modules[3].link.mtu == 185)
         #expect(modules[3].faults == [.init(.linkLost(at: 20_480), times: 3), .init(.crashes)])
     }

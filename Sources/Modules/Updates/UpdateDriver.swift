@@ -18,9 +18,8 @@ package protocol UpdateDriver: Sendable {
     /// Nil when the advertisement is another's.
     func sighting(of serial: Serial, in advertisement: Advertisement) -> ModuleSighting?
 
-    /// Whether this may be the bootloader, without a name of its own, of the module whose
-    /// application was heard there.
-    func isUnnamedBootloader(_ advertisement: Advertisement, of application: Peer) -> Bool
+    /// Whether this is a bootloader without a name of its own, in this place.
+    func isUnnamedBootloader(_ advertisement: Advertisement, at place: Peer) -> Bool
 
     /// Opens a link to the module's application: authenticates where the family asks for it.
     func application(
@@ -50,6 +49,9 @@ package struct UpdateOrder: Sendable, Equatable {
 
 /// A link to the program that a module runs, as far as steps need it.
 package protocol ModuleApplication: AnyObject {
+    /// Where its bootloader will be heard, should that bear no name; nil where it has none.
+    var bootloaderPlace: Peer? { get }
+
     /// The same link as the receiving end; nil where a bootloader receives.
     var receiver: (any ImageReceiver)? { get }
 
@@ -87,11 +89,12 @@ package protocol ImageReceiver: AnyObject {
     func probe(_ order: UpdateOrder) async throws(ModuleError) -> UpdateProbe
 
     /// Sends what is missing of one part, more cautiously at a higher pace; `progress` hears of
-    /// every byte more that the module acknowledges.
+    /// every byte more that the module acknowledges. `isBegun` says that it had some of it once.
     func transfer(
         _ part: Int,
         of order: UpdateOrder,
         pace: Int,
+        isBegun: Bool,
         unless isStopped: @Sendable () -> Bool,
         progress: (UploadProgress) async -> Void
     ) async throws(ModuleError) -> TransferEnd
@@ -128,11 +131,13 @@ package enum TransferEnd: Sendable, Equatable {
 extension UpdateDriver {
     package func isUnnamedBootloader(
         _ advertisement: Advertisement,
-        of application: Peer
+        at place: Peer
     ) -> Bool { false }
 }
 
 extension ModuleApplication {
+    package var bootloaderPlace: Peer? { nil }
+
     package func properties() async throws(ModuleError) -> (any PropertyHolder)? { nil }
 
     package var features: LRClient? { nil }

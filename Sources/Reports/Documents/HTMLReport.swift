@@ -22,6 +22,7 @@ package enum HTMLReport {
             \(head(story))
             \(tiles(story))
             \(attention(story))
+            \(HTMLWaves.section(story))
             \(HTMLTimeLine.section(story))
             \(vehicles(story))
             \(remarks(story))
@@ -48,21 +49,27 @@ package enum HTMLReport {
             parts.append("to \(end.time.toTheSecond)")
             parts.append("took \(end.run.took.brief)")
         }
-        let exit = story.end.map { end in
-            let kind = end.run.exitCode == 0 ? "good" : "bad"
-            return "<p class=\"exit \(kind)\"><b>Exit \(end.run.exitCode)</b> "
-                + "\(Markup.text(end.run.reason))</p>"
+        return "<p class=\"facts\">\(parts.joined(separator: " · "))</p>\n" + exit(story)
+    }
+
+    private static func exit(_ story: RunStory) -> String {
+        guard let end = story.end?.run else {
+            return
+                "<p class=\"exit bad\"><b>Cut off</b> its process ended without a word; the next "
+                + "run of this rollout goes on where the modules stand</p>"
         }
-        return "<p class=\"facts\">\(parts.joined(separator: " · "))</p>\n" + (exit ?? "")
+        let kind = end.exitCode == 0 ? "good" : "bad"
+        return "<p class=\"exit \(kind)\"><b>Exit \(end.exitCode)</b> "
+            + "\(Markup.text(end.reason))</p>"
     }
 
     private static func tiles(_ story: RunStory) -> String {
-        guard let end = story.end?.run else { return "" }
+        let counts = story.counts
         var tiles = Outcome.allCases.compactMap { outcome -> String? in
-            guard let count = end.counts[outcome], count > 0 else { return nil }
+            guard let count = counts[outcome], count > 0 else { return nil }
             return tile(count, outcome.rawValue, mark(outcome))
         }
-        if end.unfinished > 0 { tiles.append(tile(end.unfinished, "unfinished", Mark.wait)) }
+        if story.unfinished > 0 { tiles.append(tile(story.unfinished, "unfinished", Mark.wait)) }
         let bytes = story.vehicles.reduce(0) { $0 + ($1.verdict?.bytesSent.bytes ?? 0) }
         if let sent = ByteCount(bytes: bytes), bytes > 0 {
             tiles.append(
@@ -77,7 +84,7 @@ package enum HTMLReport {
     }
 
     /// How an outcome is shown: a colour, and a sign for those who do not tell it.
-    enum Mark: String {
+    enum Mark: String, CaseIterable {
         case good, wait, bad
 
         var sign: String {
@@ -171,8 +178,10 @@ package enum HTMLReport {
                 message,
             ]
             return "<tr>"
-                + zip(columns, cells).map { "<td data-label=\"\($0)\"><span>\($1)</span></td>" }
-                .joined()
+                + zip(columns, cells).map { column, cell in
+                    let none = cell == "–" ? " class=\"none\"" : ""
+                    return "<td data-label=\"\(column)\"\(none)><span>\(cell)</span></td>"
+                }.joined()
                 + "</tr>"
         }
         return "<section><h2>Vehicles</h2>\n<table>\n<thead><tr>\(head)</tr></thead>\n<tbody>\n"

@@ -3,8 +3,10 @@ import Domain
 /// What each adapter did and when, as one bar an adapter.
 enum HTMLTimeLine {
     private static let width = 1_000.0
-    private static let height = 26.0
-    private static let strip = 7.0
+    /// One link's lane; an adapter that had several at once has several of them.
+    private static let lane = 20
+    /// The strip below the lanes: modules that restart, while the adapter is free for others.
+    private static let strip = 6
     /// Narrower pieces could not be seen; neighbours of one kind are drawn as one.
     private static let narrowest = 0.25
 
@@ -14,14 +16,25 @@ enum HTMLTimeLine {
             first < last
         else { return "" }
         let total = first.duration(to: last)
-        let adapters = Set(segments.map(\.adapter)).sorted()
+        var adapters = story.start?.adapters ?? []
+        for name in Set(segments.map(\.adapter)).sorted() where !adapters.contains(name) {
+            adapters.append(name)
+        }
         let rows = adapters.map { adapter in
-            row(adapter, segments.filter { $0.adapter == adapter }, first, total)
+            row(
+                adapter,
+                segments.filter { $0.adapter == adapter },
+                first,
+                total,
+                story.end?.run.adapters.first { $0.name == adapter },
+                sinceBegin: (story.began ?? first).duration(to: first)
+            )
         }
         let ticks = (0...4).map { "<span>+\((total * $0 / 4).brief)</span>" }.joined()
-        let legend = RunStory.Phase.allCases.map {
-            "<li><i class=\"\($0.rawValue)\"></i>\($0.name)</li>"
-        }.joined()
+        let legend =
+            RunStory.Phase.allCases.map {
+                "<li><i class=\"\($0.rawValue)\"></i>\($0.name)</li>"
+            }.joined() + "<li><i class=\"taken\"></i>adapter taken</li>"
         return """
             <section><h2>Time line</h2>
             <ul class="legend">\(legend)</ul>
@@ -35,10 +48,15 @@ enum HTMLTimeLine {
         _ adapter: String,
         _ segments: [RunStory.Segment],
         _ start: WallTime,
-        _ total: Duration
+        _ total: Duration,
+        _ use: AdapterUse?,
+        sinceBegin: Duration
     ) -> String {
         let scale = width / Double(total.nanoseconds)
-        var pieces: [Piece] = []
+        /// Where each lane ends so far.
+        var ends: [WallTime] = []
+        var work: [[Piece]] = []
+        var restarts: [Piece] = []
         for segment in segments {
             let piece = Piece(
                 phase: segment.phase,
@@ -47,31 +65,39 @@ enum HTMLTimeLine {
                 title: "\(segment.vehicle.text): \(segment.phase.name), "
                     + segment.from.duration(to: segment.to).brief
             )
-            if let last = pieces.last, last.phase == piece.phase,
-                piece.from - last.to < narrowest, piece.to - piece.from < narrowest
-            {
-                pieces[pieces.count - 1].to = max(last.to, piece.to)
+            if segment.phase == .settle {
+                append(piece, to: &restarts)
+            } else if let free = ends.firstIndex(where: { $0 <= segment.from }) {
+                ends[free] = segment.to
+                append(piece, to: &work[free])
             } else {
-                pieces.append(piece)
+                ends.append(segment.to)
+                work.append([piece])
             }
         }
-        let rects = pieces.map { piece in
-            let x = Markup.number(piece.from, digits: 2)
-            let wide = Markup.number(max(narrowest, piece.to - piece.from), digits: 2)
-            // While a module restarts, its adapter is free for others: that is no full bar.
-            let top = piece.phase == .settle ? height - strip : 0
-            return "<rect class=\"\(piece.phase.rawValue)\" x=\"\(x)\" y=\"\(Int(top))\" "
-                + "width=\"\(wide)\" height=\"\(Int(height - top))\"><title>\(Markup.text(piece.title))</title></rect>"
-        }.joined(separator: "\n")
-        let busy = busy(segments.filter { $0.phase != .settle })
+        let lanes = max(work.count, 1)
+        let height = lanes * lane + strip
+        // Whoever has the adapter may also only watch a module that comes to rest.
+        var rects = (use?.spans ?? []).map { span in
+            let from = max(Double((span.from - sinceBegin).nanoseconds) * scale, 0)
+            let to = min(Double((span.to - sinceBegin).nanoseconds) * scale, width)
+            return "<rect class=\"taken\" x=\"\(Markup.number(from, digits: 2))\" y=\"0\" "
+                + "width=\"\(Markup.number(max(to - from, 0), digits: 2))\" height=\"\(height)\"/>"
+        }
+        rects += work.enumerated().flatMap { index, pieces in
+            pieces.map { rect($0, top: index * lane, height: lane) }
+        }
+        rects += restarts.map { rect($0, top: lanes * lane, height: strip) }
+        let busy = use?.busy ?? busy(segments.filter { $0.phase != .settle })
         let share = Double(busy.nanoseconds) / Double(total.nanoseconds) * 100
+        let free = max(total - busy, .zero)
         return """
             <figure>
             <figcaption><b>\(Markup.text(adapter))</b> at work \(busy.brief) \
-            (\(Markup.number(share, digits: 0)) %), free \((total - busy).brief)</figcaption>
-            <svg viewBox="0 0 \(Int(width)) \(Int(height))" preserveAspectRatio="none" role="img" \
-            aria-label="what \(Markup.text(adapter)) did">
-            \(rects)
+            (\(Markup.number(share, digits: 0)) %), free \(free.brief)</figcaption>
+            <svg viewBox="0 0 \(Int(width)) \(height)" style="height: \(height)px" \
+            preserveAspectRatio="none" role="img" aria-label="what \(Markup.text(adapter)) did">
+            \(rects.joined(separator: "\n"))
             </svg>
             </figure>
             """
@@ -82,6 +108,24 @@ enum HTMLTimeLine {
         let from: Double
         var to: Double
         let title: String
+    }
+
+    /// Neighbours of one kind that nobody could tell apart become one piece.
+    private static func append(_ piece: Piece, to pieces: inout [Piece]) {
+        if let last = pieces.last, last.phase == piece.phase, piece.from - last.to < narrowest,
+            piece.to - piece.from < narrowest
+        {
+            pieces[pieces.count - 1].to = max(last.to, piece.to)
+        } else {
+            pieces.append(piece)
+        }
+    }
+
+    private static func rect(_ piece: Piece, top: Int, height: Int) -> String {
+        let x = Markup.number(piece.from, digits: 2)
+        let wide = Markup.number(max(narrowest, piece.to - piece.from), digits: 2)
+        return "<rect class=\"\(piece.phase.rawValue)\" x=\"\(x)\" y=\"\(top)\" width=\"\(wide)\" "
+            + "height=\"\(height)\"><title>\(Markup.text(piece.title))</title></rect>"
     }
 
     /// Time in which the radio was at work for at least one vehicle.

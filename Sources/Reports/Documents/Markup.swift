@@ -33,7 +33,11 @@ enum Markup {
         return "\(sign)\(Int(whole.magnitude) / scale).\(padded)"
     }
 
+    /// To the millisecond and cut off there, as in JSON: a run's journal gives the same report.
     static func seconds(_ duration: Duration) -> String {
-        number(Double(duration.nanoseconds) / 1e9, digits: 3)
+        let milliseconds = duration.nanoseconds / 1_000_000
+        let rest = String(milliseconds.magnitude % 1_000)
+        return (milliseconds < 0 ? "-" : "") + String(milliseconds.magnitude / 1_000) + "."
+            + String(repeating: "0", count: 3 - rest.utf8.count) + rest
     }
 }

@@ -11,11 +11,16 @@ package struct RunStory: Sendable {
     package private(set) var warnings: [String] = []
     /// What the run decided as a whole: waves, gates, windows.
     package private(set) var notices: [String] = []
+    /// The waves that were let in, in their order.
+    package private(set) var waves: [WaveStory] = []
+    /// How many there are, nil where nobody spoke of waves.
+    package private(set) var waveCount: Int?
     private var told: [VehicleID: VehicleStory] = [:]
     private var open: [VehicleID: Segment] = [:]
     private var closed: [Segment] = []
     private var report = JSONReport()
     private var documentText: String?
+    private var latest: WallTime?
 
     package init() {}
 
@@ -27,10 +32,28 @@ package struct RunStory: Sendable {
         closed.sorted { ($0.from.milliseconds, $0.vehicle) < ($1.from.milliseconds, $1.vehicle) }
     }
 
-    /// The document of `--json`; nil before the run has ended.
-    package var document: String? { documentText }
+    /// The document of `--json`; nil before the run has begun.
+    package var document: String? { documentText ?? latest.map { report.cutOff(at: $0) } }
+
+    /// How many vehicles ended in which way, also of a run that was cut off.
+    package var counts: [Outcome: Int] {
+        if let end { return end.run.counts }
+        var counts: [Outcome: Int] = [:]
+        for case let verdict? in told.values.map(\.verdict) {
+            counts[verdict.outcome, default: 0] += 1
+        }
+        return counts
+    }
+
+    /// Vehicles without a verdict.
+    package var unfinished: Int {
+        if let end { return end.run.unfinished }
+        let ended = told.values.count { $0.verdict != nil }
+        return max(0, (start?.vehicles ?? ended) - ended)
+    }
 
     package mutating func note(_ event: Event) {
+        latest = event.time
         if let text = report.print(event, at: Moment(nanoseconds: 0)).first?.text {
             documentText = text
         }
@@ -41,7 +64,8 @@ package struct RunStory: Sendable {
         case .imageReady(let name, _, let size): images.append((name, size))
         case .attemptStarted(let id, let serial, _, _):
             told[id, default: VehicleStory(id)].serial = serial
-        case .stateChanged(let id, let state, _): entered(state, id, event.time)
+        case .stateChanged(let id, let state, let adapter, _):
+            entered(state, id, on: adapter, event.time)
         case .progress(let id, let progress):
             told[id, default: VehicleStory(id)].progress = progress
         case .problem(let id, let problem):
@@ -56,7 +80,7 @@ package struct RunStory: Sendable {
             told[id, default: VehicleStory(id)].verdict = verdict
             close(id, event.time)
         case .warning(let text): warnings.append(text)
-        case .notice(let notice): notices.append(notice.message)
+        case .notice(let notice): note(notice, event.time)
         case .runEnded(let run):
             end = (run, event.time)
             for id in open.keys.sorted() { close(id, event.time) }
@@ -64,11 +88,35 @@ package struct RunStory: Sendable {
         }
     }
 
-    private mutating func entered(_ state: ExecutionState, _ id: VehicleID, _ time: WallTime) {
+    private mutating func note(_ notice: Notice, _ time: WallTime) {
+        notices.append(notice.vehicle.map { "\($0): \(notice.message)" } ?? notice.message)
+        guard let number = notice.wave else { return }
+        waveCount = notice.waves ?? waveCount
+        let index = waves.firstIndex { $0.number == number }
+        switch notice.kind {
+        case .waveBegan:
+            let wave = WaveStory(number: number, members: notice.vehicles, began: time)
+            if let index { waves[index] = wave } else { waves.append(wave) }
+        case .waveEnded:
+            if let index { waves[index].ended = time }
+        case .replaced:
+            guard let index, let away = notice.vehicle else { return }
+            waves[index].members.removeAll { $0 == away }
+            waves[index].members += notice.vehicles
+        case .draining, .waiting, .windowOpened, .adapterLost, .adapterFound, .request: break
+        }
+    }
+
+    private mutating func entered(
+        _ state: ExecutionState,
+        _ id: VehicleID,
+        on adapter: String?,
+        _ time: WallTime
+    ) {
         close(id, time)
         guard let phase = Phase(state) else { return }
         open[id] = Segment(
-            adapter: start?.adapters.first ?? "radio",
+            adapter: adapter ?? start?.adapters.first ?? "radio",
             vehicle: id,
             phase: phase,
             from: time,
@@ -86,7 +134,7 @@ package struct RunStory: Sendable {
         // What took no time is not seen on a time line either.
         guard length > .zero else { return }
         if let last = closed.last, last.vehicle == id, last.phase == segment.phase,
-            last.to == segment.from
+            last.to == segment.from, last.adapter == segment.adapter
         {
             closed[closed.count - 1].to = segment.to
         } else {
@@ -118,6 +166,15 @@ package struct RunStory: Sendable {
             }
         }
     }
+}
+
+/// One wave of a run.
+package struct WaveStory: Sendable {
+    /// Counts from 1.
+    package let number: Int
+    package fileprivate(set) var members: [VehicleID]
+    package let began: WallTime
+    package fileprivate(set) var ended: WallTime?
 }
 
 /// What a run did on one vehicle.

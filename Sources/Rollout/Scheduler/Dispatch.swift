@@ -61,8 +61,20 @@ package struct Dispatch: Sendable {
         /// Time in which somebody had a turn on it.
         package var busy = Duration.zero
         package var busySince: Moment?
+        /// When that was; a short pause does not part two of them.
+        package var spans: [(from: Moment, to: Moment)] = []
 
         package init(name: String) { self.name = name }
+
+        private static let shortPause = Duration.seconds(1)
+
+        fileprivate mutating func note(busyFrom from: Moment, to end: Moment) {
+            if let last = spans.last, last.to.duration(to: from) < Self.shortPause {
+                spans[spans.count - 1].to = end
+            } else {
+                spans.append((from, end))
+            }
+        }
     }
 
     package enum Grant: Equatable, Sendable {
@@ -268,6 +280,7 @@ extension Dispatch {
         if adapters[adapter].holders == 0, let from = adapters[adapter].busySince {
             adapters[adapter].busy += from.duration(to: now)
             adapters[adapter].busySince = nil
+            adapters[adapter].note(busyFrom: from, to: now)
         }
     }
 

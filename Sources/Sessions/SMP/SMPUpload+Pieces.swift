@@ -25,6 +25,7 @@ extension SMPUpload {
         guard room >= SMPNumbers.firstChunkMinimum else {
             return end(.failed(.frameTooShort(settings.frameLength)))
         }
+        if isBegun, opening.sha != nil { room = SMPNumbers.firstChunkMinimum }
         state = .opening
         flights = []
         deadline = now.advanced(by: settings.openingLimit)

@@ -67,6 +67,8 @@ package struct SMPUpload: Sendable {
     let file: [UInt8]
     let image: Int
     let version: UInt8
+    /// The device may know the beginning already: then no more of it is sent than asks for that.
+    let isBegun: Bool
     /// The digest by which the device knows the image again; nil starts over.
     var sha: [UInt8]?
     var window: Int
@@ -86,6 +88,7 @@ package struct SMPUpload: Sendable {
         file: [UInt8],
         image: Int = 0,
         sha: [UInt8]?,
+        isBegun: Bool = false,
         settings: SMPSettings,
         sequence: UInt8,
         version: UInt8 = 1
@@ -93,6 +96,7 @@ package struct SMPUpload: Sendable {
         self.file = file
         self.image = image
         self.sha = sha
+        self.isBegun = isBegun
         self.settings = settings
         self.sequence = sequence
         self.version = version

@@ -14,6 +14,17 @@ package struct Observation: Equatable, Sendable {
     package let uptime: Duration?
     /// False while the image runs on trial; nil when the module knows no trial.
     package let isConfirmed: Bool?
+    /// What became of the image where it does not run; nil when the module does not say.
+    package let remains: Remains?
+
+    /// What a module that took an image, and runs another one, has of it.
+    package enum Remains: Equatable, Sendable {
+        /// It lies where it was put, but will not run: it has had its trial.
+        case tried
+        /// It will run after the next restart.
+        case waiting
+        case nothing
+    }
 
     package init(
         ongoing: Bool,
@@ -21,7 +32,8 @@ package struct Observation: Equatable, Sendable {
         digest: SHA256Digest? = nil,
         bootCount: UInt32? = nil,
         uptime: Duration? = nil,
-        isConfirmed: Bool? = nil
+        isConfirmed: Bool? = nil,
+        remains: Remains? = nil
     ) {
         self.ongoing = ongoing
         self.version = version
@@ -29,6 +41,7 @@ package struct Observation: Equatable, Sendable {
         self.bootCount = bootCount
         self.uptime = uptime
         self.isConfirmed = isConfirmed
+        self.remains = remains
     }
 }
 
@@ -66,6 +79,7 @@ package struct SettleMachine: Equatable, Sendable {
     package struct Reading: Equatable, Sendable {
         let version: FirmwareVersion
         let digest: SHA256Digest?
+        var remains: Observation.Remains?
         let since: Moment
         var seenAgain = false
     }
@@ -245,12 +259,18 @@ package struct SettleMachine: Equatable, Sendable {
         if let reading = watch.reading {
             guard reading.version != version || reading.digest != seen.digest else {
                 watch.reading?.seenAgain = true
+                watch.reading?.remains = seen.remains
                 return
             }
             // A version that changes on a standing link is work going on: the hand-over.
             watch.quietSince = now
         }
-        watch.reading = Reading(version: version, digest: seen.digest, since: now)
+        watch.reading = Reading(
+            version: version,
+            digest: seen.digest,
+            remains: seen.remains,
+            since: now
+        )
     }
 
     /// What the look just taken proves, if anything.
@@ -264,7 +284,9 @@ package struct SettleMachine: Equatable, Sendable {
     private func judged(_ reading: Reading) -> SettleVerdict {
         let version = reading.version
         if isTarget(version, reading.digest) { return .confirmed(version) }
-        return targetSeen ? .rolledBack(to: version) : .wrongVersion(version)
+        // One that came up and fell over before anybody could look has run all the same.
+        if targetSeen || reading.remains == .tried { return .rolledBack(to: version) }
+        return reading.remains == .nothing ? .refused(runs: version) : .wrongVersion(version)
     }
 
     private func isTarget(_ version: FirmwareVersion?, _ digest: SHA256Digest?) -> Bool {

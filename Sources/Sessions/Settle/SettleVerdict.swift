@@ -8,6 +8,8 @@ package enum SettleVerdict: Equatable, Sendable {
     case noReturn
     /// At rest with another version than the target.
     case wrongVersion(FirmwareVersion)
+    /// The same, and the image is gone from where it lay: the bootloader would not have it.
+    case refused(runs: FirmwareVersion)
     /// The target version was read after the upload, and then another one.
     case rolledBack(to: FirmwareVersion)
     /// There when the time was over but not at rest, with what was last read.
@@ -18,7 +20,7 @@ package enum SettleVerdict: Equatable, Sendable {
         switch self {
         case .confirmed: nil
         case .noReturn, .stillOngoing: .noReturn
-        case .wrongVersion: .wrongVersion
+        case .wrongVersion, .refused: .wrongVersion
         case .rolledBack: .rolledBack
         }
     }
@@ -26,7 +28,7 @@ package enum SettleVerdict: Equatable, Sendable {
     package var outcome: Outcome {
         switch self {
         case .confirmed: .succeeded
-        case .noReturn, .wrongVersion: .failed
+        case .noReturn, .wrongVersion, .refused: .failed
         case .rolledBack: .rolledBack
         case .stillOngoing: .timedOut
         }
@@ -39,6 +41,8 @@ extension SettleVerdict: CustomStringConvertible {
         case .confirmed(let version): "the module runs \(version)"
         case .noReturn: "the image was complete, and the module did not come back in time"
         case .wrongVersion(let found): "the module came back with \(found)"
+        case .refused(let found):
+            "its bootloader refused the image and removed it; the module came back with \(found)"
         case .rolledBack(let found): "the module ran the new version and went back to \(found)"
         case .stillOngoing(nil): "the module was still busy with the update at the deadline"
         case .stillOngoing(let found?):

@@ -63,10 +63,9 @@ extension UpdateSession {
                 within: .seconds(2),
                 at: now
             )
-        case (.check, .bootloader), (.confirm, .bootloader), (.rollBack, .bootloader):
+        case (.rollBack, .bootloader):
             return backInBootloader(at: now)
-        case (.inspect, _), (.receive, _), (.check, .application), (.confirm, .application),
-            (.rollBack, .application):
+        case (.inspect, _), (.receive, _), (.rollBack, .application):
             return connect(errand, role, at: now)
         }
     }
@@ -101,6 +100,8 @@ extension UpdateSession {
             return arrive(errand, role, at: now)
         case .settling(var machine):
             stallsAt = nil
+            // Not told to restart, it would be waited for in vain.
+            if isActivationInDoubt { return exchange(.probing, .probe, at: now) }
             return settle(machine.connected(at: now), machine, at: now)
         case .idle, .seeking, .inspecting, .preparing, .probing, .transferring, .leaving,
             .pausing, .activating, .checking, .confirming, .rollingBack, .ended:
@@ -120,8 +121,6 @@ extension UpdateSession {
         switch errand {
         case .inspect: return exchange(.inspecting, .inspect, at: now)
         case .receive: return exchange(.probing, .probe, at: now)
-        case .check: return beginCheck(at: now)
-        case .confirm: return exchange(.confirming, .confirm, at: now)
         case .rollBack: return exchange(.rollingBack, .rollBack, at: now)
         }
     }
@@ -155,12 +154,13 @@ extension UpdateSession {
             // Without a lost link it still runs its application, for it said so or is silent.
             if fault.kind != .linkLost { memory.inBootloader = false }
             return end(.failed(fault))
+        case .probing where isActivationInDoubt:
+            return activationBroke(by: fault, at: now)
         case .probing, .transferring:
             return interrupted(by: fault, at: now)
         case .activating:
-            // Told or not: what it runs after its restart says so.
             guard fault.kind == .linkLost else { return again(.receive, after: fault, at: now) }
-            return beginSettling(at: now)
+            return activationBroke(by: fault, at: now)
         case .settling(var machine):
             stallsAt = nil
             guard fault.failure == .transient || fault.failure == .device else {
@@ -174,10 +174,8 @@ extension UpdateSession {
                 return settle(action, machine, at: now)
             }
             return settle(machine.tick(at: now), machine, at: now)
-        case .checking:
-            return again(.check, after: fault, at: now)
-        case .confirming:
-            return again(.confirm, after: fault, at: now)
+        case .checking, .confirming:
+            return proveAnew(after: fault, at: now)
         case .rollingBack:
             // A module that restarts takes its link with it.
             return fault.kind == .linkLost

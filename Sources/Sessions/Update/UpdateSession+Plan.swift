@@ -86,14 +86,15 @@ extension UpdateSession {
         hasActed = true
         if memory.stage == .none { memory = fresh() }
         memory.inBootloader = goal.usesBootloader
-        // An image that did not start is sent anew, under a deadline of its own.
-        memory.settleDeadline = nil
+        isActivationInDoubt = false
         guard let missing = probe.firstMissing else {
             if probe.holdings.allSatisfy({ $0 == .running }) {
                 return beginSettling(linked: true, at: now)
             }
             return activate(at: now)
         }
+        // An image that did not start is sent anew, under a deadline of its own.
+        memory.settleDeadline = nil
         // A part that the bootloader has installed leaves no trace in it.
         let part = probe.isOurs ? missing : max(missing, min(memory.part, goal.sizes.count - 1))
         var there = goal.size(before: part)

@@ -15,6 +15,7 @@ extension UpdateSession {
         let deadline = memory.settleDeadline ?? limits.settle.deadline(from: wallTime(at: now))
         memory.settleDeadline = deadline
         switch memory.stage {
+        case .activating where isActivationInDoubt: break
         case .none, .preparing, .transferring, .activating, .settling: memory.stage = .settling
         case .checking, .confirming, .rollingBack: break
         }
@@ -32,6 +33,30 @@ extension UpdateSession {
         (self.deadline, stallsAt) = (nil, nil)
         let action = linked ? machine.connected(at: now) : machine.begin(at: now)
         return settle(action, machine, at: now)
+    }
+
+    /// The link went while the module was told to run the image: only the module knows whether it
+    /// heard that, and it may be away for as long as any restart takes.
+    mutating func activationBroke(by fault: UpdateFault, at now: Moment) -> Action {
+        fruitless += 1
+        lastCause = fault
+        guard fruitless <= limits.fruitless else { return end(.failed(fault)) }
+        isActivationInDoubt = !goal.usesBootloader
+        return beginSettling(linked: fault.kind != .linkLost, at: now)
+    }
+
+    /// What broke off may have been a restart, which ends a trial: nothing that was seen before
+    /// counts any more.
+    mutating func proveAnew(after fault: UpdateFault, at now: Moment) -> Action {
+        switch fault.failure {
+        case .transient, .device, .rolledBack: break
+        case .unreachable, .rejected, .integrity, .noReturn, .wrongVersion, .inDoubt, .internal:
+            return end(.failed(fault))
+        }
+        fruitless += 1
+        lastCause = fault
+        guard fruitless <= limits.fruitless else { return end(.failed(fault)) }
+        return beginSettling(linked: fault.kind != .linkLost, at: now)
     }
 
     package mutating func observed(_ observation: Observation, at now: Moment) -> Action {
@@ -61,7 +86,7 @@ extension UpdateSession {
     }
 
     private mutating func settled(_ verdict: SettleVerdict, at now: Moment) -> Action {
-        if memory.stage == .rollingBack { return wentBack(verdict) }
+        if memory.stage == .rollingBack { return wentBack(verdict, at: now) }
         guard case .confirmed(let version) = verdict else { return end(.settled(verdict)) }
         if isHeldToHealth { return beginCheck(at: now) }
         if isOnTrial { return beginConfirming(at: now) }
@@ -134,11 +159,15 @@ extension UpdateSession {
         return beginSettling(at: now)
     }
 
-    private mutating func wentBack(_ verdict: SettleVerdict) -> Action {
+    private mutating func wentBack(_ verdict: SettleVerdict, at now: Moment) -> Action {
         let sentence = complaint ?? "it did not meet its health conditions"
         switch verdict {
-        case .wrongVersion(let version), .rolledBack(let version):
+        case .wrongVersion(let version), .refused(let version), .rolledBack(let version):
             return end(.unhealthy(sentence, runs: version, revertible: true))
+        case .confirmed where isOnTrial && fruitless < limits.fruitless:
+            // It has not heard that it should.
+            fruitless += 1
+            return exchange(.rollingBack, .rollBack, at: now)
         case .confirmed(let version):
             return end(.unhealthy(sentence, runs: version, revertible: false))
         case .noReturn, .stillOngoing:

@@ -13,10 +13,6 @@ package struct UpdateSession: Sendable {
         case inspect
         /// To send, in the role that receives.
         case receive
-        /// To see whether it is well.
-        case check
-        /// To make it keep the image.
-        case confirm
         /// To make it go back.
         case rollBack
     }
@@ -26,7 +22,7 @@ package struct UpdateSession: Sendable {
         case idle
         /// No link; it is listened for. Next: `connecting`, `leaving`, `ended`.
         case seeking(Errand)
-        /// Next: `inspecting`, `probing`, `checking`, `confirming`, `rollingBack`, `leaving`.
+        /// Next: `inspecting`, `probing`, `rollingBack`, `leaving`.
         case connecting(Errand, ModuleRole)
         /// Its application says what runs. Next: `preparing`, `settling`, `ended`.
         case inspecting
@@ -42,12 +38,13 @@ package struct UpdateSession: Sendable {
         case pausing(Errand)
         /// It is told to run the image. Next: `settling`, `leaving`, `ended`.
         case activating
-        /// Next: `checking`, `confirming`, `connecting` to a bootloader that is back, `ended`.
+        /// Next: `checking`, `confirming`, `probing` when nobody knows whether it heard of the
+        /// image, `connecting` to a bootloader that is back, `ended`.
         case settling(SettleMachine)
         /// At rest with the image, and to show that it is well. Next: `confirming`,
-        /// `rollingBack`, `ended`.
+        /// `rollingBack`, `settling` when the link broke, `ended`.
         case checking
-        /// Next: `ended`.
+        /// Next: `settling` when the link broke, `ended`.
         case confirming
         /// Next: `settling`.
         case rollingBack
@@ -114,6 +111,8 @@ package struct UpdateSession: Sendable {
     var complaint: String?
     /// When the module must have shown that it is well.
     var healthDeadline: Moment?
+    /// The link broke while the module was told to run the image.
+    var isActivationInDoubt = false
     /// Whether this session has changed anything in the module.
     var hasActed = false
 
@@ -132,6 +131,12 @@ package struct UpdateSession: Sendable {
         isKnown = memory.stage != .none
         isHeldToHealth = goal.hasHealthCheck
         best = memory.acknowledged > 0 ? memory.acknowledged : -1
+    }
+
+    /// Whether the module once had something of the part that is sent, and may still know it.
+    package var hasBegunPart: Bool {
+        guard case .transferring(let part) = state else { return false }
+        return best > goal.size(before: part)
     }
 
     /// When `tick` is due at the latest; nil before the beginning and at the end.

@@ -49,6 +49,11 @@ package actor Air {
         world.adapters[adapter]?.linked ?? .zero
     }
 
+    /// Links of this adapter have this MTU from now on: that of the link they stand for.
+    package func setMTU(_ mtu: Int, of adapter: String) { world.adapters[adapter]?.mtu = mtu }
+
+    func isUp(_ number: Int) -> Bool { links[number]?.isUp ?? false }
+
     // MARK: Faults of the host
 
     package func setPower(_ adapter: String, on: Bool) {

@@ -10,6 +10,8 @@ final class AirAdapter {
     /// How many links it carries at once.
     var linkLimit: Int
     var links: [AirLink] = []
+    /// What its links agree on, whatever the devices say; nil to leave it to them.
+    var mtu: Int?
     /// Time in which links were made or up, summed over all links.
     var linked = Duration.zero
     /// Until when its radio is taken by a connection event: links share one radio.
@@ -31,14 +33,18 @@ final class AirAdapter {
     }
 
     /// Adds a scanner; the first one begins the scan.
-    func add(_ filter: ScanFilter, at now: Moment) -> Int {
+    func add(
+        _ filter: ScanFilter,
+        at now: Moment,
+        listener: ((Advertisement) -> Void)? = nil
+    ) -> Int {
         if scanners.isEmpty {
             scanGeneration += 1
             scanBegan = now
             heard = []
         }
         nextScanner += 1
-        scanners[nextScanner] = AirScanner(filter)
+        scanners[nextScanner] = AirScanner(filter, listener)
         return nextScanner
     }
 
@@ -74,10 +80,17 @@ final class AirScanner {
     private var queue: [Advertisement] = []
     var waiter: Pending<Advertisement>?
 
-    init(_ filter: ScanFilter) { self.filter = filter }
+    /// Takes everything at once, for who need not ask.
+    private let listener: ((Advertisement) -> Void)?
+
+    init(_ filter: ScanFilter, _ listener: ((Advertisement) -> Void)? = nil) {
+        self.filter = filter
+        self.listener = listener
+    }
 
     func hear(_ advertisement: Advertisement) {
         guard filter.passes(advertisement) else { return }
+        if let listener { return listener(advertisement) }
         if let waiter, waiter.isOpen {
             waiter.resume(.success(advertisement))
             return

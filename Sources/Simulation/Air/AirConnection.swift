@@ -20,6 +20,8 @@ final class AirConnection {
     private var pending: Pending<AirLinkFacts>?
     private(set) var link: AirLink?
     private let began: Moment
+    /// Told when the link layers have met, before the services are known.
+    var onLink: ((AirLink) -> Void)?
 
     init(number: Int, world: World, adapter: AirAdapter, peer: Peer) {
         self.number = number
@@ -73,6 +75,7 @@ final class AirConnection {
         adapter.links.append(link)
         self.link = link
         device.linkMade(link)
+        onLink?(link)
         // The MTU exchange, then the services and each characteristic's descriptors.
         let exchanges = 4 + link.found.count
         world.after(link.parameters.interval * exchanges) { [weak self, weak link] in

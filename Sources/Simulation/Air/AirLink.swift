@@ -17,6 +17,7 @@ package final class AirLink {
         case read(Characteristic)
         case write([UInt8], Characteristic)
         case subscribe(Characteristic)
+        case unsubscribe(Characteristic)
     }
 
     /// What the device has to say, in order.
@@ -48,13 +49,17 @@ package final class AirLink {
     private var senders: [(bytes: [UInt8], characteristic: Characteristic, Pending<[UInt8]>)] = []
     private var subscriptions: [Characteristic: AirSubscription] = [:]
     let found: [Characteristic: CharacteristicFlags]
+    /// Told once, when the link is over.
+    var onEnd: (() -> Void)?
 
     init(number: Int, world: World, adapter: AirAdapter, device: any AirDevice) {
         self.number = number
         self.world = world
         self.adapter = adapter
         self.device = device
-        parameters = device.linkParameters
+        var parameters = device.linkParameters
+        if let mtu = adapter.mtu { parameters.mtu = mtu }
+        self.parameters = parameters
         found = device.characteristics
         anchor = world.now
         began = anchor
@@ -116,6 +121,8 @@ package final class AirLink {
         (outgoing, incoming, waitingRequests, senders) = ([], [], [], [])
         for subscription in subscriptions.values { subscription.end() }
         device.linkLost(self)
+        onEnd?()
+        onEnd = nil
     }
 
     // MARK: The central's side
@@ -235,6 +242,10 @@ package final class AirLink {
                 subscriptions[characteristic] = AirSubscription()
             }
             return .success([])
+        case .unsubscribe(let characteristic):
+            if let error = device.subscribed(to: characteristic, false) { return .failure(error) }
+            subscriptions.removeValue(forKey: characteristic)?.end()
+            return .success([])
         }
     }
 
@@ -288,7 +299,7 @@ extension AirLink.Outgoing {
         switch self {
         case .command(let bytes, _), .request(.write(let bytes, _), _): bytes.count + 3
         case .request(.read, _): 3
-        case .request(.subscribe, _): 5
+        case .request(.subscribe, _), .request(.unsubscribe, _): 5
         case .confirmation: 1
         }
     }
@@ -311,8 +322,11 @@ final class AirSubscription {
     private var queue: [[UInt8]] = []
     private(set) var isUp = true
     var waiter: Pending<[UInt8]>?
+    /// Takes everything at once, for who need not ask.
+    var listener: (([UInt8]) -> Void)?
 
     func take(_ bytes: [UInt8]) {
+        if let listener { return listener(bytes) }
         if let waiter, waiter.isOpen {
             waiter.resume(.success(bytes))
             return

@@ -84,6 +84,10 @@ package final class AirVisit {
     private var inbox: [[UInt8]] = []
     private var eventIsSet = false
     var waiter: Pending<[UInt8]>?
+    /// Takes everything at once, for who need not ask.
+    var listener: (([UInt8]) -> Void)?
+    /// Told once, when the central is gone.
+    var onEnd: (() -> Void)?
 
     init(number: Int, world: World, visitor: any AirVisitor) {
         self.number = number
@@ -94,6 +98,7 @@ package final class AirVisit {
 
     var label: String { visitor.label }
 
+    var mtu: Int { parameters.mtu }
     package var maximumLength: Int { min(parameters.mtu - 3, 512) }
 
     /// The central writes to us.
@@ -109,6 +114,9 @@ package final class AirVisit {
         for sender in senders { sender.1.resume(.failure(.linkLost)) }
         senders = []
         visitor.visitEnded(self)
+        onEnd?()
+        onEnd = nil
+        listener = nil
     }
 
     func notify(_ bytes: [UInt8], _ pending: Pending<[UInt8]>) {
@@ -129,6 +137,7 @@ package final class AirVisit {
 
     private func arrived(_ bytes: [UInt8]) {
         guard isUp else { return }
+        if let listener { return listener(bytes) }
         if let waiter, waiter.isOpen { return waiter.resume(.success(bytes)) }
         if inbox.count == Self.inboxBound { inbox.removeFirst() }
         inbox.append(bytes)

@@ -1,25 +1,31 @@
 import Radio
 
-/// Somebody who waits for something on the air: is resumed exactly once.
+/// Somebody who waits for something on the air: hears of it exactly once.
 final class Pending<Value: Sendable> {
-    private var continuation: CheckedContinuation<Result<Value, RadioError>, Never>?
+    private var listener: ((Result<Value, RadioError>) -> Void)?
     private let onEnd: () -> Void
 
     init(
         _ continuation: CheckedContinuation<Result<Value, RadioError>, Never>,
         onEnd: @escaping () -> Void
     ) {
-        self.continuation = continuation
+        listener = { continuation.resume(returning: $0) }
         self.onEnd = onEnd
     }
 
-    var isOpen: Bool { continuation != nil }
+    /// For those who cannot wait: `listener` is called on the world's thread.
+    init(_ listener: @escaping (Result<Value, RadioError>) -> Void) {
+        self.listener = listener
+        onEnd = {}
+    }
+
+    var isOpen: Bool { listener != nil }
 
     /// Resumes the waiter unless it was resumed before.
     func resume(_ result: Result<Value, RadioError>) {
-        guard let continuation else { return }
-        self.continuation = nil
+        guard let listener else { return }
+        self.listener = nil
         onEnd()
-        continuation.resume(returning: result)
+        listener(result)
     }
 }

@@ -66,14 +66,15 @@ private struct SimulatedScan: Scan {
     }
 }
 
-private final class SimulatedLink: Link {
-    let peer: Peer
-    let maximumLength: Int
+/// A link in simulated air.
+package final class SimulatedLink: Link {
+    package let peer: Peer
+    package let maximumLength: Int
     private let air: Air
     private let number: Int
     private let found: [Characteristic: CharacteristicFlags]
 
-    init(peer: Peer, air: Air, facts: AirLinkFacts) {
+    fileprivate init(peer: Peer, air: Air, facts: AirLinkFacts) {
         self.peer = peer
         self.air = air
         number = facts.number
@@ -83,11 +84,14 @@ private final class SimulatedLink: Link {
 
     deinit { air.release(number) }
 
-    func flags(of characteristic: Characteristic) -> CharacteristicFlags? {
+    /// Whether it still stands: for those who stand between it and another link.
+    package var isUp: Bool { get async { await air.isUp(number) } }
+
+    package func flags(of characteristic: Characteristic) -> CharacteristicFlags? {
         found[characteristic]
     }
 
-    func read(
+    package func read(
         _ characteristic: Characteristic,
         before deadline: Moment
     ) async throws(RadioError) -> [UInt8] {
@@ -95,7 +99,7 @@ private final class SimulatedLink: Link {
         return try await air.request(number, .read(characteristic), before: deadline)
     }
 
-    func write(
+    package func write(
         _ bytes: [UInt8],
         to characteristic: Characteristic,
         before deadline: Moment
@@ -105,13 +109,14 @@ private final class SimulatedLink: Link {
         _ = try await air.request(number, .write(bytes, characteristic), before: deadline)
     }
 
-    func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError) {
+    package func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError)
+    {
         try require(characteristic)
         guard bytes.count <= maximumLength else { throw .tooLong(limit: maximumLength) }
         try await air.send(number, bytes, to: characteristic)
     }
 
-    func subscribe(
+    package func subscribe(
         to characteristic: Characteristic,
         before deadline: Moment
     ) async throws(RadioError) -> any Subscription {
@@ -120,7 +125,7 @@ private final class SimulatedLink: Link {
         return SimulatedSubscription(air: air, number: number, characteristic: characteristic)
     }
 
-    func disconnect() async { await air.disconnect(number) }
+    package func disconnect() async { await air.disconnect(number) }
 }
 
 private struct SimulatedSubscription: Subscription {

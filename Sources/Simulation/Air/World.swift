@@ -36,6 +36,7 @@ package final class World {
     package var visitors: [any AirVisitor] = []
     var publications: [AirPublication] = []
     var nextVisit = 0
+    var nextPublication = 0
     /// Where devices write what they carried out.
     var diary: ((String) -> Void)?
     /// Silence between a device's advertisement events that is left to chance (0 to 10 ms).
@@ -60,6 +61,9 @@ package final class World {
         nextOrder += 1
         setAlarm()
     }
+
+    /// When the next thing happens, nil when nothing is due ever.
+    var nextEvent: Moment? { events.first?.time }
 
     /// A device carried something out that changed it.
     func note(_ deed: String) { diary?("\(wallTime) \(deed)\n") }

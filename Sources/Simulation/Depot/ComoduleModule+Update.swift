@@ -16,7 +16,7 @@ extension ComoduleModule {
                 enters = !happens { $0 == .refuseBootloader }
                 if !enters { result = .busy }
             case .setName(let name):
-                if plan.isBonded {
+                if plan.isBonded || plan.isNameless {
                     // A bonded module keeps its address, and knows no names.
                     result = .notSupported
                 } else {
@@ -33,8 +33,15 @@ extension ComoduleModule {
         return nil
     }
 
+    /// Stands in its bootloader from now on for ever, as one whose application is damaged.
+    package func stayInBootloader() {
+        isStuck = true
+        restart(as: .bootloader, after: .milliseconds(300))
+    }
+
     /// Goes back to the application when nobody talks to the bootloader for long.
     func watchBootloader() {
+        guard !isStuck else { return }
         let isBetweenParts = facts.updates.isBetweenParts
         let patience = isBetweenParts ? Self.continuation : Self.bootloaderPatience
         world.after(patience) { [weak self] in

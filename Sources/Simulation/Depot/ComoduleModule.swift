@@ -32,6 +32,7 @@ package final class ComoduleModule: AirDevice {
     private var loaded = ComoduleRecord(id: 0, data: [])
     /// Reads, writes and notifications so far: faults may be set to one of them.
     package internal(set) var exchanges = 0
+    var isStuck = false
     var notifications = 0
     var flashIsBusyUntil = Moment(nanoseconds: 0)
     private var loading: (record: ComoduleRecord, at: Moment)?
@@ -66,6 +67,7 @@ package final class ComoduleModule: AirDevice {
         rules.judge = { _, _ in
             refuses ? .result(.invalidObject) : isFull ? .extended(.insufficientSpace) : nil
         }
+        rules.key = plan.publicKey.flatMap { P256Key(encoded: $0) }
         rules.keepsProgress = plan.keepsProgress
         rules.packetPool = plan.packetPool
         rules.hardwareVersion = plan.hardwareVersion

@@ -1,7 +1,25 @@
+import Digests
 import Domain
 import Marked
 
 extension DepotFile {
+    /// By which key images must be signed; nil for any.
+    static func publicKey(
+        _ reader: inout FieldReader,
+        _ diagnostics: Diagnostics
+    ) -> [UInt8]? {
+        guard let text = reader.text("public-key", .optional) else { return nil }
+        guard let bytes = Hex.bytes(text), P256Key(encoded: bytes) != nil else {
+            diagnostics.error(
+                reader.place(of: "public-key"),
+                "a public key is one for ECDSA P-256, DER in hex",
+                hint: "openssl pkey -pubin -in key.pem -outform DER | xxd -p"
+            )
+            return nil
+        }
+        return bytes
+    }
+
     /// What the vehicle of a simulated module is set to at the beginning.
     static func readVehicle(_ reader: inout FieldReader, into vehicle: inout VehicleSettings) {
         enum Lights: String, CaseIterable { case disabled, enabled, blinking }

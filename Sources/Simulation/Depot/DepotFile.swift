@@ -18,6 +18,8 @@ package struct DepotFile: Sendable, Equatable {
     package var smpModules: [SMPModulePlan] = []
     /// Of family `geotab-go`.
     package var goDevices: [GOPlan] = []
+    /// Of the Bluetooth service, where the depot is served as one.
+    package var host = HostPlan()
 
     /// Reads a depot; nil when `diagnostics` got the reasons.
     package static func load(
@@ -43,6 +45,10 @@ package struct DepotFile: Sendable, Equatable {
         var smpModules: [SMPModulePlan] = []
         var goDevices: [GOPlan] = []
         let tenants = GOReader.tenants(&reader, diagnostics)
+        let host = reader.reader("host", as: "a host", .optional).map { field in
+            var reader = HostReader(field, diagnostics)
+            return reader.read()
+        }
         func take(_ serial: Serial, _ place: Place) {
             if let first = seen[serial] {
                 diagnostics.error(
@@ -95,7 +101,8 @@ package struct DepotFile: Sendable, Equatable {
             modules: modules,
             locks: locks,
             smpModules: smpModules,
-            goDevices: goDevices
+            goDevices: goDevices,
+            host: host ?? HostPlan()
         )
     }
 
@@ -192,6 +199,8 @@ private struct ModuleReader {
         plan.packetPool = pool > 0 ? pool : nil
         plan.pageWriteTime = reader.duration("page-write-time", default: plan.pageWriteTime)
         plan.isBonded = reader.boolean("bonded", default: false)
+        plan.isNameless = reader.boolean("nameless-bootloader", default: false)
+        plan.publicKey = DepotFile.publicKey(&reader, diagnostics)
         plan.preventsDowngrade = reader.boolean("prevents-downgrade", default: false)
         DepotFile.readVehicle(&reader, into: &plan.vehicle)
         plan.link = link

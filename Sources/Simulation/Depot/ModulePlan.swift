@@ -26,6 +26,8 @@ package struct ModulePlan: Sendable, Equatable {
     package var keepsProgress = true
     /// Whether it leads into its bootloader in the form for bonded centrals: no name, one address.
     package var isBonded = false
+    /// Whether its bootloader takes no name: then it is heard at the address after its own.
+    package var isNameless = false
     /// What the other parts run to begin with.
     package var bootloaderVersion = FirmwareVersion(1, 0)
     package var external1Version = FirmwareVersion(1, 2, 3)
@@ -40,6 +42,8 @@ package struct ModulePlan: Sendable, Equatable {
     package var hardwareVersion: UInt32?
     /// The SoftDevice that an image must name; nil takes any.
     package var softDevice: UInt32?
+    /// Whose images the bootloader takes: ECDSA P-256, in DER; nil for anybody's.
+    package var publicKey: [UInt8]?
     /// Whether the bootloader refuses images that are not newer.
     package var preventsDowngrade = false
     package var faults: [Fault] = []

@@ -45,12 +45,13 @@ package final class SMPModule: AirDevice {
             case .busy: server.faults.append(.busy(times: times))
             case .refusesTest: server.faults.append(.refusesTest)
             case .refusesConfirm: server.faults.append(.refusesConfirm)
-            case .linkLost, .silent, .restart, .answerLost, .answerTwice, .pieceLost, .corrupted,
-                .restartInErase, .marksLost, .crashes, .ignoresReset, .neverReturns,
+            case .linkLost, .silent, .restart, .breaks, .answerLost, .answerTwice, .pieceLost,
+                .corrupted, .restartInErase, .marksLost, .crashes, .ignoresReset, .neverReturns,
                 .connectFails, .addressChanges:
                 break
             }
         }
+        server.linkLost()
         if let wakes = facts.wakes { world.at(wakes) { [weak self] in self?.start() } }
     }
 
@@ -62,6 +63,8 @@ package final class SMPModule: AirDevice {
     package var isConfirmed: Bool { server.facts.images.allSatisfy(\.isConfirmed) }
     package var receivedBytes: Int { server.received }
     package var bootCount: Int { Int(facts.bootCount) }
+    /// Writes that it was sent.
+    package private(set) var writes = 0
     /// Messages dropped for want of a buffer.
     package private(set) var droppedMessages = 0
 
@@ -100,6 +103,7 @@ package final class SMPModule: AirDevice {
         self.link = nil
         isNotifying = false
         reassembly.reset()
+        server.linkLost()
         save()
         world.advertisingChanged(self)
     }
@@ -110,22 +114,33 @@ package final class SMPModule: AirDevice {
 
     package func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError? {
         guard characteristic == SMPNumbers.characteristic else { return .writeNotPermitted }
-        if happens(at: { if case .pieceLost(let at) = $0 { at } else { nil } }) { return nil }
+        writes += 1
+        let number = writes
+        if let kind = breakDue(at: number, isTaken: false) {
+            breakOff(kind)
+            return nil
+        }
+        take(bytes)
+        if let kind = breakDue(at: number, isTaken: true) { breakOff(kind) }
+        return nil
+    }
+
+    private func take(_ bytes: [UInt8]) {
+        if happens(at: { if case .pieceLost(let at) = $0 { at } else { nil } }) { return }
         let frame: SMPFrame?
         if plan.rules.reassembles {
             frame = reassembly.take(bytes)
         } else {
             frame = bytes.count <= plan.rules.bufferSize ? SMPFrame(bytes) : nil
         }
-        guard let frame else { return nil }
+        guard let frame else { return }
         // One buffer is with the message at work, the others with those that wait.
         guard waiting.count + (isWorking ? 1 : 0) < plan.rules.bufferCount else {
             droppedMessages += 1
-            return nil
+            return
         }
         waiting.append(frame)
         work()
-        return nil
     }
 
     package func subscribed(to characteristic: Characteristic, _ on: Bool) -> ATTError? {
@@ -240,6 +255,27 @@ package final class SMPModule: AirDevice {
         return false
     }
 
+    private func breakDue(at number: Int, isTaken: Bool) -> ModulePlan.Break? {
+        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
+            guard case .breaks(let kind, number, isTaken) = fault.kind else { continue }
+            count(index)
+            return kind
+        }
+        return nil
+    }
+
+    private func breakOff(_ kind: ModulePlan.Break) {
+        switch kind {
+        case .linkLost: link?.drop()
+        case .silence: fallSilent()
+        case .restart:
+            // A reset: nothing that is on its way is sent any more.
+            link?.drop()
+            stopWork()
+            restart(after: plan.restartTime)
+        }
+    }
+
     private func fallSilent() {
         isSilent = true
         link?.fallSilent()
@@ -340,8 +376,9 @@ package final class SMPModule: AirDevice {
                 if left < times { count(index) }
             case .wrongOffset(let at):
                 if !server.faults.contains(.wrongOffset(at: at)) { count(index) }
-            case .linkLost, .silent, .restart, .answerLost, .answerTwice, .pieceLost, .corrupted,
-                .flashFull, .restartInErase, .marksLost, .crashes, .refusesTest, .refusesConfirm,
+            case .linkLost, .silent, .restart, .breaks, .answerLost, .answerTwice, .pieceLost,
+                .corrupted, .flashFull, .restartInErase, .marksLost, .crashes, .refusesTest,
+                .refusesConfirm,
                 .ignoresReset, .neverReturns, .connectFails, .addressChanges:
                 break
             }

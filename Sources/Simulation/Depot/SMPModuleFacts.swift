@@ -60,6 +60,14 @@ extension SMPModuleFacts {
             ]
             if let other = image.other { bytes += Self.bytes(other) }
         }
+        if let upload = server.upload {
+            bytes += [1, UInt8(upload.image), UInt8(upload.sha.count)] + upload.sha
+            bytes += [upload.length, upload.offset, upload.erasedTo].flatMap {
+                UInt32($0).littleBytes
+            }
+        } else {
+            bytes += [0]
+        }
         return bytes
     }
 
@@ -99,8 +107,24 @@ extension SMPModuleFacts {
                 images.append(image)
             }
             server = SMPServerFacts(images: images)
+            if try reader.byte() == 1 { server.upload = try Self.upload(&reader) }
         } catch { return nil }
         guard reader.isAtEnd else { return nil }
+    }
+
+    private static func upload(
+        _ reader: inout ByteReader
+    ) throws(OutOfBytes) -> SMPServerFacts.Upload {
+        let image = Int(try reader.byte())
+        let sha = try reader.bytes(Int(try reader.byte()))
+        var upload = SMPServerFacts.Upload(
+            image: image,
+            length: Int(try reader.little(UInt32.self)),
+            sha: sha
+        )
+        upload.offset = Int(try reader.little(UInt32.self))
+        upload.erasedTo = Int(try reader.little(UInt32.self))
+        return upload
     }
 
     private static func content(

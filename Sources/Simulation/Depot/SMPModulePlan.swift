@@ -44,6 +44,8 @@ package struct SMPModulePlan: Sendable, Equatable {
             case silent(at: Int)
             /// It restarts there, and forgets what it had.
             case restart(at: Int)
+            /// That happens at the write with this number, which is lost with it or just taken.
+            case breaks(ModulePlan.Break, atWrite: Int, isTaken: Bool)
             /// An answer is lost there.
             case answerLost(at: Int)
             /// An answer comes twice there.

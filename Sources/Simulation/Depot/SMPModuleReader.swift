@@ -112,16 +112,9 @@ struct SMPModuleReader {
         rules.isVersion1 = reader.integer("protocol", in: 1...2, default: 2) == 1
         rules.refusesDowngrade = reader.boolean("refuses-downgrade", default: false)
         rules.erasesAsItGoes = !reader.boolean("erases-first", default: false)
-        if let text = reader.text("public-key", .optional) {
-            rules.key = Hex.bytes(text)
-            if rules.key?.isEmpty ?? true {
-                diagnostics.error(
-                    reader.place(of: "public-key"),
-                    "a public key is DER in hex",
-                    hint: "openssl pkey -pubin -in key.pem -outform DER | xxd -p"
-                )
-            }
-        }
+        rules.recall =
+            reader.choice("recalls-upload", UploadRecall.self, .optional) ?? rules.recall
+        rules.key = DepotFile.publicKey(&reader, diagnostics)
         return rules
     }
 

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 
 /// A depot of simulated modules on the air of one simulation.
 package struct SimulatedDepot: Sendable {
@@ -17,7 +17,8 @@ package struct SimulatedDepot: Sendable {
     package init(
         _ file: DepotFile,
         seed: UInt64? = nil,
-        memoryPath: String? = nil
+        memoryPath: String? = nil,
+        beginning: WallTime = Simulation.firstEvening
     ) throws(MemoryFailure) {
         self.file = file
         let clock = try memoryPath.map { (path) throws(MemoryFailure) in
@@ -25,6 +26,7 @@ package struct SimulatedDepot: Sendable {
         }
         simulation = Simulation(
             seed: seed ?? file.seed,
+            beginning: beginning,
             now: Moment(nanoseconds: clock ?? 0)
         )
         self.memoryPath = memoryPath
@@ -49,7 +51,16 @@ package struct SimulatedDepot: Sendable {
         try result.get()
     }
 
-    private static func populate(
+    /// Where virtual time stood when the depot's memory was last written.
+    package static func clock(
+        of file: DepotFile,
+        at memoryPath: String
+    ) throws(MemoryFailure) -> Moment {
+        Moment(nanoseconds: try memory(memoryPath, file).clock)
+    }
+
+    /// Puts the modules into a world, with their flash in the file where there is one.
+    package static func populate(
         _ world: World,
         _ file: DepotFile,
         _ memoryPath: String?
@@ -79,6 +90,7 @@ package struct SimulatedDepot: Sendable {
                 )
             )
         }
+        world.addStrangers(file.host.strangers, every: file.host.strangersInterval)
         for plan in file.goDevices { world.add(plan, slot: memory?.slot(of: plan.serial)) }
     }
 

@@ -4,9 +4,9 @@ import Wire
 
 /// What MCUboot does at a restart.
 extension SMPServer {
-    /// The device restarts: the upload under way is forgotten and the bootloader chooses.
+    /// The device restarts: the bootloader chooses, and most forget the upload under way.
     package mutating func restarted() {
-        session = nil
+        if rules.recall != .always { session = nil }
         // Of several images those are passed over that were marked after the first one.
         let first = facts.images[0]
         for number in facts.images.indices.dropFirst()

@@ -28,20 +28,16 @@ package struct SMPServer<Memory: ImageMemory> {
         case refusesConfirm
     }
 
-    /// An upload under way.
-    struct Session: Equatable {
-        let image: Int
-        let length: Int
-        let sha: [UInt8]
-        var offset = 0
-        var erasedTo = 0
-    }
-
     package let rules: SMPServerRules
     package internal(set) var facts: SMPServerFacts
     package var memory: Memory
     package var faults: [Fault] = []
-    var session: Session?
+    typealias Session = SMPServerFacts.Upload
+
+    var session: Session? {
+        get { facts.upload }
+        set { facts.upload = newValue }
+    }
     private var marks: UInt8 = 0
 
     package init(rules: SMPServerRules = SMPServerRules(), facts: SMPServerFacts, memory: Memory) {
@@ -54,6 +50,11 @@ package struct SMPServer<Memory: ImageMemory> {
     package var received: Int { session?.offset ?? 0 }
 
     var slotSize: Int { memory.capacity / facts.images.count / rules.pageSize * rules.pageSize }
+
+    /// The link is gone, and with it what was agreed on it.
+    package mutating func linkLost() {
+        if rules.recall == .untilDisconnect { session = nil }
+    }
 
     /// A whole message has come.
     package mutating func message(_ frame: SMPFrame) -> [Action] {

@@ -39,12 +39,32 @@ package struct SMPServerFacts: Equatable, Sendable {
         package var otherSlot: Int { 1 - activeSlot }
     }
 
+    /// An upload under way.
+    package struct Upload: Equatable, Sendable {
+        package let image: Int
+        package let length: Int
+        package let sha: [UInt8]
+        package var offset = 0
+        package var erasedTo = 0
+    }
+
     package var images: [Image]
+    package var upload: Upload?
 
     package init(images: [Image]) {
         precondition(!images.isEmpty, "a device has an image")
         self.images = images
     }
+}
+
+/// How long a device knows an upload again that broke off.
+package enum UploadRecall: String, CaseIterable, Sendable {
+    /// Each link begins anew.
+    case untilDisconnect = "until-disconnect"
+    /// In its RAM: most devices.
+    case untilRestart = "until-restart"
+    /// In its flash.
+    case always
 }
 
 /// How a simulated device with MCUboot is made.
@@ -66,6 +86,7 @@ package struct SMPServerRules: Sendable, Equatable {
     package var addsResult = false
     /// It writes whole words only and drops the rest of a piece.
     package var writesWords = false
+    package var recall = UploadRecall.untilRestart
     /// An erase does not end the upload that went there.
     package var resumesIntoErased = false
     /// It compares the whole with the digest that was announced.

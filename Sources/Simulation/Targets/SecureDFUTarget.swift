@@ -1,3 +1,4 @@
+package import Digests
 package import Domain
 package import Wire
 
@@ -76,7 +77,9 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         package var applicationVersion: UInt32?
         /// What a bootloader must at least be; nil takes any version.
         package var bootloaderVersion: UInt32?
-        /// Judges the init packet, its signature above all; nil accepts it.
+        /// Whose signature an init packet has to bear; nil takes any, and none.
+        package var key: P256Key?
+        /// Judges the init packet beyond that; nil accepts it.
         package var judge: @Sendable ([UInt8], InitPacket) -> DFUFault? = { _, _ in nil }
 
         package init() {}
@@ -243,6 +246,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         do throws(InitPacketError) {
             packet = try InitPacket(facts.initPacket)
         } catch { return Self.fault(of: error) }
+        if let key = rules.key, let fault = Self.fault(in: packet, signedBy: key) { return fault }
         if let fault = rules.judge(facts.initPacket, packet) { return fault }
         guard packet.firmwareSize > 0 else { return .extended(.initInvalid) }
         if let wanted = rules.hardwareVersion, packet.hardwareVersion != wanted {
@@ -254,6 +258,21 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         guard isNewEnough(packet) else { return .extended(.firmwareVersion) }
         guard packet.firmwareSize <= memory.capacity else { return .extended(.insufficientSpace) }
         return nil
+    }
+
+    /// The signature is of the init command alone; its halves stand least significant byte first.
+    private static func fault(in packet: InitPacket, signedBy key: P256Key) -> DFUFault? {
+        switch packet.signature {
+        case nil: return .extended(.signatureMissing)
+        case .ed25519: return .extended(.signatureType)
+        case .ecdsaP256(let bytes):
+            let isSigned = key.signed(
+                SHA256.digest(of: packet.signedBytes),
+                r: bytes.prefix(32).reversed(),
+                s: bytes.dropFirst(32).reversed()
+            )
+            return isSigned ? nil : .result(.invalidObject)
+        }
     }
 
     private func isNewEnough(_ packet: InitPacket) -> Bool {

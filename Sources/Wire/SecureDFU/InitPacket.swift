@@ -166,7 +166,8 @@ extension InitPacket {
     ) throws(InitPacketError) -> Signature {
         let bytes = try present(envelope.bytes(3), "the signature")
         guard bytes.count == 64 else { throw .signatureLength(bytes.count) }
-        let type = envelope.varint(2) ?? 0
+        // Without a default: bootloaders refuse an envelope that does not say how it is signed.
+        let type = try present(envelope.varint(2), "the kind of its signature")
         switch type {
         case 0: return .ecdsaP256(bytes)
         case 1: return .ed25519(bytes)

@@ -10,8 +10,15 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear scan watch exec token image fetch images trust bundle doctor schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle systemd simulate doctor schema completion help version --help --version' -- "$cur")
         return
+    fi
+    if [[ $command == history && ${COMP_WORDS[2]} != -* ]]; then
+        if ((COMP_CWORD == 2)); then
+            mapfile -t COMPREPLY < <(compgen -W 'show' -- "$cur")
+            return
+        fi
+        command+=" ${COMP_WORDS[2]}"
     fi
     if [[ $command == token ]]; then
         if ((COMP_CWORD == 2)); then
@@ -37,6 +44,13 @@ _yardmaster() {
     if [[ $command == bundle ]]; then
         if ((COMP_CWORD == 2)); then
             mapfile -t COMPREPLY < <(compgen -W 'create verify show' -- "$cur")
+            return
+        fi
+        command+=" ${COMP_WORDS[2]}"
+    fi
+    if [[ $command == systemd ]]; then
+        if ((COMP_CWORD == 2)); then
+            mapfile -t COMPREPLY < <(compgen -W 'print' -- "$cur")
             return
         fi
         command+=" ${COMP_WORDS[2]}"
@@ -136,6 +150,23 @@ _yardmaster() {
         kind=none
         case $prev in
         --state) flags= kind=directories ;;
+        esac
+        ;;
+    'history')
+        flags='--state --rollout --last --json --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        --rollout) flags= kind=none ;;
+        --last) flags= kind=none ;;
+        esac
+        ;;
+    'history show')
+        flags='--state --limit --report --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --state) flags= kind=directories ;;
+        --limit) flags= kind=none ;;
+        --report) flags= kind=files ;;
         esac
         ;;
     'scan')
@@ -246,6 +277,25 @@ _yardmaster() {
         flags='--json --quiet --no-color --help'
         kind=files
         ;;
+    'systemd print')
+        flags='--unit --program --profiles --json --quiet --no-color --help'
+        kind=files
+        case $prev in
+        --unit) flags= arguments='service timer' ;;
+        --program) flags= kind=files ;;
+        --profiles) flags= kind=directories ;;
+        esac
+        ;;
+    'simulate')
+        flags='--bus --adapter --state --seed --quiet --no-color --help'
+        kind=files
+        case $prev in
+        --bus) flags= kind=none ;;
+        --adapter) flags= kind=none ;;
+        --state) flags= kind=directories ;;
+        --seed) flags= kind=none ;;
+        esac
+        ;;
     'doctor')
         flags='--bus --json --quiet --no-color --help'
         case $prev in
@@ -261,7 +311,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear scan watch exec token image fetch images trust bundle doctor schema completion help version'
+        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle systemd simulate doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'
@@ -269,7 +319,7 @@ _yardmaster() {
     *) return ;;
     esac
     case $kind in
-    none) return ;;
+    none) [[ $cur == -* ]] || return ;;
     files | directories)
         if [[ $cur != -* ]]; then
             compopt -o filenames

@@ -16,6 +16,7 @@ _yardmaster() {
             'inhibit:Leave vehicles, or the whole depot, alone'
             'uninhibit:Lift an inhibition'
             'clear:Take vehicles out of quarantine'
+            'history:List the runs that there were'
             'scan:Show which modules are in reach'
             'watch:Show a vehicle'\''s properties as they change'
             'exec:Give vehicles one order'
@@ -25,6 +26,8 @@ _yardmaster() {
             'images:list, verify, prune'
             'trust:Keep and show what signed repositories are trusted for'
             'bundle:create, verify, show'
+            'systemd:print'
+            'simulate:Put a simulated depot in the place of Bluetooth, for any program'
             'doctor:Say what is wrong with this host'\''s Bluetooth'
             'schema:Print the manifest'\''s JSON Schema'
             'completion:Print a shell'\''s completion script'
@@ -36,6 +39,15 @@ _yardmaster() {
     fi
     shift words
     (( CURRENT-- ))
+    if [[ $command == history && $words[2] != -* ]]; then
+        if (( CURRENT == 2 )); then
+            _values form show
+            return
+        fi
+        command+=" $words[2]"
+        shift words
+        (( CURRENT-- ))
+    fi
     if [[ $command == token ]]; then
         if (( CURRENT == 2 )); then
             _values form show
@@ -66,6 +78,15 @@ _yardmaster() {
     if [[ $command == bundle ]]; then
         if (( CURRENT == 2 )); then
             _values form create verify show
+            return
+        fi
+        command+=" $words[2]"
+        shift words
+        (( CURRENT-- ))
+    fi
+    if [[ $command == systemd ]]; then
+        if (( CURRENT == 2 )); then
+            _values form print
             return
         fi
         command+=" $words[2]"
@@ -190,6 +211,27 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '*:VEHICLE: '
+        ;;
+    'history')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--rollout=''[The rollout that is meant.]'':NAME: ' \
+            '--last=''[How many runs to list.]'':N: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'history show')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '*--limit=''[Take only vehicles whose id matches\: an id, or a pattern with '\''*'\'' and '\''?'\''.]'':PATTERN: ' \
+            '*--report=''[Write a report to FILE when the run has ended. Its ending says which\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:RUN: '
         ;;
     'scan')
         _arguments -S \
@@ -332,6 +374,28 @@ _yardmaster() {
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '1:BUNDLE:_files'
         ;;
+    'systemd print')
+        _arguments -S \
+            '--unit=''[Print only one of the two\: service or timer.]'':KIND:(service timer)' \
+            '--program=''[Where the program will be.]'':PATH:_files' \
+            '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:MANIFEST:_files'
+        ;;
+    'simulate')
+        _arguments -S \
+            '--bus=''[Serve the depot on the D-Bus bus at this address.]'':ADDRESS: ' \
+            '*--adapter=''[Serve the depot from this adapter of the host, each module from one of its own.]'':ADAPTER: ' \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--seed=''[Draw all chance of the simulation from this number.]'':N: ' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:DEPOT.yaml:_files'
+        ;;
     'doctor')
         _arguments -S \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
@@ -352,7 +416,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status pause resume abort retry inhibit uninhibit clear scan watch exec token image fetch images trust bundle doctor schema completion help version)'
+            '*:COMMAND:(validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle systemd simulate doctor schema completion help version)'
         ;;
     'version')
         _arguments -S \

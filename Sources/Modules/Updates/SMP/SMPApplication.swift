@@ -56,16 +56,31 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
                 if try await client.isLost(before: next) { throw .linkLost }
             } catch { throw .radio(error) }
         }
-        let list = try await survey().list
-        let main = list.active(order.mainImage)
+        let found = try await survey()
+        let main = found.list.active(order.mainImage)
         return Observation(
             ongoing: false,
             version: main?.version,
             digest: main?.hash.flatMap { SHA256Digest(bytes: $0) },
             isConfirmed: order.images.allSatisfy { image in
-                list.active(image)?.flags.contains(.confirmed) ?? true
-            }
+                found.list.active(image)?.flags.contains(.confirmed) ?? true
+            },
+            remains: remains(of: try order.goal(), found)
         )
+    }
+
+    /// What there is of the main image where it does not run.
+    private func remains(of goal: SMPGoal, _ found: SMPFindings) -> Observation.Remains? {
+        guard let main = goal.parts.last else { return nil }
+        switch SMPStanding(main, in: found.list) {
+        case .trying, .installed: return nil
+        case .absent: return .nothing
+        case .staged(let staged):
+            if staged.flags.contains(.pending) || staged.flags.contains(.permanent) {
+                return .waiting
+            }
+            return found.canRevert && main.canRevert ? .tried : nil
+        }
     }
 
     // MARK: What it has
@@ -97,6 +112,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         _ part: Int,
         of order: UpdateOrder,
         pace: Int,
+        isBegun: Bool,
         unless isStopped: @Sendable () -> Bool,
         progress: (UploadProgress) async -> Void
     ) async throws(ModuleError) -> TransferEnd {
@@ -114,6 +130,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
                     order.parts[part].firmware,
                     as: uploadID,
                     resumes: !memory.anew.contains(image),
+                    isBegun: isBegun,
                     found,
                     pace,
                     isStopped,
@@ -147,6 +164,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         _ file: [UInt8],
         as image: Int,
         resumes: Bool,
+        isBegun: Bool,
         _ found: SMPFindings,
         _ pace: Int,
         _ isStopped: @Sendable () -> Bool,
@@ -164,6 +182,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
                 file,
                 image: image,
                 sha: resumes ? SHA256.digest(of: file).bytes : nil,
+                isBegun: isBegun,
                 settings: settings,
                 unless: isStopped,
                 progress: progress
@@ -179,7 +198,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
             switch SMPStep.next(goal, try await survey(), SMPMemory()) {
             case .mark(let hash, let isConfirmed):
                 _ = try await done(.setState(hash: hash, isConfirmed: isConfirmed))
-            case .restart: return try await restart()
+            case .restart: return try await restart(isCertain: true)
             case .fail(let error): throw .smp(error)
             case .upload(let part, _, _):
                 throw .smp(.notListed(image: goal.parts[part].image))
@@ -194,8 +213,12 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         let goal = try order.goal()
         for _ in 0...2 * goal.parts.count {
             let found = try await survey()
-            let trying = goal.parts.first { SMPStanding($0, in: found.list) == .trying }
-            guard let part = trying else { return }
+            let standings = goal.parts.map { ($0, SMPStanding($0, in: found.list)) }
+            // A restart that nobody saw ends a trial.
+            if let gone = standings.first(where: { !$0.1.isRunning }) {
+                throw .smp(.reverted(image: gone.0.image))
+            }
+            guard let (part, _) = standings.first(where: { $0.1 == .trying }) else { return }
             let hash = part.image == 0 ? nil : found.list.active(part.image)?.hash
             let ending = try await ask(
                 .setState(hash: hash, isConfirmed: true),
@@ -216,12 +239,13 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         try await restart()
     }
 
-    private func restart() async throws(ModuleError) {
+    /// Without `isCertain` a link that ends with the request counts as a restart.
+    private func restart(isCertain: Bool = false) async throws(ModuleError) {
         let ending = try await ask(
             .reset(isForced: false),
             limit: Self.answerLimit,
             tries: 1,
-            mayLoseLink: true
+            mayLoseLink: !isCertain
         )
         if case .refused(let fault) = ending { throw .smp(.ask(.refused(fault, "restarting"))) }
         do throws(RadioError) {

@@ -94,6 +94,7 @@ package final class SMPClient {
         _ file: [UInt8],
         image: Int = 0,
         sha: [UInt8]?,
+        isBegun: Bool = false,
         settings: SMPSettings,
         unless isStopped: @Sendable () -> Bool,
         progress: (UploadProgress) async -> Void
@@ -102,6 +103,7 @@ package final class SMPClient {
             file: file,
             image: image,
             sha: sha,
+            isBegun: isBegun,
             settings: settings,
             sequence: sequence,
             version: version

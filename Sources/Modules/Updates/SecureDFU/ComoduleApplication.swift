@@ -1,4 +1,5 @@
 package import Domain
+package import Radio
 package import Sessions
 import Wire
 
@@ -28,6 +29,8 @@ package final class ComoduleApplication: ModuleApplication {
         holder = fresh
         return fresh
     }
+
+    package var bootloaderPlace: Peer? { client.bootloaderPlace }
 
     package var receiver: (any ImageReceiver)? { nil }
 

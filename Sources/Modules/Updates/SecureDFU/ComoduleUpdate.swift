@@ -30,24 +30,12 @@ package struct ComoduleUpdate: UpdateDriver {
         return sighting
     }
 
-    /// A bonded module keeps its address; any other adds one to the last byte of it.
     package func isUnnamedBootloader(
         _ advertisement: Advertisement,
-        of application: Peer
+        at place: Peer
     ) -> Bool {
-        guard advertisement.services.contains(DFUNumbers.service),
-            advertisement.name.flatMap({ BootloaderName.serial(in: $0) }) == nil
-        else { return false }
-        return advertisement.peer == application
-            || advertisement.peer.handle == Self.next(after: application.handle)
-    }
-
-    /// The last byte wraps without a carry.
-    private static func next(after address: String) -> String? {
-        guard let colon = address.lastIndex(of: ":"),
-            let last = UInt8(address[address.index(after: colon)...], radix: 16)
-        else { return nil }
-        return address[...colon] + Hex.text([last &+ 1]).uppercased()
+        advertisement.peer == place && advertisement.services.contains(DFUNumbers.service)
+            && advertisement.name.flatMap { BootloaderName.serial(in: $0) } == nil
     }
 
     package func application(

@@ -1,0 +1,38 @@
+extension Command {
+    static let history = Command(
+        .history,
+        summary: "List the runs that there were",
+        description: [
+            "Lists the runs of the state directory, the newest first: when, how long, with which "
+                + "exit code, and how their vehicles ended. The journal keeps the last 200."
+        ],
+        flags: [.state, .rollout, .last, .json, .quiet, .noColor],
+        examples: [
+            Example("yardmaster history", "The last twenty runs."),
+            Example("yardmaster history --last 1 --json", "How last night went, for a program."),
+        ],
+        exitCodes: [.inputMissing, .cannotCreate, .cannotWrite, .configuration]
+    )
+
+    static let historyShow = Command(
+        .historyShow,
+        summary: "Show a run with every vehicle's events",
+        description: [
+            "Tells a run again from the journal: what concerned all of it, then each vehicle with "
+                + "everything that happened to it, to the millisecond. Reports can be made of it "
+                + "long after the run, also of one that was cut off."
+        ],
+        arguments: [
+            Argument("RUN", .text, help: "The run's number as 'history' lists it, or 'last'.")
+        ],
+        flags: [.state, .limit, .report, .json, .quiet, .noColor],
+        examples: [
+            Example("yardmaster history show last --limit bus-17", "What happened to one bus."),
+            Example(
+                "yardmaster history show 41 --quiet --report night.html",
+                "The report of a run that made none."
+            ),
+        ],
+        exitCodes: [.inputMissing, .cannotCreate, .cannotWrite, .configuration]
+    )
+}

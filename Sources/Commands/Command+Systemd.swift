@@ -1,0 +1,43 @@
+extension Command {
+    static let systemdPrint = Command(
+        .systemdPrint,
+        summary: "Print the systemd units of a nightly run",
+        description: [
+            "Prints a service and a timer. Without a manifest they are templates: "
+                + "'yardmaster@NAME.timer' runs /etc/yardmaster/NAME.yaml every night. With one they "
+                + "are made for it: the timer begins when its window opens, in its time zone, and "
+                + "the service is given the credentials that its fleet list names.",
+            "Nothing is installed. The service runs as the user 'yardmaster', sees nothing but its "
+                + "own files, ends at a safe point when it is stopped, and counts as failed only "
+                + "when somebody should look.",
+        ],
+        arguments: [
+            Argument("MANIFEST", .file, .atMostOne, help: "The fleet manifest to make them for.")
+        ],
+        flags: [.unit, .program, .profiles, .json, .quiet, .noColor],
+        examples: [
+            Example("yardmaster systemd print tallinn.yaml", "Shows both."),
+            Example(
+                "yardmaster systemd print --unit timer > /etc/systemd/system/yardmaster@.timer",
+                "Installs a template by hand."
+            ),
+        ],
+        exitCodes: [.invalidManifest, .inputMissing, .configuration]
+    )
+}
+
+extension Flag {
+    fileprivate static let unit = Flag(
+        "unit",
+        value: Value("KIND", .words(["service", "timer"])),
+        help: "Print only one of the two: service or timer.",
+        fallback: "both, each after a line with its path"
+    )
+
+    fileprivate static let program = Flag(
+        "program",
+        value: Value("PATH", .file),
+        help: "Where the program will be.",
+        fallback: "where it is now"
+    )
+}

@@ -1,0 +1,229 @@
+import Domain
+
+/// The systemd units that a rollout runs under, as text: nothing is installed from here.
+///
+/// Without a rollout they are templates: `yardmaster@NAME.timer` runs `/etc/yardmaster/NAME.yaml`.
+package struct ServiceUnits: Sendable {
+    /// What a manifest says of its units.
+    package struct Rollout: Sendable {
+        package let name: String
+        /// An absolute path.
+        package let manifest: String
+        /// When its window opens, as a calendar expression; nil without a window.
+        package var opens: String?
+        /// Names of the credentials that its vehicles' secrets are kept in.
+        package var credentials: [String] = []
+        /// How long a connection attempt may take, which is not cut short.
+        package var connectTimeout = ServiceUnits.usualConnectTimeout
+        package var needsNetwork = true
+
+        package init(name: String, manifest: String) {
+            self.name = name
+            self.manifest = manifest
+        }
+    }
+
+    /// One file of the pair.
+    package struct Unit: Sendable, Equatable {
+        package let name: String
+        package let text: String
+    }
+
+    package static let usualConnectTimeout = Duration.seconds(30)
+    /// Where credentials are kept: of root, for nobody else.
+    package static let credentials = "/etc/yardmaster/credentials"
+    /// Worth another attempt soon: Bluetooth or the network is not there yet, another run is.
+    private static let passing: [ExitCode] = [.unavailable, .busy]
+    /// Nobody need be called: the next run goes on with what is left.
+    package static let fine: [ExitCode] = [.someMissed, .workLeft, .interrupted, .terminated]
+    /// A transfer that makes no progress is given up after so long, and this is some more.
+    private static let stopMargin = Duration.seconds(90)
+
+    private let program: String
+    private let rollout: Rollout?
+
+    /// `program` is the absolute path of the binary.
+    package init(program: String, rollout: Rollout? = nil) {
+        self.program = program
+        self.rollout = rollout
+    }
+
+    private var stem: String { rollout.map { "yardmaster-\($0.name)" } ?? "yardmaster@" }
+    /// The rollout's name; in a template the instance's.
+    private var name: String { rollout?.name ?? "%i" }
+
+    package var service: Unit {
+        Unit(name: stem + ".service", text: serviceText)
+    }
+
+    package var timer: Unit {
+        Unit(name: stem + ".timer", text: timerText)
+    }
+
+    // MARK: The service
+
+    private var serviceText: String {
+        let manifest = rollout.map { Self.word($0.manifest) } ?? "/etc/yardmaster/%i.yaml"
+        let network = rollout?.needsNetwork ?? true ? " network-online.target" : ""
+        let connect = rollout?.connectTimeout ?? Self.usualConnectTimeout
+        let stop = (connect + Self.stopMargin).nanoseconds / 1_000_000_000
+        let grave = ExitCode.allCases.filter {
+            $0 != .done && !Self.fine.contains($0) && !Self.passing.contains($0)
+        }
+        // A manifest in somebody's home must be readable.
+        let home =
+            rollout.map { Self.isAtHome($0.manifest) } ?? false ? "read-only" : "yes"
+        return """
+            # \(stem).service: one run of the rollout that \(manifest) describes.
+            # Made by 'yardmaster systemd print'. Change it with 'systemctl edit', not here.
+            [Unit]
+            Description=Yardmaster rollout \(name)
+            Documentation=man:yardmaster(1)
+            Wants=bluetooth.service\(network)
+            After=bluetooth.service dbus.service time-sync.target\(network)
+            # What passes by itself is tried again: Bluetooth that is not there yet, another run.
+            StartLimitIntervalSec=3h
+            StartLimitBurst=12
+
+            [Service]
+            Type=oneshot
+            # More flags, such as YARDMASTER_FLAGS="--events /var/lib/yardmaster/events.jsonl"
+            EnvironmentFile=-/etc/default/yardmaster
+            ExecStart=\(Self.word(program)) run --report %S/yardmaster/reports/\(name).html \
+            $YARDMASTER_FLAGS \(manifest)
+            # A run takes as long as its window lets it.
+            TimeoutStartSec=infinity
+
+            # TERM: nothing new is begun, the object under way is finished, the link is closed.
+            KillMode=mixed
+            KillSignal=SIGTERM
+            TimeoutStopSec=\(stop)s
+
+            # Not a failure: some vehicles were away, the window closed with work left, INT, TERM.
+            SuccessExitStatus=\(Self.numbers(Self.fine))
+            Restart=on-failure
+            RestartSec=5min
+            # These want a person first; yardmaster(1) says what each means.
+            RestartPreventExitStatus=\(Self.numbers(grave))
+
+            User=yardmaster
+            Group=yardmaster
+            SupplementaryGroups=bluetooth
+            StateDirectory=yardmaster yardmaster/reports
+            StateDirectoryMode=0750
+            UMask=0027
+            \(credentialLines)
+
+            # Standard error gets the journal's own fields: journalctl YARDMASTER_VEHICLE=bus-17
+            StandardOutput=journal
+            StandardError=journal
+            SyslogIdentifier=yardmaster
+
+            # It talks to the system bus and to image servers, and writes its state directory.
+            CapabilityBoundingSet=
+            AmbientCapabilities=
+            NoNewPrivileges=yes
+            ProtectSystem=strict
+            ProtectHome=\(home)
+            PrivateTmp=yes
+            PrivateDevices=yes
+            DevicePolicy=closed
+            ProtectProc=invisible
+            ProtectClock=yes
+            ProtectHostname=yes
+            ProtectControlGroups=yes
+            ProtectKernelLogs=yes
+            ProtectKernelModules=yes
+            ProtectKernelTunables=yes
+            RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+            RestrictNamespaces=yes
+            RestrictRealtime=yes
+            RestrictSUIDSGID=yes
+            LockPersonality=yes
+            MemoryDenyWriteExecute=yes
+            SystemCallArchitectures=native
+            SystemCallFilter=@system-service
+            SystemCallFilter=~@privileged @resources
+            SystemCallErrorNumber=EPERM
+            RemoveIPC=yes
+            # A secret must not lie about in a core file.
+            LimitCORE=0
+
+            """
+    }
+
+    private var credentialLines: String {
+        guard let rollout else {
+            return """
+                # A file NAME in there is what the fleet list calls credential:depot_NAME.
+                LoadCredential=depot:\(Self.credentials)
+                """
+        }
+        let names = Set(rollout.credentials).sorted()
+        guard !names.isEmpty else { return "# No vehicle has its secret in a credential." }
+        let lines = names.map { "LoadCredential=\($0):\(Self.credentials)/\($0)" }
+        return (["# What the fleet list calls credential:NAME."] + lines).joined(separator: "\n")
+    }
+
+    // MARK: The timer
+
+    private var timerText: String {
+        let opens = rollout?.opens
+        let when =
+            opens == nil
+            ? "# Change it to your nights; a window in the manifest holds besides."
+            : "# When the window of the manifest opens."
+        return """
+            # \(stem).timer: starts \(stem).service each night.
+            # Made by 'yardmaster systemd print'. Change it with 'systemctl edit', not here.
+            [Unit]
+            Description=Nightly Yardmaster rollout \(name)
+            Documentation=man:yardmaster(1)
+
+            [Timer]
+            \(when)
+            OnCalendar=\(opens ?? "*-*-* 01:00:00")
+            AccuracySec=30s
+            # A night that was missed is made up for when the machine is on again.
+            Persistent=true
+
+            [Install]
+            WantedBy=timers.target
+
+            """
+    }
+
+    // MARK: Spelling
+
+    private static func numbers(_ codes: [ExitCode]) -> String {
+        codes.map { String($0.rawValue) }.joined(separator: " ")
+    }
+
+    private static func isAtHome(_ path: String) -> Bool {
+        ["/home", "/root", "/run/user"].contains { path.hasPrefix($0 + "/") }
+    }
+
+    /// A word of a command line as systemd reads it: specifiers, variables and quotes spelled out.
+    package static func word(_ text: String) -> String {
+        var word = ""
+        var isPlain = !text.isEmpty
+        for character in text {
+            switch character {
+            case "%": word += "%%"
+            case "$": word += "$$"
+            case "\\", "\"":
+                word += "\\\(character)"
+                isPlain = false
+            case "\n":
+                word += "\\n"
+                isPlain = false
+            default:
+                word.append(character)
+                if character.isWhitespace || character == "'" || character == ";" {
+                    isPlain = false
+                }
+            }
+        }
+        return isPlain ? word : "\"\(word)\""
+    }
+}

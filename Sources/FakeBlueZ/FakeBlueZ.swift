@@ -1,0 +1,221 @@
+package import DBus
+package import Domain
+package import Simulation
+package import Threads
+
+/// A simulated world served as `org.bluez` on a bus, in real time.
+///
+/// Everything takes place on one thread: that of the bus connection, which also drives the world.
+package actor FakeBlueZ {
+    package nonisolated let loop: EventLoop
+    package nonisolated let address: BusAddress
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        loop.asUnownedSerialExecutor()
+    }
+
+    /// What the host is like.
+    package struct Settings: Sendable {
+        package var adapters = ["hci0"]
+        package var linksPerAdapter = 7
+        package var host = HostPlan()
+        package var seed: UInt64 = 1
+        /// Where the world's time begins.
+        package var beginning = Moment(nanoseconds: 0)
+        package var wallTime = WallTime(milliseconds: 0)
+        /// So many seconds of the world in one.
+        package var pace = 1.0
+
+        package init() {}
+    }
+
+    private let settings: Settings
+    private let started = EventLoop.now
+    private lazy var live = makeWorld()
+    private lazy var daemon = Daemon(live.world, settings, on: loop, host: self)
+    private var connection: Connection?
+    /// While it is wanted: the name is taken again whenever the bus was lost.
+    private var isWanted = false
+    private var generation = 0
+    /// For those who let things go wrong; stays over restarts of the service.
+    private var control: Connection?
+
+    package init(_ address: BusAddress, _ settings: Settings = Settings()) throws(ThreadError) {
+        self.address = address
+        self.settings = settings
+        loop = try EventLoop.start(name: "fake-bluez")
+    }
+
+    // MARK: The world
+
+    private func makeWorld() -> LiveWorld {
+        LiveWorld(
+            seed: settings.seed,
+            from: settings.beginning,
+            wallTime: settings.wallTime
+        ) { [weak self, loop] moment in
+            guard let self else { return }
+            let wait = self.assumeIsolated { max(.zero, $0.now.duration(to: moment)) }
+            _ = loop.schedule(after: wait / settings.pace) { [weak self] in
+                self?.assumeIsolated { $0.live.advance(to: $0.now) }
+            }
+        }
+    }
+
+    /// The world's time now.
+    private var now: Moment {
+        settings.beginning.advanced(by: started.duration(to: EventLoop.now) * settings.pace)
+    }
+
+    /// Lets `body` put things into the world, or change them.
+    package func arrange<R: Sendable>(_ body: @Sendable (World) -> R) -> R {
+        live.advance(to: now)
+        defer { live.advance(to: now) }
+        return body(live.world)
+    }
+
+    // MARK: Life
+
+    /// Returns when clients can use it.
+    package func start() async throws(BusError) {
+        isWanted = true
+        try await open()
+    }
+
+    /// Goes away as a service that is stopped: links end, the name is free.
+    package func stop() async {
+        isWanted = false
+        await leave()
+    }
+
+    private func closeControl() async {
+        await control?.close()
+        control = nil
+    }
+
+    /// Ends for good.
+    package nonisolated func close() async {
+        await stop()
+        await closeControl()
+        loop.stop()
+    }
+
+    private func open() async throws(BusError) {
+        generation += 1
+        let before = generation
+        if await control?.isOpen != true { control = try await openControl() }
+        let new = try await Connection.open(address, on: loop)
+        guard before == generation else { return await new.close() }
+        let rule = SignalRule(
+            from: Bus.name,
+            interface: Bus.name,
+            member: "NameOwnerChanged",
+            path: Bus.path
+        )
+        _ = try await new.observe(rule) { [weak self] message in
+            guard message.body.count == 3, let name = message.body[0].asString,
+                name.hasPrefix(":"), message.body[2].asString == ""
+            else { return }
+            self?.assumeIsolated { $0.act { $0.clientLeft(name) } }
+        }
+        connection = new
+        act { $0.begin(on: new) }
+        guard try await new.requestName("org.bluez") else {
+            await leave()
+            throw .refused(.failed("somebody else has the name org.bluez"))
+        }
+        await new.onLoss { [weak self] in
+            self?.assumeIsolated { $0.lost(before) }
+        }
+    }
+
+    private func leave() async {
+        generation += 1
+        act { $0.end() }
+        await connection?.close()
+        connection = nil
+    }
+
+    /// The bus went: it is tried until it is back.
+    private func lost(_ before: Int) {
+        guard before == generation, isWanted else { return }
+        act { $0.end() }
+        connection = nil
+        comeBack(after: .milliseconds(250))
+    }
+
+    private func comeBack(after pause: Duration) {
+        generation += 1
+        let before = generation
+        _ = loop.schedule(after: pause) { [weak self] in
+            Task { await self?.reopen(before) }
+        }
+    }
+
+    private func reopen(_ before: Int) async {
+        guard before == generation, isWanted else { return }
+        do throws(BusError) { try await open() } catch {
+            guard isWanted else { return }
+            comeBack(after: .milliseconds(250))
+        }
+    }
+
+    /// The name is dropped and taken again, with everything new.
+    private func restart(after pause: Duration) async {
+        await leave()
+        comeBack(after: pause)
+    }
+
+    // MARK: What comes from outside
+
+    /// Does something with the service at its present time, and all that follows from it.
+    private func act<R>(_ body: (Daemon) -> R) -> R {
+        live.advance(to: now)
+        defer { live.advance(to: now) }
+        return body(daemon)
+    }
+
+    func take(_ call: IncomingCall) { act { $0.take(call) } }
+
+    func finish(_ ticket: Int, _ result: Result<[DBusValue], BusError>) {
+        act { $0.finish(ticket, result) }
+    }
+
+    func heard(_ message: Message) { act { $0.heard(message) } }
+    func ready(_ socket: Int) { act { $0.ready(socket) } }
+
+    // MARK: What goes wrong
+
+    package func set(_ fault: HostFault) { act { $0.faults.add(fault) } }
+    package func lift(_ kind: HostFault.Kind) { act { $0.faults.lift(kind) } }
+
+    /// Lets something happen at the host now; false when it is about something that is not there.
+    @discardableResult
+    package func cause(_ incident: HostIncident) async -> Bool {
+        if case .restart(let pause) = incident {
+            await restart(after: pause)
+            return true
+        }
+        return act { $0.cause(incident) }
+    }
+
+    /// The faults that are set and not used up.
+    package var faults: HostFaults { act { $0.faults } }
+
+    /// How often each method was called, by its name.
+    package var calls: [String: Int] { act { $0.calls } }
+
+    package func count(_ member: String) -> Int { calls[member, default: 0] }
+
+    package var figures: HostFigures { act { $0.figures } }
+}
+
+/// What stands at a host at present.
+package struct HostFigures: Sendable, Equatable {
+    package var devices = 0
+    package var links = 0
+    package var centrals = 0
+    package var scans = 0
+    package var advertisements = 0
+    package var applications = 0
+    package var sockets = 0
+}

@@ -1,0 +1,312 @@
+import DBus
+import Domain
+import Radio
+import Simulation
+
+/// A characteristic of a device: requests, notifications, and the sockets for both directions.
+final class FakeCharacteristic: ServedObject {
+    let path: ObjectPath
+    private let characteristic: Characteristic
+    private let flags: CharacteristicFlags
+    private let service: ObjectPath
+    unowned let device: FakeDevice
+
+    private var link: HostLink?
+    private var value: [UInt8] = []
+    private var reader: IncomingCall?
+    private var writer: IncomingCall?
+    /// Programs that have notifications on by `StartNotify`.
+    private var clients: Set<String> = []
+    private var starting: [IncomingCall] = []
+    private var isSubscribed = false
+    private var writeSocket: PacketSocket?
+    private var notifySocket: PacketSocket?
+    private var isAcquiring = false
+    /// Left behind by a link that was lost while a socket was asked for.
+    private var isLocked = false
+
+    init(
+        _ path: ObjectPath,
+        _ characteristic: Characteristic,
+        _ flags: CharacteristicFlags,
+        in service: ObjectPath,
+        of device: FakeDevice
+    ) {
+        self.path = path
+        self.characteristic = characteristic
+        self.flags = flags
+        self.service = service
+        self.device = device
+    }
+
+    private var daemon: Daemon { device.daemon }
+    var canNotify: Bool { !flags.isDisjoint(with: [.notify, .indicate]) }
+
+    /// What stands in the descriptor that switches notifications on.
+    var configuration: [UInt8] {
+        guard isSubscribed else { return [0, 0] }
+        return flags.contains(.notify) ? [1, 0] : [2, 0]
+    }
+
+    // MARK: On the bus
+
+    func appear() {
+        var values: [String: DBusValue] = [
+            "UUID": .string(characteristic.uuid.description), "Service": .objectPath(service),
+            "Flags": .strings(words), "MTU": .uint16(23), "Value": .bytes([]),
+        ]
+        if canNotify { values["Notifying"] = .boolean(false) }
+        if !daemon.faults.holds(.noSockets) {
+            if flags.contains(.writeWithoutResponse) { values["WriteAcquired"] = .boolean(false) }
+            if flags.contains(.notify) { values["NotifyAcquired"] = .boolean(false) }
+        }
+        daemon.serve(self, [(Interfaces.characteristic, values)])
+    }
+
+    private var words: [String] {
+        let all: [(CharacteristicFlags, String)] = [
+            (.read, "read"), (.writeWithoutResponse, "write-without-response"),
+            (.write, "write"), (.notify, "notify"), (.indicate, "indicate"),
+        ]
+        return all.filter { flags.contains($0.0) }.map(\.1)
+    }
+
+    private func update(_ name: String, _ value: DBusValue) {
+        daemon.update([name: value], of: Interfaces.characteristic, at: path)
+    }
+
+    // MARK: The link
+
+    func opened(_ link: HostLink) {
+        self.link = link
+        guard !daemon.faults.holds(.lateMTU) else { return }
+        update("MTU", .uint16(UInt16(clamping: link.mtu)))
+    }
+
+    func closed() {
+        link = nil
+        isSubscribed = false
+        if isAcquiring, daemon.faults.happens(.notifyLocked, to: device.names) != nil {
+            isLocked = true
+        }
+        let calls = [reader, writer].compactMap(\.self) + starting
+        (reader, writer, starting, isAcquiring) = (nil, nil, [], false)
+        for call in calls { call.fail(.noLink) }
+        writeSocket?.close()
+        notifySocket?.close()
+        released(write: true)
+        released(write: false)
+    }
+
+    private func released(write: Bool) {
+        guard (write ? writeSocket : notifySocket) != nil else { return }
+        if write { writeSocket = nil } else { notifySocket = nil }
+        update(write ? "WriteAcquired" : "NotifyAcquired", .boolean(false))
+        if !write {
+            update("Notifying", .boolean(false))
+            settleSubscription()
+        }
+    }
+
+    // MARK: Calls
+
+    func called(_ call: IncomingCall) {
+        switch call.member {
+        case "ReadValue": read(call)
+        case "WriteValue": write(call)
+        case "AcquireWrite": acquireWrite(call)
+        case "AcquireNotify": acquireNotify(call)
+        case "StartNotify": startNotify(call)
+        case "StopNotify": stopNotify(call)
+        default: call.fail(.unknownMethod(call.member))
+        }
+    }
+
+    private func read(_ call: IncomingCall) {
+        guard let link else { return call.fail(.noLink) }
+        guard reader == nil, daemon.faults.happens(.requestBusy, to: device.names) == nil else {
+            return call.fail(.inProgress)
+        }
+        let offset = call.arguments[0].asProperties?["offset"]?.asInt ?? 0
+        reader = call
+        link.read(characteristic) { [weak self] result in
+            guard let self, reader === call else { return }
+            reader = nil
+            switch result {
+            case .success(let bytes):
+                guard offset <= bytes.count else { return call.fail(.invalid("Invalid offset")) }
+                value = bytes
+                let part = DBusValue.bytes(Array(bytes[offset...]))
+                update("Value", part)
+                call.reply(part)
+            case .failure(let error): call.fail(.request(error))
+            }
+        }
+    }
+
+    private func write(_ call: IncomingCall) {
+        guard writeSocket == nil else { return call.fail(.notPermitted("Write acquired")) }
+        guard let bytes = call.arguments[0].asBytes,
+            let options = call.arguments[1].asProperties
+        else { return call.fail(.invalidArguments) }
+        guard let link else { return call.fail(.noLink) }
+        guard writer == nil, daemon.faults.happens(.requestBusy, to: device.names) == nil else {
+            return call.fail(.inProgress)
+        }
+        let type = options["type"]?.asString
+        let offset = options["offset"]?.asInt ?? 0
+        if type == "request" || type == "reliable" || type == nil && flags.contains(.write) {
+            guard bytes.count + offset <= 512 else { return call.fail(.invalid("Invalid Length")) }
+            return request(bytes, offset, call, on: link)
+        }
+        guard type == nil || type == "command", offset == 0,
+            flags.contains(.writeWithoutResponse)
+        else { return call.fail(.notSupported) }
+        guard bytes.count <= link.mtu - 3 else {
+            return call.fail(.bluezFailed("Failed to initiate write"))
+        }
+        link.send(bytes, to: characteristic)
+        call.reply()
+    }
+
+    private func request(_ bytes: [UInt8], _ offset: Int, _ call: IncomingCall, on link: HostLink) {
+        // A write at an offset changes what is there: known from the last reading.
+        let whole = offset > 0 ? Array(value.prefix(offset)) + bytes : bytes
+        writer = call
+        link.write(whole, to: characteristic) { [weak self] result in
+            guard let self, writer === call else { return }
+            writer = nil
+            switch result {
+            case .success: call.reply()
+            case .failure(let error): call.fail(.request(error))
+            }
+        }
+    }
+
+    // MARK: Sockets
+
+    private func acquireWrite(_ call: IncomingCall) {
+        guard flags.contains(.writeWithoutResponse) else { return call.fail(.notSupported) }
+        guard let link else { return call.fail(.noLink) }
+        guard writeSocket == nil, !isAcquiredByOther else {
+            return call.fail(.notPermitted("Write acquired"))
+        }
+        guard !daemon.faults.holds(.noSockets), let pair = UnixDescriptor.packetPair() else {
+            return call.fail(.notSupported)
+        }
+        let limit = link.mtu - 3
+        let characteristic = characteristic
+        writeSocket = daemon.open(pair.ours) { [weak self, weak link] bytes in
+            guard let bytes else {
+                self?.released(write: true)
+                return
+            }
+            // Longer than the link carries: dropped without a word, as bluetoothd does.
+            if bytes.count <= limit { link?.send(bytes, to: characteristic) }
+        }
+        update("WriteAcquired", .boolean(true))
+        call.reply(.descriptor(pair.theirs), .uint16(UInt16(clamping: link.mtu)))
+    }
+
+    private var isAcquiredByOther: Bool {
+        daemon.faults.happens(.acquiredByOther, to: device.names) != nil
+    }
+
+    private func acquireNotify(_ call: IncomingCall) {
+        guard flags.contains(.notify) else { return call.fail(.notSupported) }
+        guard let link else { return call.fail(.noLink) }
+        guard notifySocket == nil, !isAcquiring, !isLocked, !isAcquiredByOther else {
+            return call.fail(.notPermitted("Notify acquired"))
+        }
+        guard !clients.contains(call.sender) else { return call.fail(.inProgress) }
+        guard !daemon.faults.holds(.noSockets) else { return call.fail(.notSupported) }
+        isAcquiring = true
+        subscribe(on: link) { [weak self] error in
+            guard let self else { return call.fail(.noLink) }
+            isAcquiring = false
+            if let error { return call.fail(error) }
+            guard self.link === link, link.isUp, let pair = UnixDescriptor.packetPair() else {
+                return call.fail(.noLink)
+            }
+            // What came before this is lost: the socket is made after the device's answer.
+            notifySocket = daemon.open(pair.ours) { [weak self] bytes in
+                if bytes == nil { self?.released(write: false) }
+            }
+            update("NotifyAcquired", .boolean(true))
+            update("Notifying", .boolean(true))
+            call.reply(.descriptor(pair.theirs), .uint16(UInt16(clamping: link.mtu)))
+        }
+    }
+
+    // MARK: Notifications as signals
+
+    private func startNotify(_ call: IncomingCall) {
+        guard canNotify else { return call.fail(.notSupported) }
+        guard notifySocket == nil else { return call.fail(.notPermitted("Notify acquired")) }
+        guard clients.insert(call.sender).inserted else { return call.reply() }
+        // Without a link it is kept in mind for the next one.
+        guard let link else { return call.reply() }
+        starting.append(call)
+        subscribe(on: link) { [weak self] error in
+            guard let self else { return call.fail(.noLink) }
+            guard let index = starting.firstIndex(where: { $0 === call }) else { return }
+            starting.remove(at: index)
+            if let error {
+                clients.remove(call.sender)
+                return call.fail(error)
+            }
+            update("Notifying", .boolean(true))
+            call.reply()
+        }
+    }
+
+    private func stopNotify(_ call: IncomingCall) {
+        guard clients.remove(call.sender) != nil else {
+            return call.fail(.bluezFailed("No notify session started"))
+        }
+        settleSubscription()
+        call.reply()
+    }
+
+    func clientLeft(_ name: String) {
+        guard clients.remove(name) != nil else { return }
+        settleSubscription()
+    }
+
+    func resubscribe() {
+        guard !clients.isEmpty, let link else { return }
+        subscribe(on: link) { [weak self] error in
+            if error == nil { self?.update("Notifying", .boolean(true)) }
+        }
+    }
+
+    /// Nobody listens any more: the device is told.
+    private func settleSubscription() {
+        guard clients.isEmpty, notifySocket == nil else { return }
+        update("Notifying", .boolean(false))
+        guard isSubscribed, let link, link.isUp else { return }
+        isSubscribed = false
+        link.unsubscribe(from: characteristic)
+    }
+
+    private func subscribe(on link: HostLink, _ done: @escaping (ErrorReply?) -> Void) {
+        guard !isSubscribed else { return done(nil) }
+        link.subscribe(to: characteristic) { [weak self] bytes in
+            self?.notified(bytes)
+        } _: { [weak self] result in
+            switch result {
+            case .success:
+                self?.isSubscribed = true
+                done(nil)
+            case .failure(let error): done(.request(error))
+            }
+        }
+    }
+
+    private func notified(_ bytes: [UInt8]) {
+        if let notifySocket { return notifySocket.send(bytes) }
+        guard !clients.isEmpty else { return }
+        value = bytes
+        update("Value", .bytes(bytes))
+    }
+}

@@ -1,0 +1,407 @@
+import DBus
+import Domain
+import Radio
+import Simulation
+
+/// A device that is known to the service: heard, connected to, or a central that came.
+final class FakeDevice: ServedObject {
+    let path: ObjectPath
+    let address: String
+    unowned let adapter: FakeAdapter
+    /// Its address in the world, which differs from the shown one when addresses change.
+    private var own: String
+
+    private var name: String?
+    private var alias: String?
+    private var signal: Int?
+    private var manufacturerData: [UInt16: [UInt8]] = [:]
+    private var advertisedServices: [GATTUUID] = []
+    private var isPaired = false
+    private var isTrusted = false
+    private var isBlocked = false
+    private(set) var isTemporary = true
+    private var lastHeard: Moment
+    private var isServed = false
+
+    private(set) var isConnected = false
+    private(set) var link: HostLink?
+    private var attempt: Attempt?
+    private var ending: [IncomingCall] = []
+    private var table = GATTTable()
+    /// What ends the visit when this is a central.
+    var onDisconnect: (() -> Void)?
+
+    /// A connection that is asked for.
+    private final class Attempt {
+        var air: HostAttempt?
+        var calls: [IncomingCall] = []
+        var isDone = false
+    }
+
+    static func path(of address: String, on adapter: ObjectPath) -> ObjectPath? {
+        adapter.appending("dev_" + address.split(separator: ":").joined(separator: "_"))
+    }
+
+    /// Nil for what is no address.
+    init?(_ address: String, on adapter: FakeAdapter) {
+        guard let path = Self.path(of: address, on: adapter.path) else { return nil }
+        self.path = path
+        self.address = address
+        self.adapter = adapter
+        own = address
+        lastHeard = adapter.daemon.world.now
+    }
+
+    var daemon: Daemon { adapter.daemon }
+    var isConnecting: Bool { attempt != nil }
+
+    /// By which faults and incidents mean it.
+    var names: [String] {
+        var names = [address, own]
+        if let label = link?.label ?? adapter.addresses.label(own) { names.append(label) }
+        return names
+    }
+
+    private func happens(_ kind: HostFault.Kind) -> HostFault? {
+        daemon.faults.happens(kind, to: names)
+    }
+
+    // MARK: On the bus
+
+    func appear() {
+        guard !isServed else { return }
+        isServed = true
+        daemon.serve(self, [(Interfaces.device, properties)])
+    }
+
+    func update(_ values: [String: DBusValue], removed: [String] = []) {
+        guard isServed else { return }
+        daemon.update(values, removed: removed, of: Interfaces.device, at: path)
+    }
+
+    private var properties: [String: DBusValue] {
+        var values: [String: DBusValue] = [
+            "Address": .string(address), "AddressType": .string(addressType),
+            "Alias": .string(shownAlias), "Paired": .boolean(isPaired),
+            "Bonded": .boolean(isPaired), "Trusted": .boolean(isTrusted),
+            "Blocked": .boolean(isBlocked), "LegacyPairing": .boolean(false),
+            "Connected": .boolean(isConnected), "ServicesResolved": .boolean(false),
+            "UUIDs": uuids, "Adapter": .objectPath(adapter.path),
+        ]
+        values["Name"] = name.map { .string($0) }
+        values["RSSI"] = signal.map { .int16(Int16(clamping: $0)) }
+        if !manufacturerData.isEmpty { values["ManufacturerData"] = manufacturerValue }
+        return values
+    }
+
+    private var shownAlias: String {
+        alias ?? name ?? address.split(separator: ":").joined(separator: "-")
+    }
+
+    /// As the two highest bits of the address say.
+    private var addressType: String {
+        Hex.bytes(address.prefix(2)).map { $0[0] >> 6 == 0 } ?? true ? "public" : "random"
+    }
+
+    /// The advertised ones first, then those that were found.
+    private var uuids: DBusValue {
+        let found = table.services.filter { !advertisedServices.contains($0) }
+        return .strings((advertisedServices + found).map(\.description))
+    }
+
+    private var manufacturerValue: DBusValue {
+        .dictionary(
+            key: .uint16,
+            value: .variant,
+            manufacturerData.sorted { $0.key < $1.key }.map {
+                DBusEntry(key: .uint16($0.key), value: .variant(.bytes($0.value)))
+            }
+        )
+    }
+
+    // MARK: Advertisements
+
+    func heard(_ advertisement: Advertisement) {
+        own = advertisement.peer.handle
+        lastHeard = daemon.world.now
+        var changes: [String: DBusValue] = [:]
+        if let new = advertisement.name, new != name {
+            name = new
+            changes["Name"] = .string(new)
+            changes["Alias"] = .string(shownAlias)
+        }
+        if !advertisement.manufacturerData.isEmpty,
+            advertisement.manufacturerData != manufacturerData
+        {
+            manufacturerData = advertisement.manufacturerData
+            changes["ManufacturerData"] = manufacturerValue
+        }
+        let new = advertisement.services.filter { !advertisedServices.contains($0) }
+        if !new.isEmpty {
+            advertisedServices += new
+            changes["UUIDs"] = uuids
+        }
+        if signal != advertisement.signal {
+            signal = advertisement.signal
+            changes["RSSI"] = .int16(Int16(clamping: advertisement.signal))
+        }
+        if isServed {
+            if !changes.isEmpty { update(changes) }
+        } else {
+            appear()
+            expire(after: daemon.settings.host.temporaryTimeout)
+        }
+    }
+
+    /// The scan is over: how strong it was is no longer so.
+    func scanEnded() {
+        guard signal != nil else { return }
+        signal = nil
+        update([:], removed: ["RSSI"])
+    }
+
+    /// Nobody connected to it: it goes when it was not heard for long.
+    private func expire(after time: Duration) {
+        daemon.after(time) { [weak self] in
+            guard let self, isServed, isTemporary, !isConnected else { return }
+            let limit = daemon.settings.host.temporaryTimeout
+            let silence = lastHeard.duration(to: daemon.world.now)
+            guard silence >= limit else { return expire(after: limit - silence) }
+            adapter.remove(self)
+        }
+    }
+
+    // MARK: Calls
+
+    func called(_ call: IncomingCall) {
+        switch call.member {
+        case "Set": set(call)
+        case "Connect": connect(call)
+        case "Disconnect": disconnect(call)
+        case "Pair": pair(call)
+        case "CancelPairing": call.fail(.doesNotExist)
+        case "ConnectProfile", "DisconnectProfile": call.fail(.profileUnavailable)
+        default: call.fail(.unknownMethod(call.member))
+        }
+    }
+
+    private func set(_ call: IncomingCall) {
+        guard let property = call.arguments[1].asString else {
+            return call.fail(.invalidArguments)
+        }
+        let value = call.arguments[2].unwrapped
+        switch (property, value) {
+        case ("Alias", .string(let text)):
+            alias = text.isEmpty ? nil : text
+            update(["Alias": .string(shownAlias)])
+        case ("Trusted", .boolean(let on)):
+            isTrusted = on
+            update([property: value])
+        case ("Blocked", .boolean(let on)):
+            isBlocked = on
+            if on { link?.end() }
+            update([property: value])
+        default: update([property: value])
+        }
+        call.reply()
+    }
+
+    private func pair(_ call: IncomingCall) {
+        guard !isPaired else { return call.fail(.alreadyExists) }
+        guard adapter.air.isOn else { return call.fail(.notReady) }
+        let finish = { [weak self] in
+            guard let self, isConnected else { return call.fail(.connectAborted) }
+            paired()
+            call.reply()
+        }
+        if isConnected { return daemon.after(.milliseconds(300), finish) }
+        begin { [weak self] error in
+            if let error { return call.fail(error) }
+            self?.daemon.after(.milliseconds(300), finish)
+        }
+    }
+
+    func paired() {
+        isPaired = true
+        isTemporary = false
+        update(["Paired": .boolean(true), "Bonded": .boolean(true)])
+    }
+
+    // MARK: Connecting
+
+    private func connect(_ call: IncomingCall) {
+        guard adapter.air.isOn else { return call.fail(.notReady) }
+        if happens(.deviceDropped) != nil {
+            adapter.remove(self)
+            return call.fail(.unknownObject(path))
+        }
+        if happens(.connectUnanswered) != nil {
+            // Kept, so that it is not answered for being dropped.
+            return unanswered.append(call)
+        }
+        if happens(.connectWithoutLink) != nil { return call.reply() }
+        if isConnected { return call.reply() }
+        guard attempt == nil else { return call.fail(.connectBusy) }
+        if happens(.connectBusy) != nil {
+            begin { _ in }
+            return call.fail(.connectBusy)
+        }
+        begin { error in
+            if let error { call.fail(error) } else { call.reply() }
+        }
+    }
+
+    private var unanswered: [IncomingCall] = []
+
+    /// How long the kernel looks for a device.
+    private static let patience = Duration.seconds(20)
+
+    private func begin(_ done: @escaping (ErrorReply?) -> Void) {
+        isTemporary = false
+        let attempt = Attempt()
+        self.attempt = attempt
+        let finish: (ErrorReply?) -> Void = { [weak self] error in
+            guard !attempt.isDone else { return }
+            attempt.isDone = true
+            if self?.attempt === attempt { self?.attempt = nil }
+            done(error)
+        }
+        cancelAttempt = { [weak attempt] error in
+            finish(error)
+            attempt?.air?.cancel()
+        }
+        if adapter.applications.visitCount > 0, daemon.faults.holds(.oneRole) {
+            daemon.after(.milliseconds(200)) { finish(.connectAborted) }
+            return
+        }
+        daemon.after(Self.patience) {
+            finish(.connectAborted)
+            attempt.air?.cancel()
+        }
+        guard adapter.addresses.shown(own) == address, !isBlocked else { return }
+        attempt.air = adapter.air.connect(to: own) { [weak self] link in
+            guard let self, !attempt.isDone else { return }
+            if happens(.connectAborted) != nil { return abort(link, finish) }
+            linked(link)
+            let dies = adapter.discovery.isOn && happens(.connectNeedsQuiet) != nil
+            if dies { daemon.after(link.interval * 6) { link.end() } }
+            finish(nil)
+        } done: { [weak self] result in
+            switch result {
+            case .success(let link): self?.servicesFound(on: link)
+            case .failure(.noFreeLink):
+                let isUnnamed = self?.happens(.linkLimitUnnamed) != nil
+                finish(isUnnamed ? .connectAborted : .tooManyLinks)
+            case .failure: finish(.connectAborted)
+            }
+        }
+    }
+
+    private var cancelAttempt: (ErrorReply) -> Void = { _ in }
+
+    /// The controllers met and lost each other before anything was said.
+    private func abort(_ link: HostLink, _ finish: @escaping (ErrorReply?) -> Void) {
+        linked(link)
+        daemon.after(.milliseconds(50)) {
+            link.end()
+            finish(.connectAborted)
+        }
+    }
+
+    private func linked(_ link: HostLink) {
+        self.link = link
+        isConnected = true
+        link.onEnd = { [weak self, weak link] in
+            guard let self, let link, self.link === link else { return }
+            lost()
+        }
+        appear()
+        update(["Connected": .boolean(true)])
+    }
+
+    private func servicesFound(on link: HostLink) {
+        guard self.link === link, link.isUp, happens(.unresolved) == nil else { return }
+        let stale = happens(.staleServices)
+        table.open(link, of: self, stale: stale)
+        update(["ServicesResolved": .boolean(true), "UUIDs": uuids])
+        table.resubscribe()
+    }
+
+    /// A link that some other program has, or a run that was killed.
+    func connectForSomebody() {
+        guard !isConnected, attempt == nil else { return }
+        begin { _ in }
+    }
+
+    /// A central has come by itself.
+    func arrived() {
+        isConnected = true
+        appear()
+    }
+
+    // MARK: Disconnecting
+
+    private func disconnect(_ call: IncomingCall) {
+        if attempt != nil {
+            cancelAttempt(.connectCanceled)
+            if !isConnected { return call.reply() }
+        }
+        guard isConnected else {
+            // Cancels an attempt that will never be answered.
+            let cancelled = unanswered
+            unanswered = []
+            for call in cancelled { call.fail(.connectCanceled) }
+            return cancelled.isEmpty ? call.fail(.notConnected) : call.reply()
+        }
+        ending.append(call)
+        daemon.after(daemon.settings.host.disconnectTime) { [weak self] in
+            self?.link?.end()
+            self?.onDisconnect?()
+        }
+    }
+
+    /// The link is gone: first what stood on it, then the link itself.
+    func lost() {
+        guard isConnected else { return }
+        table.close()
+        isConnected = false
+        link = nil
+        update(["ServicesResolved": .boolean(false)])
+        update(["Connected": .boolean(false)])
+        let calls = ending
+        ending = []
+        for call in calls { call.reply() }
+        if isTemporary { adapter.remove(self) }
+    }
+
+    /// The object goes, with the link and everything below it.
+    func vanish() {
+        if attempt != nil { cancelAttempt(.connectAborted) }
+        isTemporary = false
+        link?.end()
+        onDisconnect?()
+        lost()
+        table.remove()
+        isServed = false
+        daemon.withdraw(path)
+        for call in unanswered { call.fail(.unknownObject(path)) }
+        unanswered = []
+    }
+
+    /// The service ends: nobody is told.
+    func serviceEnded() {
+        isServed = false
+        if attempt != nil { cancelAttempt(.connectAborted) }
+        let link = link
+        self.link = nil
+        isConnected = false
+        signal = nil
+        link?.end()
+        onDisconnect?()
+        table = GATTTable()
+        ending = []
+        unanswered = []
+    }
+
+    func clientLeft(_ name: String) { table.clientLeft(name) }
+}

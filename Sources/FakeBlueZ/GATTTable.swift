@@ -1,0 +1,187 @@
+import DBus
+import Domain
+import Radio
+import Simulation
+
+/// What the service knows of a device's attributes, and shows as objects; kept beyond the link.
+struct GATTTable {
+    private var entries: [Entry] = []
+    private var characteristics: [FakeCharacteristic] = []
+    private var objects: [any ServedObject] = []
+
+    private struct Entry: Equatable {
+        let characteristic: Characteristic
+        let flags: CharacteristicFlags
+    }
+
+    /// In the order of their handles.
+    var services: [GATTUUID] {
+        var list: [GATTUUID] = []
+        for entry in entries where list.last != entry.characteristic.service {
+            list.append(entry.characteristic.service)
+        }
+        return list
+    }
+
+    /// Shows what was found, before the services count as resolved.
+    mutating func open(_ link: HostLink, of device: FakeDevice, stale: HostFault?) {
+        var found = link.characteristics.map { Entry(characteristic: $0.key, flags: $0.value) }
+        found.sort {
+            ($0.characteristic.service, $0.characteristic.uuid)
+                < ($1.characteristic.service, $1.characteristic.uuid)
+        }
+        if let stale { found = Self.lacking(stale.lacking, found) }
+        if found != entries || objects.isEmpty {
+            remove()
+            entries = found
+            build(of: device)
+        }
+        for characteristic in characteristics { characteristic.opened(link) }
+    }
+
+    private static func lacking(_ uuid: GATTUUID?, _ entries: [Entry]) -> [Entry] {
+        if let uuid { return entries.filter { $0.characteristic.uuid != uuid } }
+        return entries.enumerated().filter { index, entry in
+            let next = index + 1 < entries.count ? entries[index + 1].characteristic : nil
+            return next?.service == entry.characteristic.service
+        }.map(\.element)
+    }
+
+    /// Handles count up: a service, for each characteristic two, and one for its descriptor.
+    private mutating func build(of device: FakeDevice) {
+        var handle = 1
+        var service: (uuid: GATTUUID, path: ObjectPath)?
+        for entry in entries {
+            if service?.uuid != entry.characteristic.service {
+                guard let path = device.path.appending("service" + Self.digits(handle)) else {
+                    continue
+                }
+                handle += 1
+                let object = FakeService(path, entry.characteristic.service, of: device)
+                objects.append(object)
+                object.appear()
+                service = (entry.characteristic.service, path)
+            }
+            guard let service, let path = service.path.appending("char" + Self.digits(handle))
+            else { continue }
+            handle += 2
+            let object = FakeCharacteristic(
+                path,
+                entry.characteristic,
+                entry.flags,
+                in: service.path,
+                of: device
+            )
+            objects.append(object)
+            characteristics.append(object)
+            object.appear()
+            guard object.canNotify, let place = path.appending("desc" + Self.digits(handle)) else {
+                continue
+            }
+            handle += 1
+            let descriptor = FakeDescriptor(place, of: object)
+            objects.append(descriptor)
+            descriptor.appear()
+        }
+    }
+
+    private static func digits(_ handle: Int) -> String {
+        Hex.text([UInt8(truncatingIfNeeded: handle >> 8), UInt8(truncatingIfNeeded: handle)])
+    }
+
+    /// Those who had notifications on before get them again by themselves.
+    func resubscribe() {
+        for characteristic in characteristics { characteristic.resubscribe() }
+    }
+
+    /// The link is gone: what was under way on it fails.
+    func close() {
+        for characteristic in characteristics { characteristic.closed() }
+    }
+
+    mutating func remove() {
+        for characteristic in characteristics { characteristic.closed() }
+        if let daemon = characteristics.first?.device.daemon {
+            for object in objects.reversed() { daemon.withdraw(object.path) }
+        }
+        entries = []
+        characteristics = []
+        objects = []
+    }
+
+    func clientLeft(_ name: String) {
+        for characteristic in characteristics { characteristic.clientLeft(name) }
+    }
+}
+
+/// A service of a device, which has nothing to call.
+final class FakeService: ServedObject {
+    let path: ObjectPath
+    private let uuid: GATTUUID
+    private unowned let device: FakeDevice
+
+    init(_ path: ObjectPath, _ uuid: GATTUUID, of device: FakeDevice) {
+        self.path = path
+        self.uuid = uuid
+        self.device = device
+    }
+
+    func appear() {
+        device.daemon.serve(
+            self,
+            [
+                (
+                    Interfaces.service,
+                    [
+                        "UUID": .string(uuid.description), "Device": .objectPath(device.path),
+                        "Primary": .boolean(true), "Includes": .objectPaths([]),
+                    ]
+                )
+            ]
+        )
+    }
+
+    func called(_ call: IncomingCall) { call.fail(.unknownMethod(call.member)) }
+}
+
+/// The descriptor that switches notifications on; only the service itself writes it.
+final class FakeDescriptor: ServedObject {
+    let path: ObjectPath
+    private unowned let characteristic: FakeCharacteristic
+
+    init(_ path: ObjectPath, of characteristic: FakeCharacteristic) {
+        self.path = path
+        self.characteristic = characteristic
+    }
+
+    func appear() {
+        characteristic.device.daemon.serve(
+            self,
+            [
+                (
+                    Interfaces.descriptor,
+                    [
+                        "UUID": .string(GATTUUID(short: 0x2902).description),
+                        "Characteristic": .objectPath(characteristic.path),
+                    ]
+                )
+            ]
+        )
+    }
+
+    func called(_ call: IncomingCall) {
+        switch call.member {
+        case "ReadValue":
+            guard characteristic.device.isConnected else { return call.fail(.noLink) }
+            let value = DBusValue.bytes(characteristic.configuration)
+            characteristic.device.daemon.update(
+                ["Value": value],
+                of: Interfaces.descriptor,
+                at: path
+            )
+            call.reply(value)
+        case "WriteValue": call.fail(.notPermitted("Write not permitted"))
+        default: call.fail(.unknownMethod(call.member))
+        }
+    }
+}

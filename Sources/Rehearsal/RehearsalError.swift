@@ -1,0 +1,69 @@
+/// Why a rehearsal cannot begin, or cannot go on.
+package enum RehearsalError: Error, Hashable, Sendable {
+    case thread(String)
+    /// The bus does not answer, in its own words.
+    case bus(String)
+    /// Nobody serves Bluetooth on the bus.
+    case noService
+    case noAdapter(String, others: [String])
+    case adapterOff(String)
+    /// The adapter cannot advertise or serve.
+    case noPeripheralRole(String)
+    /// More simulated modules than adapters to serve them from.
+    case tooFewAdapters(modules: Int, adapters: Int)
+    case noModules
+    case depot(String)
+}
+
+extension RehearsalError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .thread(let reason): "no thread for the rehearsal: \(reason)"
+        case .bus(let reason): reason
+        case .noService: "the Bluetooth service does not answer on the bus"
+        case .noAdapter(let name, let others):
+            "there is no adapter \(name)"
+                + (others.isEmpty
+                    ? "; this host has none" : "; this host has \(others.joined(separator: ", "))")
+        case .adapterOff(let name): "the adapter \(name) is switched off"
+        case .noPeripheralRole(let name): "the adapter \(name) cannot serve or advertise"
+        case .tooFewAdapters(let modules, let adapters):
+            "the depot has \(modules) modules, and each needs an adapter of its own; "
+                + "there \(adapters == 1 ? "is" : "are") \(adapters)"
+        case .noModules: "the depot has no modules"
+        case .depot(let reason): reason
+        }
+    }
+}
+
+/// What somebody who watches a rehearsal is told.
+package enum RehearsalNote: Hashable, Sendable, CustomStringConvertible {
+    /// A module can be heard on an adapter under a name.
+    case advertises(module: String, adapter: String, name: String)
+    case silent(module: String, adapter: String)
+    case connected(module: String, adapter: String, central: String)
+    case disconnected(module: String, adapter: String)
+    case refused(adapter: String, what: String)
+    case serviceGone(adapter: String)
+    case serviceBack(adapter: String)
+    /// A vehicle has found whom it looks for.
+    case visits(vehicle: String, adapter: String, host: String)
+    case leaves(vehicle: String, adapter: String)
+
+    package var description: String {
+        switch self {
+        case .advertises(let module, let adapter, let name):
+            "\(adapter): \(module) advertises as \(name)"
+        case .silent(let module, let adapter): "\(adapter): \(module) is silent"
+        case .connected(let module, let adapter, let central):
+            "\(adapter): \(central) is connected to \(module)"
+        case .disconnected(let module, let adapter): "\(adapter): \(module) has no link"
+        case .refused(let adapter, let what): "\(adapter): \(what)"
+        case .serviceGone(let adapter): "\(adapter): the Bluetooth service or the adapter is gone"
+        case .serviceBack(let adapter): "\(adapter): can be used"
+        case .visits(let vehicle, let adapter, let host):
+            "\(adapter): \(vehicle) has connected to \(host)"
+        case .leaves(let vehicle, let adapter): "\(adapter): \(vehicle) has no link"
+        }
+    }
+}

@@ -1,0 +1,210 @@
+package import Domain
+package import Wire
+
+/// Reads what `EventLine` wrote, so that a run can be told again from its journal.
+///
+/// What a later version adds is passed over; a line that lacks what its kind needs is nil, and so
+/// is progress, which no journal keeps.
+package enum EventReader {
+    package static func body(
+        kind: String,
+        vehicle: VehicleID?,
+        _ line: JSONValue
+    ) -> Event.Body? {
+        let fields = Fields(line)
+        if let kind = Notice.Kind(rawValue: kind) { return notice(kind, vehicle, fields) }
+        if let vehicle { return body(kind: kind, of: vehicle, fields) }
+        switch kind {
+        case "run-started": return start(fields).map { .runStarted($0) }
+        case "image-ready":
+            guard let name = fields.text("image"), let digest = fields.digest("sha256"),
+                let size = fields.bytes("bytes")
+            else { return nil }
+            return .imageReady(name: name, digest: digest, size: size)
+        case "warning": return fields.text("message").map { .warning($0) }
+        case "run-ended": return end(fields).map { .runEnded($0) }
+        default: return nil
+        }
+    }
+
+    private static func body(
+        kind: String,
+        of vehicle: VehicleID,
+        _ fields: Fields
+    ) -> Event.Body? {
+        switch kind {
+        case "attempt-started":
+            guard let serial = fields.text("serial").flatMap({ Serial($0) }),
+                let attempt = fields.int("attempt"), let position = fields.int("position")
+            else { return nil }
+            return .attemptStarted(vehicle, serial: serial, attempt: attempt, position: position)
+        case "state-changed":
+            guard let state = fields.text("state").flatMap({ ExecutionState(rawValue: $0) })
+            else { return nil }
+            return .stateChanged(
+                vehicle,
+                state,
+                adapter: fields.text("adapter"),
+                detail: fields.text("detail")
+            )
+        case "inspected":
+            return .inspected(vehicle, version: fields.version("version"), facts: fields.facts)
+        case "interrupted":
+            guard let cause = fields.text("cause"), let count = fields.int("count") else {
+                return nil
+            }
+            return .interrupted(vehicle, cause: cause, count: count)
+        case "problem":
+            guard let check = fields.text("check"), let measured = fields.text("measured"),
+                let required = fields.text("required")
+            else { return nil }
+            return .problem(
+                vehicle,
+                Problem(check: check, measured: measured, required: required)
+            )
+        case "retrying":
+            guard let failure = fields.failure, let message = fields.text("message"),
+                let pause = fields.duration("pause_seconds")
+            else { return nil }
+            return .retrying(vehicle, failure, message: message, pause: pause)
+        case "step-ended":
+            guard let number = fields.int("step"), let action = fields.text("action"),
+                let fate = fields.text("fate").flatMap({ StepResult.Fate(rawValue: $0) })
+            else { return nil }
+            return .stepEnded(vehicle, StepResult(number, action, fate, facts: fields.facts))
+        case "vehicle-ended": return verdict(fields).map { .vehicleEnded(vehicle, $0) }
+        default: return nil
+        }
+    }
+
+    private static func notice(
+        _ kind: Notice.Kind,
+        _ vehicle: VehicleID?,
+        _ fields: Fields
+    ) -> Event.Body? {
+        guard let message = fields.text("message") else { return nil }
+        return .notice(
+            Notice(
+                kind,
+                wave: fields.int("wave"),
+                of: fields.int("waves"),
+                vehicle: vehicle,
+                vehicles: fields.texts("vehicles").compactMap { VehicleID($0) },
+                message
+            )
+        )
+    }
+
+    private static func start(_ fields: Fields) -> RunStart? {
+        guard let rollout = fields.text("rollout"), let plan = fields.digest("plan"),
+            let vehicles = fields.int("vehicles"), let run = fields.int("run")
+        else { return nil }
+        return RunStart(
+            rollout: rollout,
+            plan: plan,
+            vehicles: vehicles,
+            adapters: fields.texts("adapters"),
+            run: run,
+            seed: fields.value["seed"].flatMap { seed in
+                seed.integer.flatMap { UInt64(exactly: $0) } ?? seed.string.flatMap { UInt64($0) }
+            }
+        )
+    }
+
+    private static func verdict(_ fields: Fields) -> Verdict? {
+        guard let outcome = fields.text("outcome").flatMap({ Outcome(rawValue: $0) }),
+            let message = fields.text("message"), let took = fields.duration("seconds")
+        else { return nil }
+        let versions = Fields(fields.value["versions"] ?? .null)
+        return Verdict(
+            outcome: outcome,
+            failure: fields.failure,
+            message: message,
+            versionBefore: versions.version("before"),
+            versionAfter: versions.version("after"),
+            attempts: fields.int("attempts") ?? 0,
+            interruptions: fields.int("interruptions") ?? 0,
+            bytesSent: fields.bytes("bytes") ?? .zero,
+            took: took
+        )
+    }
+
+    private static func end(_ fields: Fields) -> RunEnd? {
+        let exit = Fields(fields.value["exit"] ?? .null)
+        guard let rollout = fields.text("rollout"), let code = exit.int("code"),
+            let reason = exit.text("reason"), let took = fields.duration("seconds")
+        else { return nil }
+        var counts: [Outcome: Int] = [:]
+        let given = Fields(fields.value["counts"] ?? .null)
+        for outcome in Outcome.allCases {
+            guard let count = given.int(outcome.rawValue), count > 0 else { continue }
+            counts[outcome] = count
+        }
+        var end = RunEnd(
+            rollout: rollout,
+            counts: counts,
+            unfinished: given.int("unfinished") ?? 0,
+            exitCode: code,
+            reason: reason,
+            took: took
+        )
+        end.adapters = (fields.value["adapters"]?.array ?? []).compactMap { value in
+            let fields = Fields(value)
+            guard let name = fields.text("name"), let busy = fields.duration("busy_seconds")
+            else { return nil }
+            var use = AdapterUse(name: name, busy: busy)
+            use.linked = fields.duration("link_seconds")
+            use.spans = (value["busy"]?.array ?? []).compactMap { span in
+                guard let ends = span.array, ends.count == 2,
+                    let from = Fields.duration(ends[0]), let to = Fields.duration(ends[1])
+                else { return nil }
+                return AdapterUse.Span(from: from, to: to)
+            }
+            return use
+        }
+        return end
+    }
+}
+
+/// The members of a line as what they stand for.
+private struct Fields {
+    let value: JSONValue
+
+    init(_ value: JSONValue) { self.value = value }
+
+    func text(_ name: String) -> String? { value[name]?.string }
+
+    func texts(_ name: String) -> [String] { (value[name]?.array ?? []).compactMap(\.string) }
+
+    func int(_ name: String) -> Int? {
+        value[name]?.integer.flatMap { $0 >= 0 ? Int(exactly: $0) : nil }
+    }
+
+    func bytes(_ name: String) -> ByteCount? { int(name).flatMap { ByteCount(bytes: $0) } }
+
+    func digest(_ name: String) -> SHA256Digest? { text(name).flatMap { SHA256Digest($0) } }
+
+    func version(_ name: String) -> FirmwareVersion? {
+        text(name).flatMap { FirmwareVersion($0) }
+    }
+
+    var failure: FailureClass? { text("class").flatMap { FailureClass(rawValue: $0) } }
+
+    /// Milliseconds are what was written.
+    func duration(_ name: String) -> Duration? { value[name].flatMap(Self.duration) }
+
+    static func duration(_ value: JSONValue) -> Duration? {
+        switch value {
+        case .integer(let seconds): .seconds(seconds)
+        case .number(let seconds) where seconds.magnitude < 1e12:
+            .milliseconds(Int64((seconds * 1_000).rounded()))
+        default: nil
+        }
+    }
+
+    var facts: [Fact] {
+        (value["facts"]?.members ?? []).compactMap { member in
+            member.value.string.map { Fact(member.name, $0) }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package import Domain
+
+/// A run told again, long after it: what concerned all, then each vehicle with its events.
+package struct RunHistory: Sendable {
+    private var vehicles: Int?
+    private var general: [String] = []
+    private var lines: [VehicleID: [String]] = [:]
+    private var verdicts: [VehicleID: Verdict] = [:]
+
+    package init() {}
+
+    package mutating func note(_ event: Event) {
+        if case .runStarted(let start) = event.body { vehicles = start.vehicles }
+        if case .vehicleEnded(let id, let verdict) = event.body { verdicts[id] = verdict }
+        guard let sentence = Sentence.full(event.body, vehicles: vehicles) else { return }
+        note("\(event.time.description)  \(sentence)", of: event.body.vehicle)
+    }
+
+    /// An event that this version cannot read is shown as it stands in the journal.
+    package mutating func note(raw json: String, of vehicle: VehicleID?, at time: WallTime) {
+        note("\(time.description)  \(json.visible)", of: vehicle)
+    }
+
+    private mutating func note(_ line: String, of vehicle: VehicleID?) {
+        if let vehicle {
+            lines[vehicle, default: []].append(line)
+        } else {
+            general.append(line)
+        }
+    }
+
+    /// A paragraph for what concerned all, and one for each vehicle in the order of their ids.
+    package var text: String {
+        var paragraphs = general.isEmpty ? [] : [general]
+        for (id, lines) in lines.sorted(by: { $0.key < $1.key }) {
+            let outcome = verdicts[id]?.outcome.rawValue ?? "unfinished"
+            paragraphs.append(["\(id.text.visible)  \(outcome)"] + lines.map { "  " + $0 })
+        }
+        return paragraphs.map { $0.joined(separator: "\n") + "\n" }.joined(separator: "\n")
+    }
+}

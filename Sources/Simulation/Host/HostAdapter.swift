@@ -1,0 +1,122 @@
+import Domain
+package import Radio
+
+/// An adapter in the air as a host's Bluetooth service has it: it tells by calls what happens.
+///
+/// Everything takes place on the thread of the world that it stands in.
+package final class HostAdapter {
+    package let name: String
+    private let world: World
+    private let adapter: AirAdapter
+    private var scan: Int?
+
+    package init(_ name: String, linkLimit: Int, in world: World) {
+        self.name = name
+        self.world = world
+        adapter = AirAdapter(name: name, linkLimit: linkLimit)
+        world.adapters[name] = adapter
+    }
+
+    package var isOn: Bool { adapter.power == .on }
+    package var linkCount: Int { adapter.links.count }
+
+    package var linkLimit: Int {
+        get { adapter.linkLimit }
+        set { adapter.linkLimit = newValue }
+    }
+
+    /// Switched off it loses its links, its scan and whoever visits it.
+    package func setPower(_ on: Bool) {
+        adapter.power = on ? .on : .off
+        guard !on else { return }
+        for link in adapter.links { link.end() }
+        stopListening()
+        world.endPublications(on: name, .adapterOff)
+    }
+
+    /// Tells of every advertisement until `stopListening`.
+    package func listen(_ heard: @escaping (Advertisement) -> Void) {
+        stopListening()
+        let filter = ScanFilter()
+        scan = adapter.add(filter, at: world.now, listener: heard)
+        world.scannerAdded(to: adapter, filter)
+    }
+
+    package func stopListening() {
+        if let scan { adapter.removeScanner(scan) }
+        scan = nil
+    }
+
+    /// Connects to whoever advertises with the address, for as long as it takes.
+    package func connect(
+        to address: String,
+        linked: @escaping (HostLink) -> Void,
+        done: @escaping (Result<HostLink, RadioError>) -> Void
+    ) -> HostAttempt {
+        HostAttempt(world, adapter, address, linked: linked, done: done)
+    }
+
+    /// Puts a service on the air: whoever seeks it comes, one at a time.
+    package func publish(
+        _ service: ServiceDescription,
+        visited: @escaping (HostVisit) -> Void
+    ) -> HostPublication {
+        HostPublication(service, on: name, in: world, visited: visited)
+    }
+}
+
+/// A connection that is being made.
+package final class HostAttempt {
+    private let connection: AirConnection
+    private var pending: Pending<AirLinkFacts>?
+    private var link: HostLink?
+
+    fileprivate init(
+        _ world: World,
+        _ adapter: AirAdapter,
+        _ address: String,
+        linked: @escaping (HostLink) -> Void,
+        done: @escaping (Result<HostLink, RadioError>) -> Void
+    ) {
+        connection = AirConnection(
+            number: 0,
+            world: world,
+            adapter: adapter,
+            peer: Peer(handle: address)
+        )
+        let pending = Pending<AirLinkFacts> { [weak self] result in
+            guard let self else { return }
+            self.pending = nil
+            connection.giveUp()
+            switch result {
+            case .success:
+                guard let link else { return done(.failure(.linkLost)) }
+                done(.success(link))
+            case .failure(let error): done(.failure(error))
+            }
+        }
+        self.pending = pending
+        connection.onLink = { [weak self] made in
+            let link = HostLink(made)
+            self?.link = link
+            linked(link)
+        }
+        connection.begin(pending)
+    }
+
+    /// Ends the attempt, and the link when it has got that far.
+    package func cancel() { pending?.resume(.failure(.cancelled)) }
+}
+
+extension World {
+    /// The device that is on the air with this address.
+    package func device(named address: String) -> (any AirDevice)? {
+        device(at: Peer(handle: address))
+    }
+
+    /// The address that a device with this label or address has now.
+    package func address(of name: String) -> String? {
+        if device(named: name) != nil { return name }
+        return devices.first { $0.label == name }?.broadcast?.address
+    }
+}

@@ -1,0 +1,53 @@
+package import Domain
+
+/// A fault or an incident as it is named in text: in a program's call, or on a command line.
+package struct HostOrder: Sendable, Equatable {
+    package let name: String
+    package var module: String?
+    package var adapter = "hci0"
+    /// What an adapter is called when it is put in again.
+    package var newName: String?
+    package var times: Int?
+    package var lacking: GATTUUID?
+    package var after = Duration.seconds(1)
+    package var links = 0
+
+    package init(_ name: String) { self.name = name }
+
+    /// Names of all incidents, sorted.
+    package static let incidents = [
+        "block", "central-leaves", "connect-elsewhere", "drop-device", "link-limit", "link-lost",
+        "new-address", "plug-in", "power-off", "power-on", "release-advertisements", "restart",
+        "unblock", "unplug",
+    ]
+
+    /// Names of all faults, sorted.
+    package static let faults = HostFault.Kind.allCases.map(\.rawValue).sorted()
+
+    package var fault: HostFault? {
+        HostFault.Kind(rawValue: name).map {
+            HostFault($0, times: times, module: module, lacking: lacking)
+        }
+    }
+
+    /// Nil when there is no incident of this name, or it needs a module and has none.
+    package var incident: HostIncident? {
+        switch name {
+        case "power-off": .power(adapter: adapter, on: false)
+        case "power-on": .power(adapter: adapter, on: true)
+        case "block": .block(adapter: adapter, true)
+        case "unblock": .block(adapter: adapter, false)
+        case "unplug": .unplug(adapter: adapter)
+        case "plug-in": .plugIn(adapter: adapter, as: newName ?? adapter)
+        case "restart": .restart(after: after)
+        case "link-limit": .linkLimit(adapter: adapter, links)
+        case "release-advertisements": .releaseAdvertisements(adapter: adapter)
+        case "central-leaves": .centralLeaves(adapter: adapter)
+        case "connect-elsewhere": module.map { .connectElsewhere(module: $0) }
+        case "link-lost": module.map { .linkLost(module: $0) }
+        case "drop-device": module.map { .dropDevice(module: $0) }
+        case "new-address": module.map { .newAddress(module: $0) }
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Commands
+import Domain
+import Journal
+import Reports
+import Wire
+
+/// `history show`: one run with every vehicle's events, and its reports made anew.
+struct HistoryShowCommand {
+    private let state: String
+    /// Nil for the last one.
+    private let number: Int?
+    private let reports: [ReportFile]
+    private let common: CommonOptions
+
+    init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
+        state = try CommonOptions.stateDirectory(invocation, context)
+        let text = invocation.arguments[0]
+        let given = ValueKind.whole(text).flatMap { Int(exactly: $0) }
+        guard text == "last" || given != nil else {
+            throw CommandError(
+                .usage,
+                "'\(text.visible)' is no run",
+                hint: "give a number that 'yardmaster history' lists, or 'last'"
+            )
+        }
+        number = given
+        reports = invocation.values("report").compactMap { ReportFile($0) }
+        common = CommonOptions(invocation)
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        for report in reports { try report.checkPlace() }
+        let (run, records) = try read()
+        var told = RunHistory()
+        var story = RunStory()
+        var general: [JSONValue] = []
+        var vehicles: [VehicleID: [JSONValue]] = [:]
+        for record in records {
+            if let vehicle = record.vehicle, !common.takes(vehicle) { continue }
+            let line = (try? JSONValue(json: record.json)) ?? .string(record.json)
+            if let vehicle = record.vehicle {
+                vehicles[vehicle, default: []].append(line)
+            } else {
+                general.append(line)
+            }
+            guard
+                let body = EventReader.body(kind: record.kind, vehicle: record.vehicle, line)
+            else {
+                told.note(raw: record.json, of: record.vehicle, at: record.time)
+                continue
+            }
+            let event = Event(number: record.number, time: record.time, body: body)
+            told.note(event)
+            story.note(event)
+        }
+        for report in reports {
+            guard let reason = report.write(story) else { continue }
+            throw CommandError(
+                .cannotWrite,
+                "the report \(report.path) was not written",
+                because: [reason]
+            )
+        }
+        if common.wantsJSON {
+            context.console.result(document(run, general, vehicles).text + "\n")
+        } else if !common.isQuiet {
+            context.console.result(head(run) + "\n" + told.text)
+        }
+        return .done
+    }
+
+    private func read() throws(CommandError) -> (RunRecord, [EventRecord]) {
+        let found = try HistoryJournal.read(state) {
+            view throws(JournalError) -> (RunRecord, [EventRecord])? in
+            let run: RunRecord?
+            if let number {
+                run = try view.run(number)
+            } else {
+                run = try view.lastRun(rollout: nil)
+            }
+            guard let run else { return nil }
+            return (run, try view.events(run: run.number))
+        }
+        guard let found else {
+            throw CommandError(
+                .inputMissing,
+                number.map { "there is no run \($0) in \(state)" }
+                    ?? "nothing has run in \(state) yet",
+                hint: "'yardmaster history' lists the runs"
+            )
+        }
+        return found
+    }
+
+    private func head(_ run: RunRecord) -> String {
+        var text = "run \(run.number) of rollout \(run.rollout.visible), plan \(run.plan)\n"
+        guard let end = run.end else { return text + "has no end: it goes on, or was cut off\n" }
+        let code = end.exitCode.map { "exit \($0): " } ?? ""
+        text += "ended \(end.time), \(code)\(end.reason.visible)\n"
+        return text
+    }
+
+    private func document(
+        _ run: RunRecord,
+        _ general: [JSONValue],
+        _ vehicles: [VehicleID: [JSONValue]]
+    ) -> JSONValue {
+        let list = vehicles.sorted { $0.key < $1.key }.map { id, events in
+            JSONValue.object([
+                "vehicle": .string(id.text),
+                "outcome": events.last { $0["kind"] == "vehicle-ended" }.flatMap { $0["outcome"] },
+                "events": .array(events),
+            ])
+        }
+        return .object(
+            [JSONMember("schema", 1)] + HistoryJournal.members(run)
+                + [JSONMember("events", .array(general)), JSONMember("vehicles", .array(list))]
+        )
+    }
+}

@@ -1,0 +1,105 @@
+import Commands
+import Domain
+import Glibc
+import Manifest
+import Wire
+
+/// `systemd print`: the units of a nightly run.
+struct SystemdCommand {
+    private let invocation: Invocation
+    private let context: Context
+    private let common: CommonOptions
+
+    init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
+        self.invocation = invocation
+        self.context = context
+        common = try CommonOptions(invocation, context)
+    }
+
+    func run() throws(CommandError) -> ExitCode {
+        let units = ServiceUnits(program: try program(), rollout: try rollout())
+        let chosen =
+            switch invocation.value("unit") {
+            case "service": [units.service]
+            case "timer": [units.timer]
+            default: [units.service, units.timer]
+            }
+        if common.wantsJSON {
+            let document = JSONValue.object([
+                "schema": 1,
+                "units": .array(
+                    chosen.map { unit in
+                        .object([
+                            "name": .string(unit.name), "path": .string(Self.path(unit)),
+                            "text": .string(unit.text),
+                        ])
+                    }
+                ),
+            ])
+            context.console.result(document.text + "\n")
+        } else if let only = chosen.first, chosen.count == 1 {
+            context.console.result(only.text)
+        } else {
+            let texts = chosen.map { "# \(Self.path($0))\n\($0.text)" }
+            context.console.result(texts.joined(separator: "\n"))
+        }
+        return .done
+    }
+
+    private static func path(_ unit: ServiceUnits.Unit) -> String {
+        "/etc/systemd/system/\(unit.name)"
+    }
+
+    private func program() throws(CommandError) -> String {
+        if let given = invocation.value("program") { return try absolute(given) }
+        guard let path = realpath("/proc/self/exe", nil) else {
+            throw CommandError(
+                .configuration,
+                "nothing says where this program is",
+                because: [Descriptor.text(of: errno)],
+                hint: "name it with --program PATH"
+            )
+        }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    private func absolute(_ path: String) throws(CommandError) -> String {
+        if path.hasPrefix("/") { return path }
+        guard let folder = getcwd(nil, 0) else {
+            throw CommandError(
+                .configuration,
+                "the working directory is not known",
+                because: [Descriptor.text(of: errno)],
+                hint: "give absolute paths"
+            )
+        }
+        defer { free(folder) }
+        return String(cString: folder) + "/" + path
+    }
+
+    private func rollout() throws(CommandError) -> ServiceUnits.Rollout? {
+        guard let manifest = invocation.arguments.first else { return nil }
+        let plan = try Inputs.plan(manifest, context, common)
+        // A zone that this machine does not know would keep the timer from being loaded.
+        _ = try ZoneSource.zone(of: plan, context)
+        var rollout = ServiceUnits.Rollout(name: plan.name, manifest: try absolute(manifest))
+        rollout.opens = plan.rollout.window.map { "*-*-* \($0.opens):00 \($0.zone)" }
+        rollout.connectTimeout = plan.connect.timeout
+        rollout.needsNetwork = plan.images.contains { image in
+            if case .repository = image.trust { return true }
+            return ([image.source] + image.mirrors).contains { source in
+                switch source {
+                case .https, .http: true
+                case .file: false
+                }
+            }
+        }
+        for vehicle in plan.vehicles {
+            for case .credential(let name)? in [vehicle.secret, vehicle.token] {
+                rollout.credentials.append(name)
+            }
+        }
+        return rollout
+    }
+}

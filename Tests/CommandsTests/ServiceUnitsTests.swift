@@ -1,0 +1,147 @@
+import Commands
+import Domain
+import Foundation
+import Testing
+import Wire
+
+/// The units that 'systemd print' makes, held to what systemd itself says of them.
+@Suite struct ServiceUnitsTests {
+    private static let hasSystemd: ConditionTrait = .enabled(
+        if: Tool.isInstalled("systemd-analyze"),
+        "systemd-analyze is not installed"
+    )
+
+    private var templates: ServiceUnits { ServiceUnits(program: ProgramTests.path) }
+
+    private var rollout: ServiceUnits {
+        var rollout = ServiceUnits.Rollout(
+            name: "tallinn-4.12",
+            manifest: "/root/ops/100% of it/a \"b\" $HOME;'c'.yaml"
+        )
+        rollout.opens = "*-*-* 01:30:00 Europe/Tallinn"
+        rollout.credentials = ["ee-2", "ee-1", "ee-2"]
+        rollout.connectTimeout = .seconds(45)
+        rollout.needsNetwork = false
+        return ServiceUnits(program: ProgramTests.path, rollout: rollout)
+    }
+
+    /// The values of a key, in the order of the file.
+    private func values(_ key: String, _ unit: ServiceUnits.Unit) -> [String] {
+        unit.text.split(separator: "\n").filter { $0.hasPrefix(key + "=") }
+            .map { String($0.dropFirst(key.utf8.count + 1)) }
+    }
+
+    /// Written into a folder of their own, an instance in the name of the template.
+    private func written(_ units: ServiceUnits) throws -> (folder: URL, paths: [String]) {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "units-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let paths = try [units.service, units.timer].map { unit in
+            let name = unit.name.replacing("@.", with: "@tallinn.")
+            try Data(unit.text.utf8).write(to: folder.appending(path: unit.name))
+            try Data(unit.text.utf8).write(to: folder.appending(path: name))
+            return folder.appending(path: name).path(percentEncoded: false)
+        }
+        return (folder, paths)
+    }
+
+    @Test(hasSystemd, arguments: [false, true])
+    func `systemd finds no fault in the units`(isTemplate: Bool) throws {
+        let (folder, paths) = try written(isTemplate ? templates : rollout)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let result = try #require(Tool("systemd-analyze"))
+            .run(["verify", "--man=no"] + paths)
+        // Others' units on this machine are not ours to judge.
+        let ours = result.errors.split(separator: "\n").filter { $0.contains("yardmaster") }
+        #expect(ours == [])
+        #expect(result.status == 0)
+    }
+
+    @Test(hasSystemd)
+    func `systemd counts the service as well shut in`() throws {
+        let (folder, paths) = try written(templates)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        // Exposure from 0 to 10; a threshold of 20 is 2.0.
+        let result = try #require(Tool("systemd-analyze")).run(
+            ["security", "--offline=true", "--no-pager", "--threshold=20", paths[0]]
+        )
+        #expect(result.status == 0, "\(result.output.suffix(300))")
+    }
+
+    @Test(hasSystemd)
+    func `the times of the timers are calendar expressions`() throws {
+        let tool = try #require(Tool("systemd-analyze"))
+        for units in [templates, rollout] {
+            let expression = try #require(values("OnCalendar", units.timer).first)
+            let result = try tool.run(["calendar", expression])
+            #expect(result.status == 0, "\(result.errors)")
+            #expect(result.output.contains("Next elapse: "))
+        }
+        #expect(try tool.run(["calendar", "*-*-* 01:00:00 Europe/Nowhere"]).status != 0)
+    }
+
+    @Test func `every exit code is a success, is tried again, or calls somebody`() throws {
+        let service = templates.service
+        let fine = values("SuccessExitStatus", service).flatMap { $0.split(separator: " ") }
+        let grave = values("RestartPreventExitStatus", service).flatMap { $0.split(separator: " ") }
+        #expect(fine == ["11", "15", "130", "143"])
+        #expect(Set(fine).isDisjoint(with: grave))
+        let again = ExitCode.allCases.map { Substring("\($0.rawValue)") }
+            .filter { $0 != "0" && !fine.contains($0) && !grave.contains($0) }
+        #expect(again == ["69", "75"])
+        // A oneshot service may not be restarted in any other way.
+        #expect(values("Type", service) == ["oneshot"])
+        #expect(values("Restart", service) == ["on-failure"])
+        #expect(values("RestartForceExitStatus", service) == [])
+    }
+
+    @Test func `a stop has time for a connection attempt and a transfer that stands still`() {
+        #expect(values("TimeoutStopSec", templates.service) == ["120s"])
+        #expect(values("TimeoutStopSec", rollout.service) == ["135s"])
+        #expect(values("KillMode", templates.service) == ["mixed"])
+    }
+
+    @Test func `a rollout's units have its window, its credentials and its path`() {
+        let (service, timer) = (rollout.service, rollout.timer)
+        #expect(service.name == "yardmaster-tallinn-4.12.service")
+        #expect(timer.name == "yardmaster-tallinn-4.12.timer")
+        #expect(values("OnCalendar", timer) == ["*-*-* 01:30:00 Europe/Tallinn"])
+        #expect(
+            values("LoadCredential", service) == [
+                "ee-1:/etc/yardmaster/credentials/ee-1", "ee-2:/etc/yardmaster/credentials/ee-2",
+            ]
+        )
+        #expect(values("ProtectHome", service) == ["read-only"])
+        #expect(!service.text.contains("network-online"))
+        #expect(
+            values("ExecStart", service).first?.hasSuffix(
+                " $YARDMASTER_FLAGS \"/root/ops/100%% of it/a \\\"b\\\" $$HOME;'c'.yaml\""
+            ) == true
+        )
+    }
+
+    @Test(arguments: [
+        ("/etc/a.yaml", "/etc/a.yaml"), ("a b", "\"a b\""), ("%i", "%%i"), ("$A", "$$A"),
+        ("a\\b", "\"a\\\\b\""), ("a\nb", "\"a\\nb\""), ("", "\"\""), ("it's", "\"it's\""),
+    ])
+    func `a word stays one word for systemd`(text: String, word: String) {
+        #expect(ServiceUnits.word(text) == word)
+    }
+
+    @Test func `print writes both, one, or a document`() throws {
+        let program = Tool(path: ProgramTests.path)
+        let units = ServiceUnits(program: "/usr/bin/yardmaster")
+        let line = ["systemd", "print", "--program", "/usr/bin/yardmaster"]
+        let both = try program.run(line)
+        #expect(
+            both.output == "# /etc/systemd/system/yardmaster@.service\n" + units.service.text
+                + "\n# /etc/systemd/system/yardmaster@.timer\n" + units.timer.text
+        )
+        #expect(try program.run(line + ["--unit", "timer"]).output == units.timer.text)
+        let document = try JSONValue(json: try program.run(line + ["--json"]).output)
+        #expect(document["units"]?.array?.count == 2)
+        #expect(document["units"]?.array?.first?["text"]?.string == units.service.text)
+        try Golden.expect(units.service.text, equals: "yardmaster@.service")
+        try Golden.expect(units.timer.text, equals: "yardmaster@.timer")
+    }
+}

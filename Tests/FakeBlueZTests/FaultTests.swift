@@ -1,0 +1,117 @@
+import BlueZ
+import DBus
+import Domain
+import FakeBlueZ
+import Foundation
+import Marked
+import Radio
+import RadioContract
+import Simulation
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct HostFaultTests {
+    @Test func `every fault and incident stands in the documentation`() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(
+            contentsOf: root.appending(path: "docs/simulation.md"),
+            encoding: .utf8
+        )
+        for name in HostOrder.faults + HostOrder.incidents {
+            #expect(text.contains("`\(name)`"), "\(name)")
+        }
+    }
+
+    @Test(arguments: HostOrder.incidents)
+    func `every incident can be ordered by its name`(name: String) {
+        var order = HostOrder(name)
+        order.module = "m"
+        #expect(order.incident != nil)
+        #expect(order.fault == nil)
+    }
+
+    @Test func `a fault is used up by the module it is meant for`() {
+        var faults = HostFaults([HostFault(.connectAborted, times: 2, module: "a")])
+        #expect(faults.happens(.connectAborted, to: ["b"]) == nil)
+        #expect(faults.happens(.connectAborted, to: ["a", "c"]) != nil)
+        #expect(faults.happens(.connectAborted, to: ["a"]) != nil)
+        #expect(faults.happens(.connectAborted, to: ["a"]) == nil)
+        faults.add(HostFault(.unresolved))
+        for _ in 0..<3 { #expect(faults.happens(.unresolved, to: ["x"]) != nil) }
+        faults.lift(.unresolved)
+        #expect(faults == HostFaults())
+    }
+
+    @Test func `a depot's file sets the host and its faults`() throws {
+        let diagnostics = Diagnostics()
+        let text = """
+            name: d
+            modules: []
+            host:
+              strangers: 3
+              address-lifetime: 15m
+              faults:
+                - {connect-aborted: true, times: 3, module: "00a0000000000001"}
+                - {unresolved: true, always: true}
+                - {stale-services: true, lacks: "2556"}
+            """
+        let tree = MarkedNode.parse(Array(text.utf8), file: "depot.yaml", diagnostics)
+        let file = tree.flatMap { DepotFile.read($0, diagnostics) }
+        let host = try #require(file).host
+        #expect(host.strangers == 3)
+        #expect(host.addressLifetime == .seconds(900))
+        #expect(
+            host.faults == [
+                HostFault(.connectAborted, times: 3, module: "00a0000000000001"),
+                HostFault(.unresolved),
+                HostFault(.staleServices, times: 1, lacking: GATTUUID(short: 0x2556)),
+            ]
+        )
+    }
+
+    @Test func `a program on the bus lets things go wrong and sees how they stand`() async throws {
+        try await FakeBench.with { bench in
+            let address = bench.fake.address
+            let client = try await Connection.open(address, on: bench.fake.loop)
+            func call(_ member: String, _ arguments: [DBusValue] = []) async throws -> [DBusValue] {
+                try await client.call(
+                    MethodCall(
+                        member,
+                        of: "ee.yardmaster.Depot1",
+                        at: Control.path,
+                        on: Control.name,
+                        arguments
+                    )
+                )
+            }
+            _ = try await call(
+                "SetFault",
+                [.string("connect-aborted"), .properties(["times": .uint32(1)])]
+            )
+            #expect(try await call("Faults") == [.strings(["connect-aborted"])])
+            let peer = try await bench.central.withScan(
+                ScanFilter(companies: [ContractPeer.company])
+            ) { scan throws(RadioError) in
+                try await scan.next(before: bench.time.now.advanced(by: .seconds(5)))
+            }.peer
+            await #expect(throws: RadioError.connectFailed) {
+                _ = try await bench.central.connect(
+                    to: peer,
+                    before: bench.time.now.advanced(by: .seconds(5))
+                )
+            }
+            #expect(try await call("Faults") == [.strings([])])
+            _ = try await call(
+                "Cause",
+                [.string("restart"), .properties(["after": .uint32(50)])]
+            )
+            await #expect(throws: BusError.self) {
+                _ = try await call("Cause", [.string("earthquake"), .properties([:])])
+            }
+            await #expect(throws: BusError.self) {
+                _ = try await call("SetFault", [.string("deaf"), .properties(["x": .byte(1)])])
+            }
+            await client.close()
+        }
+    }
+}

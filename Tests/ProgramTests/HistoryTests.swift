@@ -1,0 +1,144 @@
+import Foundation
+import Testing
+
+/// What is told of runs that are over, from the journal alone.
+@Suite struct HistoryTests {
+    private func object(_ result: Program.Result) throws -> [String: Any] {
+        let document = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+        return try #require(document as? [String: Any])
+    }
+
+    private func history(_ program: Program, _ more: String...) throws -> Program.Result {
+        try program.run(["history"] + more + ["--state", program.state])
+    }
+
+    @Test func `runs are listed, the newest first, with how they ended`() throws {
+        let program = try Program()
+        try program.copyDemo()
+        #expect(try program.run(program.demo("depot-troubled")).status == 10)
+        #expect(try program.run(program.demo("depot", "--limit", "bike-12")).status == 0)
+        let result = try history(program)
+        #expect(result.status == 0)
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.count == 3)
+        #expect(lines[0].hasPrefix("run  rollout    begun"))
+        #expect(lines[1].hasPrefix("2    demo-4.12  2026-01-05T22:00:00.000Z"))
+        #expect(
+            lines[2].hasSuffix(
+                "20 succeeded, 1 already-current, 1 failed, 1 unreachable, 1 deferred: "
+                    + "some vehicles failed"
+            )
+        )
+        let document = try object(try history(program, "--json", "--last", "1"))
+        let runs = try #require(document["runs"] as? [[String: Any]])
+        #expect(runs.count == 1)
+        #expect(runs.first?["run"] as? Int == 2)
+        #expect((runs.first?["exit"] as? [String: Any])?["code"] as? Int == 0)
+        #expect((runs.first?["counts"] as? [String: Any])?["succeeded"] as? Int == 1)
+        #expect(try history(program, "--rollout", "other").output == "nothing has run here yet\n")
+    }
+
+    @Test func `a run is told with every vehicle and its events`() throws {
+        let program = try Program()
+        try program.copyDemo()
+        let run = try program.run(program.demo("depot-troubled", "--events", "events.jsonl"))
+        #expect(run.status == 10)
+        let one = try history(program, "show", "1", "--limit", "bike-15")
+        #expect(one.output.contains("\nbike-15  succeeded\n"))
+        #expect(one.output.contains("  interruption 1: "))
+        #expect(one.output.contains("  transferring on hci0"))
+        #expect(!one.output.contains("bike-16"))
+        let document = try object(try history(program, "show", "last", "--json"))
+        let vehicles = try #require(document["vehicles"] as? [[String: Any]])
+        #expect(vehicles.count == 24)
+        // Each event of the stream stands in the journal as it was written, but for progress.
+        let stream = try String(
+            contentsOfFile: program.folder.path + "/events.jsonl",
+            encoding: .utf8
+        ).split(separator: "\n").filter { !$0.contains("\"kind\":\"progress\"") }
+        let general = try #require(document["events"] as? [Any])
+        let told = vehicles.reduce(general.count) { $0 + (($1["events"] as? [Any])?.count ?? 0) }
+        #expect(told == stream.count)
+        #expect(vehicles.allSatisfy { $0["outcome"] is String })
+    }
+
+    @Test func `the reports of a run can be made long after it`() throws {
+        let program = try Program()
+        try program.copyDemo()
+        let kinds = ["html", "xml", "csv", "json", "prom"]
+        func flags(_ name: String) -> [String] { kinds.flatMap { ["--report", "\(name).\($0)"] } }
+        #expect(try program.run(program.demo() + flags("then")).status == 0)
+        let show = try program.run(
+            ["history", "show", "1", "--quiet", "--state", program.state] + flags("later")
+        )
+        #expect(show.status == 0 && show.output == "" && show.errors == "")
+        for kind in kinds {
+            let then = try String(
+                contentsOfFile: "\(program.folder.path)/then.\(kind)",
+                encoding: .utf8
+            )
+            let later = try String(
+                contentsOfFile: "\(program.folder.path)/later.\(kind)",
+                encoding: .utf8
+            )
+            #expect(then.utf8.count > 500)
+            #expect(then == later, "\(kind)")
+        }
+    }
+
+    @Test func `status says what runs now and what fires next, history who was cut off`() throws {
+        let program = try Program()
+        try program.copyDemo()
+        let process = try program.start(program.demo("depot", "--pace", "20"))
+        defer { process.terminate() }
+        var status = try program.run(["status", "--json", "--state", program.state])
+        // Until a first vehicle is at work; the process that is asked for costs the time.
+        var document: [String: Any] = [:]
+        for _ in 0..<500 where (document["under-way"] as? [Any] ?? []).isEmpty {
+            #expect(process.isRunning)
+            status = try program.run(["status", "--json", "--state", program.state])
+            document = status.status == 0 ? try object(status) : [:]
+        }
+        #expect(document["running"] as? Bool == true)
+        let working = try #require(document["under-way"] as? [String])
+        #expect(working.allSatisfy { $0.hasPrefix("bike-") } && !working.isEmpty)
+        var text = status.output
+        for _ in 0..<500 where !text.contains("next deadline: ") {
+            text = try program.run(["status", "--state", program.state]).output
+        }
+        #expect(text.contains("at work now: process \(process.processIdentifier)"))
+        #expect(text.contains("works on bike-"))
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        let after = try program.run(["status", "--state", program.state])
+        #expect(after.output.contains("was cut off; run it again"))
+        #expect(try history(program).output.contains("was cut off"))
+        let show = try history(program, "show", "last", "--report", "cut.html")
+        #expect(show.output.contains("has no end: it goes on, or was cut off"))
+        let page = try String(contentsOfFile: program.folder.path + "/cut.html", encoding: .utf8)
+        #expect(page.contains("<b>Cut off</b>"))
+        // A later run closes it, and goes on.
+        #expect(try program.run(program.demo()).status == 0)
+        let lines = try history(program).output.split(separator: "\n")
+        #expect(lines[1].contains("23 succeeded") || lines[1].contains("already-current"))
+        #expect(lines[2].hasSuffix("was cut off"))
+    }
+
+    @Test func `what is not there is said, and changes nothing`() throws {
+        let program = try Program()
+        let none = try history(program)
+        #expect(none.status == 66)
+        #expect(none.errors.contains("there is no journal in"))
+        #expect(!FileManager.default.fileExists(atPath: program.state))
+        try program.copyDemo()
+        #expect(try program.run(program.demo("depot", "--limit", "bike-01")).status == 0)
+        let missing = try history(program, "show", "7")
+        #expect(missing.status == 66)
+        #expect(missing.errors.contains("there is no run 7 in"))
+        for word in ["first", "-1", "99999999999999999999"] {
+            #expect(try history(program, "show", word).status == 64, "\(word)")
+        }
+        let place = try history(program, "show", "1", "--report", "nowhere/x.html")
+        #expect(place.status == 73)
+    }
+}
