@@ -343,7 +343,7 @@ final class Execution {
     /// Hears the module in whichever role it is, within one search.
     func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
         // With the same address it may be another program by now, with other services.
-        if !hasLink { await forgetModule() }
+        await forgetModule()
         let stop = depot.stop
         let sighting: ModuleSighting?
         do throws(RadioError) {

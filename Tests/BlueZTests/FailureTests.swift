@@ -175,6 +175,34 @@ import Threads
         }
     }
 
+    @Test func `a bonded device is not forgotten, for its keys would go with it`() async throws {
+        try await ScriptedBench.with { bench in
+            await bench.fake.change { $0.isBonded = true }
+            let link = try await connect(bench)
+            await link.disconnect()
+            await bench.central.forget(link.peer)
+            #expect(await bench.fake.count("RemoveDevice") == 0)
+        }
+    }
+
+    /// bluetoothd 5.82 dies of a notify socket that is closed under a link.
+    @Test(arguments: [true, false])
+    func `a central's socket is let go when its link is gone`(isEnded: Bool) async throws {
+        try await ScriptedBench.with { bench in
+            let deadline = soon(bench)
+            try await bench.peripheral.withService(ContractVisitor.service) {
+                service throws(RadioError) in
+                let visitor = try await service.nextCentral(before: deadline)
+                try await visitor.notify([1, 2])
+                _ = try await visitor.nextWrite(before: deadline)
+                if isEnded { await visitor.disconnect() }
+                // Else the end of the service, or the next wait, ends it.
+            }
+            #expect(await bench.fake.count("Disconnect") == 1)
+            #expect(await bench.fake.count("hang-up under a link") == 0)
+        }
+    }
+
     // 9
     @Test func `a device that the host has dropped is searched and connected to`() async throws {
         try await ScriptedBench.with { bench in

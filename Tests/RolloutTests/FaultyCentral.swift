@@ -28,6 +28,7 @@ final class FaultyCentral: Central {
         var adapter = 0
         var imageBytes = 0
         var links: [any Link] = []
+        var forgotten = 0
         var isReleased = false
         var isEnded = false
         var graves: [CheckedContinuation<Void, Never>] = []
@@ -52,6 +53,8 @@ final class FaultyCentral: Central {
     var uses: Int { state.withLock { $0.uses } }
     /// Bytes sent of images, repeats and init packets included.
     var imageBytes: Int { state.withLock { $0.imageBytes } }
+    /// How often the host was told to forget the module.
+    var forgotten: Int { state.withLock { $0.forgotten } }
     /// The process is dead: its tasks hang until they are released.
     var isDead: Bool { state.withLock { $0.isOver && $0.fate.isDeath } }
     /// Nothing is left that could die: whoever waits for a death may go.
@@ -138,7 +141,10 @@ final class FaultyCentral: Central {
         return FaultyLink(link: link, central: self)
     }
 
-    func forget(_ peer: Peer) async { await radio.forget(peer) }
+    func forget(_ peer: Peer) async {
+        state.withLock { $0.forgotten += 1 }
+        await radio.forget(peer)
+    }
 }
 
 private struct FaultyScan: Scan {

@@ -49,6 +49,8 @@ struct InterruptionBench: Sendable {
         var uses = 0
         /// Sent in all runs, repeats and init packets included.
         var imageBytes = 0
+        /// How often the host was told in the first run to forget the module.
+        var forgotten = 0
         var message: String { record?.end?.message ?? "no end" }
     }
 
@@ -117,6 +119,7 @@ struct InterruptionBench: Sendable {
                     report.note(result)
                 }
             }
+            report.forgotten = first.forgotten
             report.imageBytes = extra.reduce(first.imageBytes) { $0 + $1.imageBytes }
             report.uses = first.uses
             report.record = try await journal.executions(rollout: "test").first

@@ -27,6 +27,14 @@ import Testing
         }
     }
 
+    /// With one address for both, BlueZ shows in the bootloader what it remembers of the application.
+    @Test func `the host forgets the module after each link, and when it is done`() throws {
+        let report = try InterruptionBench.dfu.run()
+        #expect(report.outcomes == [.succeeded])
+        // The application, its bootloader, and the new application.
+        #expect(report.forgotten == 3)
+    }
+
     @Test(arguments: FaultyCentral.Fate.allCases)
     func `whatever happens to the host at any use of the radio, the update ends well`(
         fate: FaultyCentral.Fate

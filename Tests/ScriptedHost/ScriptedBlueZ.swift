@@ -33,12 +33,15 @@ package actor ScriptedBlueZ {
         package var mtu = 247
         package var hasSockets = true
         package var visitorMTU: UInt16 = 185
+        package var isBonded = false
         /// Advertisers beside the peer, five times a second each.
         package var crowd = 0
     }
 
     package nonisolated let loop: EventLoop
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        loop.asUnownedSerialExecutor()
+    }
     package nonisolated let address: BusAddress
 
     package var script = Script()
@@ -305,6 +308,7 @@ package actor ScriptedBlueZ {
                 "Address": .string(address), "Adapter": .objectPath(Self.hci),
                 "Name": .string("contract"), "RSSI": .int16(-60),
                 "Connected": .boolean(false), "ServicesResolved": .boolean(false),
+                "Bonded": .boolean(script.isBonded),
                 "UUIDs": .strings([]),
                 "ManufacturerData": .dictionary(
                     key: .uint16,
@@ -681,7 +685,11 @@ package actor ScriptedBlueZ {
     private func subscribed(_ number: CInt, _ write: PeerSocket) {
         let notify = PeerSocket(number, on: loop) { [weak self] bytes in
             self?.assumeIsolated { host in
-                guard let bytes else { return host.endVisit() }
+                guard let bytes else {
+                    // The real one dies of it.
+                    if host.visit != nil { host.calls["hang-up under a link", default: 0] += 1 }
+                    return host.endVisit()
+                }
                 let half = bytes.count / 2
                 write.send(Array(bytes[..<half]))
                 write.send(Array(bytes[half...]))
