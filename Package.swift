@@ -285,3 +285,18 @@ if Context.environment["YARDMASTER_BENCH"] != nil {
         )
     )
 }
+
+// Holds the real BlueZ to the contract of every radio: scripts/e2e-bluez builds and runs it.
+if Context.environment["YARDMASTER_E2E"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "radio-contract",
+            dependencies: [
+                "Domain", "Radio", "RadioContract", "Threads", "DBus", "BlueZ", "Simulation",
+                "Rehearsal",
+            ],
+            path: "Tests/RealContract",
+            swiftSettings: common
+        )
+    )
+}

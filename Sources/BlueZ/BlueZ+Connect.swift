@@ -216,6 +216,11 @@ extension BlueZ {
         _ before: Int,
         _ deadline: Moment
     ) async throws(RadioError) -> BlueZLink {
+        // The daemon may say that all services are found before it tells of the last of them.
+        try await hearAll()
+        guard case .resolved = verdict(device.path, adapter.path, before, hasStood: true) else {
+            throw .connectFailed
+        }
         let state = LinkState(
             device: device,
             adapter: adapter,

@@ -278,9 +278,11 @@ package actor BlueZ {
     /// Returns when all that BlueZ has told by now is heard.
     func hearAll() async throws(RadioError) {
         let fence = Once<Void>()
+        // Not a ping, which the daemon's library answers by itself: before an answer of its own
+        // the daemon sends what it has put off.
         let call = MethodCall(
-            "Ping",
-            of: "org.freedesktop.DBus.Peer",
+            "Introspect",
+            of: "org.freedesktop.DBus.Introspectable",
             at: .root,
             on: BlueZName.service
         )

@@ -3,6 +3,7 @@ package import Domain
 package import Radio
 package import Simulation
 import Threads
+import Wire
 
 /// A simulated depot served from real adapters: each module by an adapter of its own.
 package struct Rehearsal: Sendable {
@@ -14,14 +15,21 @@ package struct Rehearsal: Sendable {
     private let bus: BusAddress
     private let central: @Sendable (String) -> any Central
     private let clock: any Timekeeper
+    private let socket: (notify: GATTUUID, write: GATTUUID)
+    private let populate: @Sendable (Air) async -> Void
     private let note: @Sendable (RehearsalNote) -> Void
 
+    /// Serves what stands in the file and what `populate` adds to it.
+    ///
+    /// A simulated central finds its service's characteristics by `socket`.
     package init(
         _ file: DepotFile,
         on adapters: [String],
         bus: BusAddress,
         central: @escaping @Sendable (String) -> any Central,
         clock: any Timekeeper,
+        socket: (notify: GATTUUID, write: GATTUUID) = (AddOnNumbers.notify, AddOnNumbers.write),
+        populate: @escaping @Sendable (Air) async -> Void = { _ in },
         note: @escaping @Sendable (RehearsalNote) -> Void
     ) {
         self.file = file
@@ -29,6 +37,8 @@ package struct Rehearsal: Sendable {
         self.bus = bus
         self.central = central
         self.clock = clock
+        self.socket = socket
+        self.populate = populate
         self.note = note
     }
 
@@ -84,6 +94,7 @@ package struct Rehearsal: Sendable {
         do throws(SimulatedDepot.MemoryFailure) {
             try await depot.populate()
         } catch { throw .depot(error.description) }
+        await populate(depot.simulation.air)
         let (modules, visitors) = await depot.simulation.air.arrange { world in
             (world.devices.map(\.label), world.visitors.map(\.label))
         }
@@ -111,6 +122,7 @@ package struct Rehearsal: Sendable {
                 depot: depot,
                 central: central(adapter),
                 clock: clock,
+                socket: socket,
                 note: note
             )
         }

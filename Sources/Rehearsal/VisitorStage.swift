@@ -1,7 +1,6 @@
 import Domain
 import Radio
 import Simulation
-import Wire
 
 /// Lets one simulated vehicle look for its service by a real adapter, and connect to it.
 struct VisitorStage: Sendable {
@@ -14,6 +13,8 @@ struct VisitorStage: Sendable {
     let central: any Central
     /// Real time, which the real adapter's deadlines are given in.
     let clock: any Timekeeper
+    /// What it finds in the service: ours to notify on, and its own to write on.
+    let socket: (notify: GATTUUID, write: GATTUUID)
     let note: @Sendable (RehearsalNote) -> Void
 
     private var time: VirtualTime { depot.simulation.time }
@@ -69,14 +70,14 @@ struct VisitorStage: Sendable {
     }
 
     private func converse(_ link: any Link, _ service: GATTUUID) async throws(RadioError) {
-        let notify = Characteristic(AddOnNumbers.notify, of: service)
-        let write = Characteristic(AddOnNumbers.write, of: service)
+        let notify = Characteristic(socket.notify, of: service)
+        let write = Characteristic(socket.write, of: service)
         try link.require(notify)
         try link.require(write)
         let description = ServiceDescription(
             uuid: service,
-            notify: AddOnNumbers.notify,
-            write: AddOnNumbers.write
+            notify: socket.notify,
+            write: socket.write
         )
         let deadline = time.now.advanced(by: .seconds(30))
         try await depot.radio(adapter).withService(description) {

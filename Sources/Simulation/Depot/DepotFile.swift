@@ -21,6 +21,18 @@ package struct DepotFile: Sendable, Equatable {
     /// Of the Bluetooth service, where the depot is served as one.
     package var host = HostPlan()
 
+    /// A depot without modules, for those who put them there themselves.
+    package static func empty(_ name: String) -> DepotFile {
+        DepotFile(
+            name: name,
+            seed: 1,
+            adapters: ["hci0"],
+            linksPerAdapter: 7,
+            imageCapacity: 1 << 20,
+            modules: []
+        )
+    }
+
     /// Reads a depot; nil when `diagnostics` got the reasons.
     package static func load(
         path: String,

@@ -1,0 +1,65 @@
+// Holds the radio over a real BlueZ to the contract of every radio: hci0 is ours, on hci1 the
+// contract's peer is played and on hci2 its central. Run by scripts/e2e-bluez in its machine.
+
+import BlueZ
+import DBus
+import Domain
+import Glibc
+import Radio
+import RadioContract
+import Rehearsal
+import Simulation
+import Threads
+
+let clock = RealTime(loop: try EventLoop.start(name: "clock"))
+let address = BusAddress.system { name in getenv(name).map { String(cString: $0) } }
+let air = Monitor<Air?>(nil)
+let visitors = try BlueZ(address, time: clock)
+let rehearsal = Rehearsal(
+    .empty("contract"),
+    on: ["hci1", "hci2"],
+    bus: address,
+    central: { BlueZCentral($0, of: visitors) },
+    clock: clock,
+    socket: (ContractVisitor.service.notify, ContractVisitor.service.write),
+    populate: { made in
+        await made.arrange { world in
+            world.add(ContractPeer(world: world))
+            world.add(ContractVisitor())
+        }
+        air.change { $0 = made }
+    },
+    note: { note in say("  \(note)") }
+)
+let player = Player(executor: try ThreadExecutor.start(name: "simulation"))
+async let played = player.play(rehearsal)
+let world = air.wait { $0 }
+
+var held = 0
+var broken = 0
+var left = 0
+for (number, clause) in RadioContract.clauses.enumerated() {
+    if let reason = RealBench.reasons[clause.description] {
+        left += 1
+        say("not applicable: \(clause): \(reason)")
+        continue
+    }
+    // Each clause begins with a radio that knows nothing.
+    let bench = RealBench(
+        host: try BlueZ(address, time: clock),
+        time: clock,
+        air: world
+    )
+    await bench.settle()
+    let problem = await bench.problem(with: clause)
+    await bench.host.close()
+    if let problem {
+        broken += 1
+        say("broken: \(number + 1) \(clause): \(problem)")
+    } else {
+        held += 1
+        say("held: \(number + 1) \(clause)")
+    }
+}
+say("\(held) held, \(broken) broken, \(left) not applicable")
+exit(broken == 0 ? 0 : 1)
