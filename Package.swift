@@ -198,8 +198,8 @@ let package = Package(
         tests(
             "CommandsTests",
             [
-                "Domain", "Wire", "Commands", "Images", "Manifest", "Reports", "Rollout",
-                "yardmaster",
+                "BlueZ", "Domain", "Wire", "Commands", "Images", "Manifest", "Radio", "Reports",
+                "Rollout", "yardmaster",
             ],
             resources: [.copy("Golden")]
         ),

@@ -13,6 +13,24 @@ package struct AdapterReport: Equatable, Sendable {
     package let canServe: Bool
     /// Addresses of devices that are connected to it, sorted.
     package let connected: [String]
+
+    package init(
+        name: String,
+        address: String,
+        isPowered: Bool,
+        isBlocked: Bool = false,
+        isDiscovering: Bool = false,
+        canServe: Bool = true,
+        connected: [String] = []
+    ) {
+        self.name = name
+        self.address = address
+        self.isPowered = isPowered
+        self.isBlocked = isBlocked
+        self.isDiscovering = isDiscovering
+        self.canServe = canServe
+        self.connected = connected
+    }
 }
 
 extension BlueZ {

@@ -1,0 +1,146 @@
+import BlueZ
+import Commands
+import Foundation
+import Radio
+import Testing
+
+@testable import yardmaster
+
+/// What `doctor` finds on a host, and what it says to do.
+@Suite struct DoctorTests {
+    private static let address = "00:11:22:33:44:55"
+
+    /// The findings that are no praise.
+    private func faults(_ adapters: [AdapterReport], _ blocked: RadioSwitch.Block = .none)
+        -> [Finding]
+    {
+        DoctorCommand.findings(on: adapters, blocked: blocked).filter { $0.grade != .good }
+    }
+
+    @Test func `an adapter that is well is said to be so, and nothing else`() {
+        let well = AdapterReport(name: "hci0", address: Self.address, isPowered: true)
+        let findings = DoctorCommand.findings(on: [well], blocked: .none)
+        #expect(findings == [Finding(.good, "hci0", "00:11:22:33:44:55 is switched on")])
+    }
+
+    @Test func `a host without an adapter is told to plug one in`() {
+        let findings = faults([])
+        #expect(findings.map(\.subject) == ["adapter"])
+        #expect(findings[0].hint?.hasPrefix("plug one in") == true)
+        #expect(DoctorCommand.exitCode(findings) == .unavailable)
+    }
+
+    @Test func `an adapter that is off says whether it is a switch, a block or just off`() {
+        func sentence(_ isBlocked: Bool, _ blocked: RadioSwitch.Block) -> [String?] {
+            let off = AdapterReport(
+                name: "hci0",
+                address: Self.address,
+                isPowered: false,
+                isBlocked: isBlocked
+            )
+            return faults([off], blocked).flatMap { [$0.sentence, $0.hint] }
+        }
+        #expect(sentence(false, .none) == ["it is switched off", "bluetoothctl power on"])
+        #expect(sentence(true, .none) == ["it is blocked", "rfkill unblock bluetooth"])
+        #expect(sentence(false, .soft) == ["it is blocked", "rfkill unblock bluetooth"])
+        #expect(sentence(true, .hard) == ["a hardware switch blocks it", "turn the switch on"])
+    }
+
+    @Test func `an adapter that others use, or that cannot advertise, is a warning`() {
+        let used = AdapterReport(
+            name: "hci0",
+            address: Self.address,
+            isPowered: true,
+            isDiscovering: true,
+            canServe: false,
+            connected: ["C0:00:00:00:00:01"]
+        )
+        let findings = faults([used])
+        #expect(findings.map(\.grade) == [.warning, .warning, .warning])
+        #expect(findings[0].sentence == "another program is searching with it")
+        #expect(findings[1].sentence == "C0:00:00:00:00:01 is connected to it")
+        #expect(findings[2].sentence.contains("cannot advertise"))
+        #expect(DoctorCommand.exitCode(findings) == .done)
+    }
+
+    @Test func `no service and no permission are told apart`() {
+        let (absent, refused) = (
+            DoctorCommand.finding(on: .serviceUnavailable), DoctorCommand.finding(on: .unauthorized)
+        )
+        #expect(absent.subject == "service" && absent.hint?.contains("enable --now") == true)
+        #expect(refused.subject == "permission")
+        #expect(refused.hint?.contains("group bluetooth") == true)
+        #expect(DoctorCommand.exitCode([absent]) == .unavailable)
+        #expect(DoctorCommand.exitCode([refused]) == .unavailable)
+    }
+
+    @Test(
+        arguments: [
+            ("bluetoothctl: 5.48", .bad), ("bluetoothctl: 5.50", .warning),
+            ("bluetoothctl: 5.66", .warning), ("bluetoothctl: 5.67", .good),
+            ("5.82", .good),
+        ] as [(String, Finding.Grade)]
+    ) func `a version with known faults is named`(words: String, grade: Finding.Grade) {
+        let version = DoctorCommand.version(in: words)
+        #expect(DoctorCommand.findings(onVersion: version).map(\.grade) == [grade])
+    }
+
+    @Test func `what tells no version finds no fault`() {
+        #expect(DoctorCommand.version(in: "command not found") == nil)
+        #expect(DoctorCommand.findings(onVersion: nil).isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("[GATT]\nChannels = 3\n", "Channels = 1"),
+            ("[GATT]\nClient=false\n", "remove Client"),
+            ("[GATT]\n  ReverseServiceDiscovery = false", "ReverseServiceDiscovery"),
+            ("[General]\nControllerMode = bredr\n", "ControllerMode = le"),
+            ("[General]\nTemporaryTimeout = 5\n", "TemporaryTimeout = 60"),
+        ]
+    ) func `settings that harm transfers are named with their remedy`(text: String, hint: String) {
+        let findings = BlueZConfiguration(text).findings
+        #expect(findings.count == 1)
+        #expect(findings.first?.hint?.contains(hint) == true)
+        #expect(DoctorCommand.exitCode(findings) == .configuration)
+    }
+
+    @Test(
+        arguments: [
+            "", "# [GATT]\n# Channels = 3\n", "[GATT]\n#Channels = 3\nChannels = 1\n",
+            "[LE]\nChannels = 3\n", "[General]\nTemporaryTimeout = 0\n", "[broken\n=\n",
+        ]
+    ) func `settings that are well are left alone`(text: String) {
+        #expect(BlueZConfiguration(text).findings.isEmpty)
+    }
+
+    @Test func `the kernel's switches are read, the worst of Bluetooth's counts`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func write(_ number: Int, _ type: String, soft: String, hard: String) throws {
+            let one = folder.appending(path: "rfkill\(number)")
+            try FileManager.default.createDirectory(at: one, withIntermediateDirectories: true)
+            for (name, text) in [("type", type), ("soft", soft), ("hard", hard)] {
+                try Data((text + "\n").utf8).write(to: one.appending(path: name))
+            }
+        }
+        #expect(RadioSwitch.all(folder.path) == .none)
+        try write(0, "wlan", soft: "1", hard: "1")
+        try write(1, "bluetooth", soft: "0", hard: "0")
+        #expect(RadioSwitch.all(folder.path) == .none)
+        try write(2, "bluetooth", soft: "1", hard: "0")
+        #expect(RadioSwitch.all(folder.path) == .soft)
+        try write(3, "bluetooth", soft: "0", hard: "1")
+        #expect(RadioSwitch.all(folder.path) == .hard)
+    }
+
+    @Test func `the document for programs has the code, and null where nothing is to be done`() {
+        let text = DoctorCommand.document(
+            [Finding(.good, "service", "the Bluetooth service answers")],
+            .done
+        )
+        #expect(text.contains("\"exit\""))
+        #expect(text.contains("null"))
+        #expect(text.hasSuffix("}\n"))
+    }
+}
