@@ -146,7 +146,7 @@ let package = Package(
         tests(
             "FakeBlueZTests",
             [
-                "Domain", "Marked", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation",
+                "Domain", "Marked", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation", "Threads",
                 "PrivateBus", "RadioContract",
             ],
             resources: [.copy("Clients")]

@@ -84,8 +84,14 @@ extension BlueZ {
         }
         guard adapter.isPowered else { return stage.ended() }
         if let central = stage.present, mirror.devices[central.device]?.isConnected == false {
-            central.close()
+            letGo(of: central, stage)
         }
+        // Of one that is bonded no socket tells that it went before it was handed out.
+        if let central = stage.arrived, mirror.devices[central.device]?.isConnected == false {
+            letGo(of: central, stage)
+            stage.arrived = nil
+        }
+        followKept(stage)
     }
 
     private static func stageError(_ refusal: BlueZRefusal) -> RadioError {
@@ -217,9 +223,12 @@ extension BlueZ {
     }
 
     private func endCentral(_ central: CentralState, _ stage: Stage) {
-        central.close()
+        let isBack = central.hasEnded && mirror.devices[central.device]?.isConnected == true
+        letGo(of: central, stage)
         if stage.present === central { stage.present = nil }
-        if let writer = stage.writers.removeValue(forKey: central.device) { writer.socket.close() }
+        if !isBack, let writer = stage.writers.removeValue(forKey: central.device) {
+            writer.socket.close()
+        }
         lane(stage.word).servesCentral = false
     }
 
@@ -235,12 +244,80 @@ extension BlueZ {
         central.lose()
         defer { endCentral(central, stage) }
         let before = generation
-        guard mirror.devices[central.device]?.isConnected == true else { return }
+        // Another link of the same central is not the one to end.
+        guard !central.hasEnded, mirror.devices[central.device]?.isConnected == true else {
+            return
+        }
         sendDisconnect(central.device)
         try? await condition(within: .seconds(5)) {
             before != self.generation || self.mirror.devices[central.device]?.isConnected != true
                 ? .success(()) : nil
         }
+    }
+}
+
+// MARK: Bonded centrals
+
+extension BlueZ {
+    /// The link of a central is gone: so is its socket, unless BlueZ goes on with it next time.
+    private func letGo(of central: CentralState, _ stage: Stage) {
+        guard !central.hasEnded else { return }
+        let device = mirror.devices[central.device]
+        central.hasEnded = device?.isConnected != true
+        guard central.hasEnded, device?.isBonded == true, central.notify.isOpen, !stage.isEnded,
+            stage.kept.count < 8
+        else { return central.close() }
+        central.lose()
+        central.earlier?.close()
+        stage.drop(central.device)
+        stage.kept[central.device] = KeptSubscription(central.notify, newMailbox())
+    }
+
+    private func newMailbox() -> Mailbox<[UInt8]> { Mailbox(capacity: 1_024, on: packets) }
+
+    /// Gives those who are back a while for subscribing, and takes them as subscribed after it.
+    private func followKept(_ stage: Stage) {
+        for device in stage.kept.keys.sorted() {
+            guard let record = mirror.devices[device], record.isBonded else {
+                stage.drop(device)
+                continue
+            }
+            guard let subscription = stage.kept[device] else { continue }
+            if record.isConnected, subscription.alarm == nil {
+                let id = ObjectIdentifier(stage)
+                let patience = settings.resubscribePatience
+                subscription.alarm = Alarm(after: patience, on: loop) { [weak self] in
+                    self?.assumeIsolated { $0.resume(device, id) }
+                }
+            } else if !record.isConnected, let alarm = subscription.alarm {
+                alarm.cancel()
+                subscription.alarm = nil
+                subscription.mailbox = newMailbox()
+            }
+        }
+    }
+
+    private func resume(_ device: ObjectPath, _ id: ObjectIdentifier) {
+        guard let stage = stages[id], !stage.isEnded, let subscription = stage.kept[device] else {
+            return
+        }
+        subscription.alarm = nil
+        guard mirror.devices[device]?.isConnected == true, stage.arrived == nil,
+            stage.present == nil || stage.present?.isLost == true
+        else { return }
+        stage.kept[device] = nil
+        stage.arrived = CentralState(
+            device: device,
+            notify: subscription.socket,
+            mailbox: subscription.mailbox
+        )
+        settings.note(
+            .subscriptionRemembered(
+                adapter: stage.word,
+                address: mirror.devices[device]?.address ?? String(device.name)
+            )
+        )
+        runWatchers()
     }
 }
 
@@ -334,10 +411,17 @@ extension BlueZ {
             let pair = UnixDescriptor.packetPair(),
             let socket = PacketSocket(pair.ours, mtu: mtu(options), on: packets)
         else { return call.fail(ErrorReply("org.bluez.Error.Failed", "another central is served")) }
-        let mailbox = stage.writers[device]?.mailbox ?? Mailbox(capacity: 1_024, on: packets)
-        let central = CentralState(device: device, notify: socket, mailbox: mailbox)
+        let central = CentralState(
+            device: device,
+            notify: socket,
+            mailbox: mailbox(for: device, stage)
+        )
+        if let subscription = stage.kept.removeValue(forKey: device) {
+            subscription.alarm?.cancel()
+            central.earlier = subscription.socket
+        }
         // What comes back on it is the word that an indication was confirmed.
-        let id = ObjectIdentifier(central)
+        let id = ObjectIdentifier(socket)
         socket.onHangUp { [weak self] in self?.centralLeft(id) }
         stage.arrived = central
         call.reply(.descriptor(pair.theirs), .uint16(UInt16(mtu(options))))
@@ -368,7 +452,8 @@ extension BlueZ {
         for central in [stage.present, stage.arrived] {
             if let central, central.device == device, !central.isLost { return central.mailbox }
         }
-        return stage.writers[device]?.mailbox ?? Mailbox(capacity: 1_024, on: packets)
+        return stage.kept[device]?.mailbox ?? stage.writers[device]?.mailbox
+            ?? Mailbox(capacity: 1_024, on: packets)
     }
 
     private func written(
@@ -377,18 +462,34 @@ extension BlueZ {
         _ options: [String: DBusValue]
     ) {
         guard let bytes = call.arguments.first?.asBytes, let device = options["device"]?.asPath,
-            let central = stage.present, central.device == device, !central.isLost
+            let mailbox = subscriber(device, stage)
         else { return call.fail(ErrorReply("org.bluez.Error.NotPermitted", "not subscribed")) }
-        central.mailbox.add(bytes)
+        mailbox.add(bytes)
         call.reply()
     }
 
+    /// Who has subscribed, or is back without having to.
+    private func subscriber(_ device: ObjectPath, _ stage: Stage) -> Mailbox<[UInt8]>? {
+        if let central = stage.present, central.device == device, !central.isLost {
+            return central.mailbox
+        }
+        if let central = stage.arrived, central.device == device, !central.isLost {
+            return central.mailbox
+        }
+        return stage.kept[device]?.mailbox
+    }
+
+    /// A notify socket was hung up over there: nobody is subscribed by it any more.
     private nonisolated func centralLeft(_ id: ObjectIdentifier) {
         loop.perform { [weak self] in
             self?.assumeIsolated { host in
                 for stage in host.stages.values {
                     for central in [stage.present, stage.arrived] {
-                        if let central, ObjectIdentifier(central) == id { central.close() }
+                        if let central, ObjectIdentifier(central.notify) == id { central.close() }
+                    }
+                    for device in stage.kept.keys.sorted()
+                    where stage.kept[device].map({ ObjectIdentifier($0.socket) }) == id {
+                        stage.drop(device)
                     }
                 }
                 host.runWatchers()

@@ -143,6 +143,8 @@ package final class PacketSocket: Sendable {
         read({ _ in }, onEnd: handler)
     }
 
+    package var isOpen: Bool { state.withLock { $0.descriptor != nil } }
+
     /// From any thread, and again.
     package func close() {
         let (descriptor, watch, waiting) = state.withLock { state in

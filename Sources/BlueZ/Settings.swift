@@ -12,6 +12,8 @@ package struct BlueZSettings: Sendable {
     package var servicePatience = Duration.seconds(5)
     /// How long an advertisement stays up without a subscription before it is made anew.
     package var advertisingRound = Duration.seconds(3)
+    /// How long a bonded central that is back has for subscribing by itself.
+    package var resubscribePatience = Duration.seconds(2)
     /// Whether a deaf adapter may be switched off and on.
     package var mayCyclePower = true
     /// Told what an operator should know.
@@ -33,6 +35,7 @@ package enum BlueZNote: Hashable, Sendable, CustomStringConvertible {
     case notificationsBySignal(address: String)
     case advertisingSlotsTaken(adapter: String)
     case adapterServesACentral(adapter: String)
+    case subscriptionRemembered(adapter: String, address: String)
 
     package var description: String {
         switch self {
@@ -54,6 +57,9 @@ package enum BlueZNote: Hashable, Sendable, CustomStringConvertible {
             "all advertising slots of \(adapter) are taken by others"
         case .adapterServesACentral(let adapter):
             "\(adapter) serves a central: use another adapter to connect to modules"
+        case .subscriptionRemembered(let adapter, let address):
+            "\(address) is bonded to \(adapter) and did not subscribe anew: its last subscription "
+                + "goes on; better not to bond it"
         }
     }
 }

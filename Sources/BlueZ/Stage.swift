@@ -17,6 +17,8 @@ final class Stage {
     var present: CentralState?
     /// Sockets for writing, by the central's object: they may come before the subscription.
     var writers: [ObjectPath: (socket: PacketSocket, mailbox: Mailbox<[UInt8]>)] = [:]
+    /// Bonded centrals whose link is gone, by their objects: they may not subscribe again.
+    var kept: [ObjectPath: KeptSubscription] = [:]
 
     init(
         _ service: ServiceDescription,
@@ -40,6 +42,14 @@ final class Stage {
         arrived = nil
         for writer in writers.values { writer.socket.close() }
         writers = [:]
+        for device in kept.keys.sorted() { drop(device) }
+    }
+
+    /// Forgets what a bonded central has subscribed to.
+    func drop(_ device: ObjectPath) {
+        guard let subscription = kept.removeValue(forKey: device) else { return }
+        subscription.alarm?.cancel()
+        subscription.socket.close()
     }
 
     // The root is ours and made of letters and digits: the parts below it are paths.
@@ -57,6 +67,10 @@ final class CentralState {
     let mailbox: Mailbox<[UInt8]>
     weak var link: BlueZCentralLink?
     var isLost = false
+    /// Set when its link was seen to be gone; the same central may have another one since.
+    var hasEnded = false
+    /// Of an earlier link; let go with this one's.
+    var earlier: PacketSocket?
 
     init(device: ObjectPath, notify: PacketSocket, mailbox: Mailbox<[UInt8]>) {
         self.device = device
@@ -77,5 +91,22 @@ final class CentralState {
     func close() {
         lose()
         notify.close()
+        earlier?.close()
+    }
+}
+
+/// The subscription of a bonded central that is away, which BlueZ remembers for it.
+///
+/// When it comes back BlueZ goes on with the old socket and does not ask for another one.
+final class KeptSubscription {
+    let socket: PacketSocket
+    /// What the central writes before it is clear whether it subscribes again.
+    var mailbox: Mailbox<[UInt8]>
+    /// Set while the central is back and may still subscribe by itself.
+    var alarm: Alarm?
+
+    init(_ socket: PacketSocket, _ mailbox: Mailbox<[UInt8]>) {
+        self.socket = socket
+        self.mailbox = mailbox
     }
 }

@@ -336,7 +336,8 @@ final class FakeDevice: ServedObject {
     /// A central has come by itself.
     func arrived() {
         isConnected = true
-        appear()
+        // One that is bonded has its object still.
+        if isServed { update(["Connected": .boolean(true)]) } else { appear() }
     }
 
     // MARK: Disconnecting

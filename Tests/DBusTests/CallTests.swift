@@ -163,6 +163,58 @@ import Threads
         }
     }
 
+    @Test func `no more than half of what a bus allows is under way at once`() async throws {
+        try await withPair { service, client in
+            let held = Monitor<(calls: [IncomingCall], isFree: Bool)>(([], false))
+            await service.export(Sample.description("u", gives: "u"), at: Sample.path) { call in
+                let isFree = held.withLock { held -> Bool in
+                    if !held.isFree { held.calls.append(call) }
+                    return held.isFree
+                }
+                if isFree { call.answer(.success(call.arguments)) }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<200 {
+                    let call = await Sample.call(service, [.uint32(UInt32(number))])
+                    group.addTask { _ = try await client.call(call) }
+                }
+                // A call of the other connection is the pause, and comes after those before it.
+                for _ in 0..<200 { _ = try await service.owner(of: Sample.name) }
+                let waiting = held.withLock { held in
+                    held.isFree = true
+                    return held.calls
+                }
+                #expect(waiting.count == 64)
+                for call in waiting { call.answer(.success(call.arguments)) }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test func `a limit of the bus is an error that can be told from others`() async throws {
+        try await withPair { _, client in
+            var refusal: BusError?
+            for number in 0..<600 where refusal == nil {
+                let rule = SignalRule(
+                    interface: Sample.interface,
+                    member: "Moved",
+                    path: Sample.path.appending("at\(number)")
+                )
+                do throws(BusError) { _ = try await client.observe(rule) { _ in } } catch {
+                    refusal = error
+                }
+            }
+            guard case .refused(let reply) = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                return
+            }
+            #expect(reply.name == "org.freedesktop.DBus.Error.LimitsExceeded")
+            // The connection is as good as before.
+            let owner = try await client.owner(of: Sample.name)
+            #expect(owner == nil)
+        }
+    }
+
     @Test func `descriptors go both ways and none is left behind`() async {
         // In a process of its own: other tests open and close descriptors meanwhile.
         await #expect(processExitsWith: .success) {

@@ -63,9 +63,11 @@ struct FakeBench: ContractBench {
 
     static func with<R>(
         _ settings: FakeBlueZ.Settings = FakeBlueZ.Settings(),
+        ours: BlueZSettings = BlueZSettings(),
+        daemon: PrivateBus? = nil,
         _ body: (FakeBench) async throws -> R
     ) async throws -> R {
-        let daemon = try PrivateBus()
+        let daemon = if let daemon { daemon } else { try PrivateBus() }
         let address = try #require(BusAddress(daemon.address))
         let fake = try FakeBlueZ(address, settings)
         await fake.arrange { world in
@@ -73,7 +75,7 @@ struct FakeBench: ContractBench {
             world.add(ContractVisitor())
         }
         try await fake.start()
-        let host = try BlueZ(address, time: LoopTime(loop: fake.loop))
+        let host = try BlueZ(address, settings: ours, time: LoopTime(loop: fake.loop))
         let bench = FakeBench(daemon: daemon, fake: fake, host: host)
         let result: Result<R, any Error>
         do { result = .success(try await body(bench)) } catch { result = .failure(error) }

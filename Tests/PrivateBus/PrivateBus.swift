@@ -17,7 +17,8 @@ package final class PrivateBus: @unchecked Sendable {
         package let description: String
     }
 
-    package init() throws {
+    /// With a name that nobody may call, if one is given.
+    package init(denying name: String? = nil) throws {
         var template = Array("/tmp/yardmaster-bus-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Failure(description: "no folder") }
         folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -40,6 +41,7 @@ package final class PrivateBus: @unchecked Sendable {
                 <allow receive_type="method_return"/>
                 <allow receive_type="error"/>
                 <allow receive_type="signal"/>
+                \(name.map { "<deny send_destination=\"\($0)\"/>" } ?? "")
               </policy>
             </busconfig>
 
