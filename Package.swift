@@ -130,16 +130,26 @@ let package = Package(
             path: "Tests/PrivateBus",
             swiftSettings: common
         ),
+        .target(
+            name: "ScriptedHost",
+            dependencies: ["Domain", "Threads", "DBus", "RadioContract"],
+            path: "Tests/ScriptedHost",
+            swiftSettings: common
+        ),
         tests(
             "BlueZTests",
-            ["Domain", "Threads", "Radio", "DBus", "BlueZ", "PrivateBus", "RadioContract"]
+            [
+                "Domain", "Threads", "Radio", "DBus", "BlueZ", "PrivateBus", "RadioContract",
+                "ScriptedHost",
+            ]
         ),
         tests(
             "FakeBlueZTests",
             [
                 "Domain", "Marked", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation",
                 "PrivateBus", "RadioContract",
-            ]
+            ],
+            resources: [.copy("Clients")]
         ),
         tests("DBusTests", ["Domain", "Threads", "DBus", "CDBus", "PrivateBus"]),
         tests("DomainTests", ["Domain"]),
@@ -165,7 +175,7 @@ let package = Package(
             "ShimTests",
             ["CCurl", "CDBus", "COpenSSL", "CSQLite", "CYAML", "CZlib"]
         ),
-        tests("ProgramTests", ["yardmaster", "SetLights"]),
+        tests("ProgramTests", ["PrivateBus", "yardmaster", "SetLights"]),
         tests("WireTests", ["Domain", "Wire"]),
         tests(
             "SimulationTests",
@@ -179,9 +189,8 @@ let package = Package(
         tests(
             "SMPTests",
             [
-                "Digests", "Domain", "Images", "Marked", "Modules", "Radio", "Sessions",
-                "Simulation",
-                "Wire",
+                "Domain", "Images", "Marked", "Modules", "Radio", "Samples", "Sessions",
+                "Simulation", "Wire",
             ],
             resources: [.copy("Fixtures")]
         ),
@@ -254,6 +263,16 @@ if Context.environment["YARDMASTER_BENCH"] != nil {
             name: "token-issuer",
             dependencies: ["Domain", "Simulation"],
             path: "Bench/tokens",
+            swiftSettings: common
+        )
+    )
+    package.targets.append(
+        .executableTarget(
+            name: "bluez-bench",
+            dependencies: [
+                "BlueZ", "DBus", "Domain", "Radio", "RadioContract", "PrivateBus", "ScriptedHost",
+            ],
+            path: "Bench/bluez",
             swiftSettings: common
         )
     )

@@ -22,15 +22,13 @@ func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// A machine must come to an end with whatever list a module tells.
+/// There must be a next step with whatever list a module tells.
 private func decide(_ list: SMPImageList) {
     let hash = list.images.last?.hash ?? [1]
     let candidate = SMPGoal.Candidate(version: FirmwareVersion(1, 0), hash: hash, size: 100)
     guard let goal = SMPGoal(parts: [.init(image: 0, candidates: [candidate])]) else { return }
-    var machine = SMPUpdate(goal: goal, hasRestarted: list.images.count > 2)
-    _ = machine.begin()
-    let now = Moment(nanoseconds: 0)
-    _ = machine.surveyed(.success(SMPFindings(list: list)), at: now)
+    _ = SMPStep.next(goal, SMPFindings(list: list))
+    _ = SMPStep.next(goal, SMPFindings(list: list), bringing: 0)
 }
 
 /// An upload with these bytes as the answers, a piece each.

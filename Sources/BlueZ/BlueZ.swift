@@ -25,6 +25,8 @@ package actor BlueZ {
     private(set) var generation = 0
     private var isLoaded = false
     private var attachTurn = Turn()
+    /// How much of the host's tree is held here: it must not grow from link to link.
+    package var objectCount: Int { mirror.objectCount }
     var mirror = ObjectMirror()
 
     var lanes: [String: AdapterLane] = [:]

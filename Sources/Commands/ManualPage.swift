@@ -130,9 +130,11 @@ private struct Mdoc {
 
     mutating func environment() {
         macro("Sh", "ENVIRONMENT")
-        macro("Bl", "-tag -width STATE_DIRECTORY")
+        macro("Bl", "-tag -width CREDENTIALS_DIRECTORY")
         for (name, meaning) in [
+            ("CREDENTIALS_DIRECTORY", "Where credential:NAME is looked up, as systemd sets it."),
             ("HOME", "The state directory is in it when nothing else says where."),
+            ("JOURNAL_STREAM", "Whether standard error is systemd's journal, as systemd sets it."),
             ("LC_ALL", "With LC_CTYPE and LANG: whether the terminal takes UTF-8."),
             ("NO_COLOR", "No colour when not empty."),
             ("STATE_DIRECTORY", "The state directory, as systemd sets it."),
@@ -153,6 +155,7 @@ private struct Mdoc {
             ("journal.sqlite", "What was intended, done and seen; all that resuming needs."),
             ("lock", "Held while a run is under way; the kernel frees it."),
             ("images/", "Verified images by their digest."),
+            ("plans/", "The plan of each rollout that is not over, as it was begun."),
         ] {
             macro("It", "Pa " + name)
             prose(meaning)

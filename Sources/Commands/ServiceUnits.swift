@@ -143,7 +143,7 @@ package struct ServiceUnits: Sendable {
             MemoryDenyWriteExecute=yes
             SystemCallArchitectures=native
             SystemCallFilter=@system-service
-            SystemCallFilter=~@privileged @resources
+            SystemCallFilter=~@privileged
             SystemCallErrorNumber=EPERM
             RemoveIPC=yes
             # A secret must not lie about in a core file.

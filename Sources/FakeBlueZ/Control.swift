@@ -1,5 +1,4 @@
 package import DBus
-import Domain
 import Simulation
 
 /// How programs let things go wrong while the depot is served: an object of ours on the same bus.
@@ -10,31 +9,11 @@ package enum Control {
     static let description = Interfaces.describe(
         "ee.yardmaster.Depot1",
         [
-            ("SetFault", "fault:s options:a{sv}", ""), ("LiftFault", "fault:s", ""),
-            ("Cause", "incident:s options:a{sv}", ""), ("Figures", "", "figures:a{su}"),
-            ("Calls", "", "calls:a{su}"), ("Faults", "", "faults:as"),
+            ("Order", "line:s", ""), ("LiftFault", "fault:s", ""),
+            ("Figures", "", "figures:a{su}"), ("Calls", "", "calls:a{su}"),
+            ("Faults", "", "faults:as"),
         ]
     )
-
-    /// The order that a call gives; nil for an option that there is not, or of a wrong type.
-    static func order(_ name: String, _ options: [String: DBusValue]) -> HostOrder? {
-        var order = HostOrder(name)
-        for (key, value) in options {
-            switch (key, value) {
-            case ("module", .string(let text)): order.module = text
-            case ("adapter", .string(let text)): order.adapter = text
-            case ("as", .string(let text)): order.newName = text
-            case ("times", .uint32(let number)) where number > 0: order.times = Int(number)
-            case ("after", .uint32(let number)): order.after = .milliseconds(Int(number))
-            case ("links", .uint32(let number)): order.links = Int(number)
-            case ("lacks", .string(let text)):
-                guard let uuid = GATTUUID(text) else { return nil }
-                order.lacking = uuid
-            default: return nil
-            }
-        }
-        return order
-    }
 
     static func counts(_ values: [String: Int]) -> DBusValue {
         .dictionary(
@@ -70,15 +49,16 @@ extension FakeBlueZ {
             return call.reply()
         default: break
         }
-        guard let name = call.arguments.first?.asString,
-            let order = Control.order(name, call.arguments.last?.asProperties ?? [:])
-        else { return call.fail(.invalidArguments("no such option, or not of its type")) }
-        if call.member == "SetFault" {
-            guard let fault = order.fault else { return refuse(call, HostOrder.faults) }
+        guard let order = call.arguments.first?.asString.flatMap({ HostOrder(line: $0) }) else {
+            return call.fail(.invalidArguments("an option that there is not, or a wrong value"))
+        }
+        if let fault = order.fault {
             set(fault)
             return call.reply()
         }
-        guard let incident = order.incident else { return refuse(call, HostOrder.incidents) }
+        guard let incident = order.incident else {
+            return refuse(call, HostOrder.faults + HostOrder.incidents)
+        }
         // A task of its own, because a restart takes its time; in real time nothing hangs on order.
         Task {
             guard await cause(incident) else {

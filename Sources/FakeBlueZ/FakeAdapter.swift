@@ -101,8 +101,8 @@ final class FakeAdapter: ServedObject {
     func power(_ on: Bool) {
         guard isPlugged, air.isOn != on, !(on && isBlocked) else { return }
         if !on {
+            if discovery.isOn { update(["Discovering": .boolean(false)]) }
             discovery.end()
-            update(["Discovering": .boolean(false)])
         } else {
             discovery.powerCycled()
         }

@@ -53,7 +53,7 @@ final class FakeCharacteristic: ServedObject {
     func appear() {
         var values: [String: DBusValue] = [
             "UUID": .string(characteristic.uuid.description), "Service": .objectPath(service),
-            "Flags": .strings(words), "MTU": .uint16(23), "Value": .bytes([]),
+            "Flags": .strings(words), "MTU": .uint16(23),
         ]
         if canNotify { values["Notifying"] = .boolean(false) }
         if !daemon.faults.holds(.noSockets) {

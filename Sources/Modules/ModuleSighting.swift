@@ -84,10 +84,12 @@ package struct ModuleSeeker: Sendable {
     ) async throws(RadioError) -> ModuleSighting? {
         let time = time
         let filter = driver.filter(for: serial)
-        let wide = ScanFilter(services: filter.services, companies: filter.companies) { heard in
+        var wide = ScanFilter(services: filter.services, companies: filter.companies) { heard in
             filter.passes(heard)
                 || place.map { driver.isUnnamedBootloader(heard, at: $0) } ?? false
         }
+        // It is the same module, by whatever name.
+        wide.sought = filter.sought
         return try await central.withScan(place == nil ? filter : wide) {
             scan throws(RadioError) in
             while time.now < deadline && !isStopped() {

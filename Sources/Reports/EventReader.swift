@@ -55,13 +55,7 @@ package enum EventReader {
             }
             return .interrupted(vehicle, cause: cause, count: count)
         case "problem":
-            guard let check = fields.text("check"), let measured = fields.text("measured"),
-                let required = fields.text("required")
-            else { return nil }
-            return .problem(
-                vehicle,
-                Problem(check: check, measured: measured, required: required)
-            )
+            return problem(fields).map { .problem(vehicle, $0) }
         case "retrying":
             guard let failure = fields.failure, let message = fields.text("message"),
                 let pause = fields.duration("pause_seconds")
@@ -111,6 +105,13 @@ package enum EventReader {
         )
     }
 
+    private static func problem(_ fields: Fields) -> Problem? {
+        guard let check = fields.text("check"), let measured = fields.text("measured"),
+            let required = fields.text("required")
+        else { return nil }
+        return Problem(check: check, measured: measured, required: required)
+    }
+
     private static func verdict(_ fields: Fields) -> Verdict? {
         guard let outcome = fields.text("outcome").flatMap({ Outcome(rawValue: $0) }),
             let message = fields.text("message"), let took = fields.duration("seconds")
@@ -125,7 +126,8 @@ package enum EventReader {
             attempts: fields.int("attempts") ?? 0,
             interruptions: fields.int("interruptions") ?? 0,
             bytesSent: fields.bytes("bytes") ?? .zero,
-            took: took
+            took: took,
+            problems: (fields.value["problems"]?.array ?? []).compactMap { problem(Fields($0)) }
         )
     }
 

@@ -55,7 +55,7 @@ package struct UpdateJob: Sendable {
         self.waypoints = waypoints
     }
 
-    package var size: Int { parts.reduce(0) { $0 + $1.firmware.count } }
+    package var size: Int { parts.reduce(0) { $0 + $1.size } }
 
     /// What is installed one after the other; the last is the aim.
     var stages: [UpdateJob] { waypoints + [self] }
@@ -72,11 +72,10 @@ package struct UpdateJob: Sendable {
                 family: family,
                 type: type,
                 variant: variant,
-                predecessor: predecessor,
-                digest: parts.last?.digest
+                predecessor: predecessor
             ),
             policy: UpdatePolicy(allowsDowngrade: allowsDowngrade, isWaypoint: isWaypoint),
-            sizes: parts.map(\.firmware.count),
+            sizes: parts.map(\.size),
             usesBootloader: driver.usesBootloader,
             hasHealthCheck: !healthy.isEmpty
         )

@@ -237,7 +237,7 @@ final class UpdateRun {
     ) async throws(Halt) -> UpdateSession.Action {
         guard let receiver = execution.anyReceiver else { return try weigh(.radio(.linkLost)) }
         let (stop, time) = (depot.stop, time)
-        let before = update.parts.prefix(part).reduce(0) { $0 + $1.firmware.count }
+        let before = update.parts.prefix(part).reduce(0) { $0 + $1.size }
         var meter = TransferMeter(total: update.size, before: before, began: time.now)
         var fault: JournalError?
         let overdue = Overdue(session.nextDeadline)
@@ -249,10 +249,14 @@ final class UpdateRun {
                     part,
                     of: order,
                     pace: pace,
-                    isBegun: session.hasBegunPart,
+                    from: session.transferStart,
                     unless: { stop.isRequested || overdue.isDue(at: time.now) }
                 ) { (heard: UploadProgress) async in
-                    session.progressed(to: heard.acknowledged, at: time.now)
+                    session.progressed(
+                        to: heard.acknowledged,
+                        resumedFrom: heard.resumedFrom,
+                        at: time.now
+                    )
                     overdue.moment = session.nextDeadline
                     guard let progress = meter.progress(heard, at: time.now) else { return }
                     execution.record.acknowledged = progress.acknowledged

@@ -104,28 +104,46 @@ struct ImageRoom {
         } catch {
             throw distrust(image, (error.place.map { "\($0): " } ?? "") + error.description)
         }
-        var files: [(image: Int, file: MCUbootFile)] = []
+        var files: [Int: [(slot: Int?, file: MCUbootFile)]] = [:]
         switch inspected {
-        case .mcuboot(let file): files = [(0, file)]
-        case .ncs(let package): files = package.parts.map { ($0.image, $0.file) }
+        case .mcuboot(let file): files[0] = [(nil, file)]
+        case .ncs(let package):
+            for part in package.parts {
+                files[part.image, default: []].append((part.slot, part.file))
+            }
         case .secureDFU:
             throw distrust(image, "it is a Secure DFU package, which no mcumgr module takes")
         }
-        guard Set(files.map(\.image)).count == files.count else {
-            throw distrust(image, "it holds several files for one image of the module")
+        var parts: [FirmwarePart] = []
+        var main: MCUbootFile?
+        for (number, variants) in files.sorted(by: { $0.key > $1.key }) {
+            guard variants.count == 1 || variants.allSatisfy({ $0.slot != nil }) else {
+                throw distrust(
+                    image,
+                    "it holds several files for image \(number) of the module, and does not say of "
+                        + "each for which slot it is"
+                )
+            }
+            guard Set(variants.map(\.file.image.version)).count == 1 else {
+                throw distrust(
+                    image,
+                    "its files for the slots of image \(number) are of different versions"
+                )
+            }
+            main = variants.first?.file
+            let part = FirmwarePart(
+                image: number,
+                variants: variants.map {
+                    FirmwarePart.Variant(slot: $0.slot, firmware: $0.file.bytes)
+                }
+            )
+            parts += part.map { [$0] } ?? []
         }
-        files.sort { $0.image > $1.image }
-        guard let main = files.last?.file.image, main.version == image.version else {
-            let held = files.last?.file.image.version.description ?? "none"
+        guard let main, main.image.version == image.version else {
+            let held = main?.image.version.description ?? "none"
             throw distrust(image, "it holds version \(held), the manifest says \(image.version)")
         }
-        return files.map { image, file in
-            FirmwarePart(
-                firmware: file.bytes,
-                digest: SHA256Digest(bytes: file.image.hash),
-                image: image
-            )
-        }
+        return parts
     }
 
     private static func distrust(_ image: PlannedImage, _ cause: String) -> CommandError {

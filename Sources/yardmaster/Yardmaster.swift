@@ -8,6 +8,9 @@ import Wire
 enum Yardmaster {
     static func main() async {
         Descriptor.prepareStandardStreams()
+        // Who is not root may not raise a thread's priority, and Dispatch would tell the system's log
+        // so in every run. No thread of it has begun yet.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
         let arguments = Array(CommandLine.arguments.dropFirst())
         if isQuick(arguments) {
             let outlet = DirectOutlet()

@@ -4,25 +4,8 @@ import Domain
 import PrivateBus
 import Radio
 import RadioContract
+import ScriptedHost
 import Testing
-
-/// The real clock, for tests that talk to a real bus.
-struct LoopTime: Timekeeper {
-    let loop: EventLoop
-
-    var now: Moment { EventLoop.now }
-    var wallTime: WallTime { WallTime(milliseconds: 0) }
-
-    func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
-        let time = now.duration(to: deadline)
-        let stream = AsyncStream<Void> { continuation in
-            loop.perform { [loop] in
-                _ = loop.schedule(after: max(.zero, time)) { continuation.finish() }
-            }
-        }
-        for await _ in stream {}
-    }
-}
 
 /// A private bus with a scripted bluetoothd on it, and our radio beside.
 struct ScriptedBench: ContractBench {

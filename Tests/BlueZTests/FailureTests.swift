@@ -4,6 +4,7 @@ import Domain
 import PrivateBus
 import Radio
 import RadioContract
+import ScriptedHost
 import Testing
 import Threads
 

@@ -47,9 +47,13 @@ import Testing
         #expect(ContinuousClock.now - began < .seconds(60))
         let text = try String(contentsOfFile: file, encoding: .utf8)
         let child = try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
-        // Gone, or dead and not yet taken away by whoever inherited it.
-        let stat = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8)
-        #expect(stat.map { $0.contains(") Z ") } ?? true)
+        // Gone, or dead and not yet taken away by whoever inherited it; the kernel takes a moment.
+        func isGone() -> Bool {
+            let stat = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8)
+            return stat.map { $0.contains(") Z ") } ?? true
+        }
+        while !isGone(), ContinuousClock.now - began < .seconds(60) { sched_yield() }
+        #expect(isGone())
     }
 
     @Test func `a run that ends does not wait for it`() {

@@ -30,6 +30,25 @@ import Testing
         #expect(order.fault == nil)
     }
 
+    @Test func `an order is one line`() throws {
+        let order = try #require(
+            HostOrder(line: "stale-services times=2 module=m lacks=2556 adapter=hci1")
+        )
+        #expect(
+            order.fault
+                == HostFault(
+                    .staleServices,
+                    times: 2,
+                    module: "m",
+                    lacking: GATTUUID(short: 0x2556)
+                )
+        )
+        #expect(
+            HostOrder(line: "plug-in as=hci3")?.incident == .plugIn(adapter: "hci0", as: "hci3")
+        )
+        #expect(HostOrder(line: "restart after=2s")?.incident == .restart(after: .seconds(2)))
+    }
+
     @Test func `a fault is used up by the module it is meant for`() {
         var faults = HostFaults([HostFault(.connectAborted, times: 2, module: "a")])
         #expect(faults.happens(.connectAborted, to: ["b"]) == nil)
@@ -84,10 +103,7 @@ import Testing
                     )
                 )
             }
-            _ = try await call(
-                "SetFault",
-                [.string("connect-aborted"), .properties(["times": .uint32(1)])]
-            )
+            _ = try await call("Order", [.string("connect-aborted times=1")])
             #expect(try await call("Faults") == [.strings(["connect-aborted"])])
             let peer = try await bench.central.withScan(
                 ScanFilter(companies: [ContractPeer.company])
@@ -101,16 +117,15 @@ import Testing
                 )
             }
             #expect(try await call("Faults") == [.strings([])])
-            _ = try await call(
-                "Cause",
-                [.string("restart"), .properties(["after": .uint32(50)])]
-            )
-            await #expect(throws: BusError.self) {
-                _ = try await call("Cause", [.string("earthquake"), .properties([:])])
+            _ = try await call("Order", [.string("restart after=50ms")])
+            for line in [
+                "earthquake", "deaf x=1", "deaf times=0", "restart after=2", "link-lost", "",
+            ] {
+                await #expect(throws: BusError.self) {
+                    _ = try await call("Order", [.string(line)])
+                }
             }
-            await #expect(throws: BusError.self) {
-                _ = try await call("SetFault", [.string("deaf"), .properties(["x": .byte(1)])])
-            }
+            #expect(try await call("Faults") == [.strings([])])
             await client.close()
         }
     }

@@ -15,12 +15,17 @@ import Testing
         return try #require((json as? [String: Any])?["sha256"] as? String)
     }
 
-    private func prepare(_ program: Program, image: String, version: String) throws {
+    private func prepare(
+        _ program: Program,
+        image: String,
+        version: String,
+        rollout: String = "smp"
+    ) throws {
         try program.write(image, Self.image(image))
         try program.write(
             "rollout.yaml",
             """
-            name: smp
+            name: \(rollout)
             vehicles:
               - {id: one, serial: ym-0001, family: mcumgr}
               - {id: two, serial: ym-0002, family: mcumgr}
@@ -64,6 +69,33 @@ import Testing
             second.lastLine
                 == "rollout=smp ok=0 current=3 deferred=0 unreachable=0 failed=0 exit=0"
         )
+    }
+
+    /// Each module runs from the slot that the update before has left free.
+    @Test func `of a package with one file a slot each module gets the one for its free slot`()
+        throws
+    {
+        let program = try Program()
+        try program.write(
+            "depot.yaml",
+            """
+            name: smp
+            modules:
+              - {serial: ym-0001, family: mcumgr, bootloader: direct-xip, count: 3}
+
+            """
+        )
+        let line = ["run", "rollout.yaml", "--simulate", "depot.yaml", "--state", program.state]
+        try prepare(program, image: "xip-2.0.zip", version: "2.0.0")
+        let first = try program.run(line)
+        #expect(first.status == 0, "\(first.output.suffix(600)) \(first.errors.suffix(900))")
+        #expect(first.lastLine.contains("ok=3 current=0"))
+        try prepare(program, image: "xip-2.1.zip", version: "2.1.0", rollout: "smp-2")
+        let second = try program.run(line)
+        #expect(second.status == 0, "\(second.output.suffix(600)) \(second.errors.suffix(900))")
+        #expect(second.lastLine.contains("ok=3 current=0"))
+        let again = try program.run(line)
+        #expect(again.lastLine.contains("ok=0 current=3"))
     }
 
     @Test func `what the bootloader refuses or takes back is a failure`() throws {

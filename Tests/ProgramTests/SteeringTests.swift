@@ -90,6 +90,90 @@ import Testing
         #expect(second.errors.contains("waits for the window"))
     }
 
+    @Test func `editing everything does not change a rollout that is paused`() throws {
+        let program = try program(
+            6,
+            rollout: "{waves: [2, 2, rest], between-waves: {ask: true}}"
+        )
+        #expect(try run(program).status == 12)
+        func plan() throws -> String {
+            let status = try program.run(["status", "--json", "--state", program.state])
+            let document = try JSONSerialization.jsonObject(with: Data(status.output.utf8))
+            return try #require((document as? [String: Any])?["plan"] as? String)
+        }
+        let frozen = try plan()
+        // Other steps, other waves, other vehicles, and no pause any more.
+        let edited = manifest("{waves: [rest]}").replacingOccurrences(
+            of: "[{update: city}]",
+            with: "[{read: odometer}]"
+        )
+        try program.write("steered.yaml", edited)
+        let fleet = program.folder.path + "/fleet.csv"
+        let rows = try String(contentsOfFile: fleet, encoding: .utf8).split(separator: "\n")
+        try program.write("fleet.csv", rows.dropLast(2).joined(separator: "\n") + "\n")
+        _ = try program.run(["resume", "--state", program.state])
+        let second = try run(program)
+        #expect(second.status == 12, "the pause of then holds: \(second.output)")
+        #expect(second.errors.contains("steered.yaml has changed since the rollout steered"))
+        #expect(try plan() == frozen)
+        _ = try program.run(["resume", "--state", program.state])
+        let third = try run(program)
+        #expect(third.status == 0)
+        // All six, and updated: by the plan of then.
+        #expect(third.lastLine.contains("ok=2 current=4"), "\(third.lastLine)")
+        #expect(try plan() == frozen)
+        // It is over: what stands in the file now begins.
+        let anew = try run(program)
+        #expect(anew.lastLine.contains("ok=4"), "\(anew.lastLine)")
+        #expect(try plan() != frozen)
+    }
+
+    @Test func `a plan tells its time by what earlier runs have measured`() throws {
+        let program = try program(8, rollout: "{}", depot: "link: {interval: 45ms}\n")
+        func plan(_ file: String) throws -> [String: Any] {
+            let result = try program.run(
+                ["plan", file, "--simulate", "depot.yaml", "--json", "--state", program.state]
+            )
+            let document = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+            return try #require(document as? [String: Any])
+        }
+        func grounds(_ plan: [String: Any]) throws -> [String] {
+            try #require(plan["vehicles"] as? [[String: Any]]).compactMap {
+                $0["estimate"] as? String
+            }
+        }
+        let before = try plan("steered.yaml")
+        #expect(try Set(grounds(before)) == ["assumed"])
+        // Two of eight are updated.
+        #expect(try run(program, "--limit", "v1", "--limit", "v2").status == 0)
+        let night = Program.repository.appending(path: "manifests/night/city-4.13.0.zip")
+        try FileManager.default.copyItem(
+            at: night,
+            to: URL(filePath: program.folder.path + "/city-4.13.0.zip")
+        )
+        let next = manifest("{}").replacingOccurrences(of: "name: steered", with: "name: next")
+            .replacingOccurrences(of: "demo/city-4.12.0.zip", with: "city-4.13.0.zip")
+            .replacingOccurrences(
+                of: "7505fe5b8af2bb43117d294cd35b8eebf17838e5390865a4b031c76da50094cf",
+                with: "940ee3f5d9a2f69758fc597633bcefdea073cd4bef89b9fad226ce5d117493b5"
+            )
+            .replacingOccurrences(of: "\"4.12.0\"", with: "\"4.13.0\"")
+        try program.write("next.yaml", next)
+        let after = try plan("next.yaml")
+        #expect(
+            try grounds(after)
+                == ["vehicle", "vehicle", "model", "model", "model", "model", "model", "model"]
+        )
+        let foreseen = try #require(after["seconds"] as? Double)
+        let result = try program.run([
+            "run", "next.yaml", "--simulate", "depot.yaml", "--json", "--state", program.state,
+        ])
+        #expect(result.status == 0)
+        let document = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+        let took = try #require((document as? [String: Any])?["seconds"] as? Double)
+        #expect((0.75...1.33).contains(foreseen / took), "\(foreseen) s foreseen, \(took) s taken")
+    }
+
     @Test func `worst wins: a failure before a window that closed`() throws {
         let program = try program(
             6,

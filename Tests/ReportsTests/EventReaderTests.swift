@@ -47,6 +47,17 @@ import Wire
             .stateChanged(a, .acting, adapter: nil, detail: nil),
             .inspected(a, version: nil, facts: []),
             .stepEnded(a, StepResult(2, "command: lock", .inDoubt, facts: [Fact("x", "ü\"\n")])),
+            .vehicleEnded(
+                b,
+                Verdict(
+                    outcome: .deferred,
+                    message: "m",
+                    attempts: 1,
+                    bytesSent: .zero,
+                    took: .milliseconds(7),
+                    problems: [Problem(check: "speed", measured: "3", required: "== 0")]
+                )
+            ),
             .notice(Notice(.replaced, wave: 1, of: 3, vehicle: a, vehicles: [b], "is away")),
             .runEnded(end),
         ]

@@ -254,12 +254,7 @@ extension InterruptionBench {
                 type: nil,
                 variant: nil,
                 allowsDowngrade: false,
-                parts: [
-                    FirmwarePart(
-                        firmware: file.bytes,
-                        digest: SHA256Digest(bytes: file.image.hash)
-                    )
-                ]
+                parts: [FirmwarePart(firmware: file.bytes)]
             )
         )
     }

@@ -35,7 +35,7 @@ import Wire
                         0,
                         of: order,
                         pace: 0,
-                        isBegun: false,
+                        from: .fresh,
                         unless: { false },
                         progress: { _ in }
                     )
@@ -53,6 +53,7 @@ import Wire
         let limit = 0.05
         #endif
         #expect(perMebibyte <= limit, "\(perMebibyte) s of processor for each MiB")
+        print("Secure DFU: \(perMebibyte) s of processor for each MiB")
     }
 
     /// Of this thread, on which a simulation runs as a whole.

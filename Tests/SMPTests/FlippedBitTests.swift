@@ -67,40 +67,4 @@ import Wire
         server.restarted()
         return server.facts.images[0].active != old
     }
-
-    @Test func `a damaged file that gets as far as the radio is not a success`() throws {
-        // As by a fault of our own: the goal says what the file should have been.
-        let file = try MCUbootFile(fixture("tiny.img"))
-        var bench = try Bench()
-        bench.imageCapacity = 16_384
-        let goal = try #require(SMPGoal(parts: [.init(image: 0, candidates: [.init(file)])]))
-        for bit in 0..<file.bytes.count * 8 {
-            var bytes = file.bytes
-            bytes[bit / 8] ^= 1 << (bit % 8)
-            let result = try bench.update(goal, files: [[bytes]])
-            guard case .failed = result.ending else {
-                Issue.record("bit \(bit): \(result)")
-                continue
-            }
-            #expect(result.running[0].version == FirmwareVersion(1, 0))
-        }
-    }
-
-    @Test(arguments: ["tiny.img", "signed.img", "large.img"])
-    func `images of imgtool are installed`(name: String) throws {
-        let file = try MCUbootFile(fixture(name))
-        var bench = try Bench()
-        if name == "signed.img" { bench.plan.rules.key = try fixture("public-key.der") }
-        let result = try bench.update([file])
-        #expect(result.ending == .installed, "\(result)")
-        #expect(result.running[0].hash == file.image.hash)
-        #expect(result.running[0].version == file.image.version)
-    }
-
-    @Test func `an image with a key that the module does not know is refused`() throws {
-        var bench = try Bench()
-        bench.plan.rules.key = try fixture("public-key.der")
-        let result = try bench.update([try MCUbootFile(fixture("wrong-key.img"))])
-        #expect(result.ending == .failed(.refusedByBootloader(image: 0)))
-    }
 }

@@ -4,6 +4,7 @@ import Images
 import Marked
 import Modules
 import Radio
+import Samples
 import Sessions
 import Simulation
 import Testing
@@ -116,7 +117,7 @@ import Wire
         let path = FileManager.default.temporaryDirectory
             .appending(path: "memory-\(UInt64.random(in: 0 ... .max))").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let image = try sample(size: 5_000)
+        let image = try MCUbootFile.sample(size: 5_000)
         let settings = try #require(SMPSettings(frameLength: 384, window: 3))
         let first = try SimulatedDepot(try #require(file), memoryPath: path)
         let ending = try onLink(first) { (client) async throws(RadioError) in

@@ -3,6 +3,7 @@ import Foundation
 import Images
 import Modules
 import Radio
+import Samples
 import Sessions
 import Simulation
 import Testing
@@ -105,7 +106,7 @@ import Wire
     /// Image bytes a second from the first piece to the last answer.
     private func measure(_ link: Case) throws -> Double {
         let simulation = Simulation(seed: 1)
-        let file = try sample(size: 400_000)
+        let file = try MCUbootFile.sample(size: 400_000)
         let result = try simulation.run { () async -> Result<Double, RadioError> in
             await simulation.air.addAdapter("hci0")
             guard let serial = Serial("ym-0001") else { return .failure(.timedOut) }

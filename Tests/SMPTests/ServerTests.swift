@@ -1,5 +1,6 @@
 import Domain
 import Images
+import Samples
 import Simulation
 import Testing
 import Wire
@@ -8,7 +9,7 @@ import Wire
 @Suite struct SMPServerTests {
     private typealias Server = SMPServer<VolatileMemory>
 
-    private static let image = (try? sample(size: 2_000).bytes) ?? []
+    private static let image = (try? MCUbootFile.sample(size: 2_000).bytes) ?? []
 
     private func server(
         images: Int = 1,
@@ -339,7 +340,7 @@ import Wire
     @Test(arguments: [[0, 1], [1, 0]])
     func `marked after the main image, another one is passed over`(order: [Int]) throws {
         var server = server(images: 2)
-        let images = [Self.image, try sample(size: 1_500, seed: 5).bytes]
+        let images = [Self.image, try MCUbootFile.sample(size: 1_500, seed: 5).bytes]
         for number in [0, 1] { upload(&server, images[number], number: number) }
         for number in order {
             ask(&server, .setState(hash: try hash(images[number]), isConfirmed: false))

@@ -89,12 +89,13 @@ package protocol ImageReceiver: AnyObject {
     func probe(_ order: UpdateOrder) async throws(ModuleError) -> UpdateProbe
 
     /// Sends what is missing of one part, more cautiously at a higher pace; `progress` hears of
-    /// every byte more that the module acknowledges. `isBegun` says that it had some of it once.
+    /// every byte more that the module acknowledges. `start` says
+    /// what is known of the beginning.
     func transfer(
         _ part: Int,
         of order: UpdateOrder,
         pace: Int,
-        isBegun: Bool,
+        from start: TransferStart,
         unless isStopped: @Sendable () -> Bool,
         progress: (UploadProgress) async -> Void
     ) async throws(ModuleError) -> TransferEnd
@@ -117,6 +118,14 @@ package struct UploadProgress: Sendable, Equatable {
     package init(acknowledged: Int, resumedFrom: Int) {
         self.acknowledged = acknowledged
         self.resumedFrom = resumedFrom
+    }
+
+    /// No further than a size: of a part's variants the largest stands for all.
+    func clamped(to size: Int) -> UploadProgress {
+        UploadProgress(
+            acknowledged: min(acknowledged, size),
+            resumedFrom: min(resumedFrom, size)
+        )
     }
 }
 

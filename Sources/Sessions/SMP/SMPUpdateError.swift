@@ -1,4 +1,5 @@
 package import Domain
+package import Wire
 
 /// Why an update over SMP was not, or not for good.
 package enum SMPUpdateError: Error, Hashable, Sendable {
@@ -18,36 +19,25 @@ package enum SMPUpdateError: Error, Hashable, Sendable {
     case corrupted(image: Int)
     /// It is all there, but the device does not list it.
     case notListed(image: Int)
-    /// Another image waits to be started or tried, and does not go away.
+    /// Another image waits to be started, or is on trial: the module was restarted out of it.
     case occupied
     /// The device does not restart though told to.
     case noRestart
-    /// It was not heard again after its restart.
-    case noReturn
-    /// The bootloader did not start the image, and removed it.
-    case refusedByBootloader(image: Int)
     /// It ran, or should have, and gave way to the old one.
     case reverted(image: Int)
     /// It runs, but not as it should, and cannot be taken back.
     case unhealthy
-    /// It ran, but not as it should, and the old one is back.
-    case takenBack
     /// The device does not confirm the image that runs.
-    case notConfirmed
-    /// The link broke so often without a byte more.
-    case interrupted(Int, String)
+    case notConfirmed(SMPFault?)
 
     package var failureClass: FailureClass {
         switch self {
         case .ask(let error): error.failureClass
         case .upload(let error): error.failureClass
-        case .tooLarge, .noSlot, .noFile, .notNewer, .dependency, .refusedByBootloader,
-            .occupied:
-            .rejected
-        case .corrupted, .interrupted: .transient
+        case .tooLarge, .noSlot, .noFile, .notNewer, .dependency: .rejected
+        case .corrupted, .occupied: .transient
         case .notListed, .noRestart, .notConfirmed, .unhealthy: .device
-        case .noReturn: .noReturn
-        case .reverted, .takenBack: .rolledBack
+        case .reverted: .rolledBack
         }
     }
 }
@@ -70,18 +60,14 @@ extension SMPUpdateError: CustomStringConvertible {
         case .corrupted(let image): "image \(image) arrived damaged, by the module's own check"
         case .notListed(let image):
             "image \(image) is all there, but the module does not list it"
-        case .occupied: "another image waits in the module and does not go away"
+        case .occupied: "another image waits in the module, which was restarted to be rid of it"
         case .noRestart: "the module does not restart"
-        case .noReturn: "the module was not heard again after its restart"
-        case .refusedByBootloader(let image):
-            "the bootloader refused image \(image): its signature or version is not to its liking"
         case .reverted(let image):
             "image \(image) was started, was not confirmed, and the old one runs again"
         case .unhealthy: "the new image runs but is not healthy, and cannot be taken back"
-        case .takenBack: "the new image was not healthy; the old one runs again"
-        case .notConfirmed: "the module does not confirm the image that runs"
-        case .interrupted(let count, let cause):
-            "the update broke \(count) times without getting on: \(cause)"
+        case .notConfirmed(let fault):
+            "the module does not confirm the image that runs"
+                + (fault.map { ": \($0)" } ?? "")
         }
     }
 }

@@ -6,8 +6,8 @@ package struct Observation: Equatable, Sendable {
     package let ongoing: Bool
     /// Nil when it could not be read.
     package let version: FirmwareVersion?
-    /// By what the module names what runs; nil when it does not.
-    package let digest: SHA256Digest?
+    /// It runs this very build, by the names that it has for what runs; nil where it has none.
+    package let isBuild: Bool?
     /// Nil when the module does not count its starts.
     package let bootCount: UInt32?
     /// Since its start, nil when the module does not say.
@@ -29,7 +29,7 @@ package struct Observation: Equatable, Sendable {
     package init(
         ongoing: Bool,
         version: FirmwareVersion?,
-        digest: SHA256Digest? = nil,
+        isBuild: Bool? = nil,
         bootCount: UInt32? = nil,
         uptime: Duration? = nil,
         isConfirmed: Bool? = nil,
@@ -37,7 +37,7 @@ package struct Observation: Equatable, Sendable {
     ) {
         self.ongoing = ongoing
         self.version = version
-        self.digest = digest
+        self.isBuild = isBuild
         self.bootCount = bootCount
         self.uptime = uptime
         self.isConfirmed = isConfirmed
@@ -78,7 +78,7 @@ package struct SettleMachine: Equatable, Sendable {
     /// A version, when it was first read, and how often since.
     package struct Reading: Equatable, Sendable {
         let version: FirmwareVersion
-        let digest: SHA256Digest?
+        let isBuild: Bool?
         var remains: Observation.Remains?
         let since: Moment
         var seenAgain = false
@@ -101,8 +101,6 @@ package struct SettleMachine: Equatable, Sendable {
     static let unreadLimit = 3
 
     package let target: FirmwareVersion
-    /// Which build of that version; nil where modules do not say.
-    package let digest: SHA256Digest?
     package let rules: SettleRules
     /// When a verdict falls, come what may.
     package let deadline: Moment
@@ -115,7 +113,6 @@ package struct SettleMachine: Equatable, Sendable {
     /// Begins or takes up a settling; `deadline` is the one in the journal.
     package init(
         target: FirmwareVersion,
-        digest: SHA256Digest? = nil,
         rules: SettleRules,
         deadline: WallTime,
         now: Moment,
@@ -124,7 +121,6 @@ package struct SettleMachine: Equatable, Sendable {
         targetSeen: Bool = false
     ) {
         self.target = target
-        self.digest = digest
         self.targetSeen = targetSeen
         self.rules = rules
         self.deadline = rules.moment(of: deadline, now: now, wallTime: wallTime)
@@ -228,7 +224,7 @@ package struct SettleMachine: Equatable, Sendable {
 
     private mutating func note(_ seen: Observation, in watch: inout Watch, at now: Moment) {
         watch.ongoing = seen.ongoing
-        if isTarget(seen.version, seen.digest) { targetSeen = true }
+        if isTarget(seen.version, seen.isBuild) { targetSeen = true }
         if let bootCount = seen.bootCount {
             if let before = watch.bootCount, before != bootCount {
                 countRestart()
@@ -257,7 +253,7 @@ package struct SettleMachine: Equatable, Sendable {
         }
         watch.unread = 0
         if let reading = watch.reading {
-            guard reading.version != version || reading.digest != seen.digest else {
+            guard reading.version != version || reading.isBuild != seen.isBuild else {
                 watch.reading?.seenAgain = true
                 watch.reading?.remains = seen.remains
                 return
@@ -267,7 +263,7 @@ package struct SettleMachine: Equatable, Sendable {
         }
         watch.reading = Reading(
             version: version,
-            digest: seen.digest,
+            isBuild: seen.isBuild,
             remains: seen.remains,
             since: now
         )
@@ -283,22 +279,21 @@ package struct SettleMachine: Equatable, Sendable {
 
     private func judged(_ reading: Reading) -> SettleVerdict {
         let version = reading.version
-        if isTarget(version, reading.digest) { return .confirmed(version) }
+        if isTarget(version, reading.isBuild) { return .confirmed(version) }
         // One that came up and fell over before anybody could look has run all the same.
         if targetSeen || reading.remains == .tried { return .rolledBack(to: version) }
-        return reading.remains == .nothing ? .refused(runs: version) : .wrongVersion(version)
+        if reading.remains == .nothing { return .refused(runs: version) }
+        return version == target ? .otherBuild(version) : .wrongVersion(version)
     }
 
-    private func isTarget(_ version: FirmwareVersion?, _ digest: SHA256Digest?) -> Bool {
-        guard version == target else { return false }
-        guard let wanted = self.digest, let digest else { return true }
-        return wanted == digest
+    private func isTarget(_ version: FirmwareVersion?, _ isBuild: Bool?) -> Bool {
+        version == target && isBuild != false
     }
 
     /// When the reading, seen once more unchanged, is to be believed.
     private func restful(_ reading: Reading, in watch: Watch) -> Moment {
         let quiet =
-            isTarget(reading.version, reading.digest)
+            isTarget(reading.version, reading.isBuild)
             ? rules.quiet : max(rules.quiet, rules.wrongVersionGrace)
         return max(
             watch.quietSince.advanced(by: quiet),
@@ -324,7 +319,7 @@ package struct SettleMachine: Equatable, Sendable {
         case .watching(let watch):
             if watch.ongoing { return end(.stillOngoing(nil)) }
             guard let reading = watch.reading else { return end(.noReturn) }
-            let isTarget = isTarget(reading.version, reading.digest)
+            let isTarget = isTarget(reading.version, reading.isBuild)
             return end(isTarget ? .stillOngoing(reading.version) : judged(reading))
         case .ended(let verdict):
             return .finished(verdict)

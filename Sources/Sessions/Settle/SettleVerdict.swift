@@ -8,7 +8,9 @@ package enum SettleVerdict: Equatable, Sendable {
     case noReturn
     /// At rest with another version than the target.
     case wrongVersion(FirmwareVersion)
-    /// The same, and the image is gone from where it lay: the bootloader would not have it.
+    /// At rest with the version, but not with the build of it that it was given.
+    case otherBuild(FirmwareVersion)
+    /// At rest with another version, and the image is gone from where it lay: the bootloader would not have it.
     case refused(runs: FirmwareVersion)
     /// The target version was read after the upload, and then another one.
     case rolledBack(to: FirmwareVersion)
@@ -20,7 +22,7 @@ package enum SettleVerdict: Equatable, Sendable {
         switch self {
         case .confirmed: nil
         case .noReturn, .stillOngoing: .noReturn
-        case .wrongVersion, .refused: .wrongVersion
+        case .wrongVersion, .otherBuild, .refused: .wrongVersion
         case .rolledBack: .rolledBack
         }
     }
@@ -28,7 +30,7 @@ package enum SettleVerdict: Equatable, Sendable {
     package var outcome: Outcome {
         switch self {
         case .confirmed: .succeeded
-        case .noReturn, .wrongVersion, .refused: .failed
+        case .noReturn, .wrongVersion, .otherBuild, .refused: .failed
         case .rolledBack: .rolledBack
         case .stillOngoing: .timedOut
         }
@@ -41,6 +43,8 @@ extension SettleVerdict: CustomStringConvertible {
         case .confirmed(let version): "the module runs \(version)"
         case .noReturn: "the image was complete, and the module did not come back in time"
         case .wrongVersion(let found): "the module came back with \(found)"
+        case .otherBuild(let found):
+            "the module came back with \(found), but not with the build of it that was sent"
         case .refused(let found):
             "its bootloader refused the image and removed it; the module came back with \(found)"
         case .rolledBack(let found): "the module ran the new version and went back to \(found)"

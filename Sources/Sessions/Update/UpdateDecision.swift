@@ -8,21 +8,21 @@ package struct ModuleFirmware: Equatable, Sendable {
     package let variant: Int?
     /// The version of the part that the image replaces; nil when it cannot be read.
     package let version: FirmwareVersion?
-    /// By what the module names the image that runs; nil where it does not.
-    package let digest: SHA256Digest?
+    /// It runs this very build, by the names that it has for what runs; nil where it has none.
+    package let isBuild: Bool?
 
     package init(
         family: Family,
         type: Int?,
         variant: Int?,
         version: FirmwareVersion?,
-        digest: SHA256Digest? = nil
+        isBuild: Bool? = nil
     ) {
         self.family = family
         self.type = type
         self.variant = variant
         self.version = version
-        self.digest = digest
+        self.isBuild = isBuild
     }
 }
 
@@ -38,8 +38,6 @@ package struct ImageFirmware: Equatable, Sendable {
     package let variant: Int?
     /// What a module must run, or something newer, before it may have this one.
     package let predecessor: FirmwareVersion?
-    /// By what a module that runs it names it; nil where modules do not.
-    package let digest: SHA256Digest?
 
     package init(
         name: String,
@@ -47,10 +45,8 @@ package struct ImageFirmware: Equatable, Sendable {
         family: Family,
         type: Int? = nil,
         variant: Int? = nil,
-        predecessor: FirmwareVersion? = nil,
-        digest: SHA256Digest? = nil
+        predecessor: FirmwareVersion? = nil
     ) {
-        self.digest = digest
         self.name = name
         self.version = version
         self.family = family
@@ -115,11 +111,8 @@ package enum UpdateDecision: Equatable, Sendable {
             return policy.allowsDowngrade ? .update : .rejected(.unknownVersion(image: image.name))
         }
         if running == image.version {
-            // Two builds may bear one version: where both are named, the name decides.
-            guard let wanted = image.digest, let found = current.digest, wanted != found else {
-                return .alreadyCurrent
-            }
-            return .update
+            // Two builds may bear one version: where the module tells them apart, that decides.
+            return current.isBuild == false ? .update : .alreadyCurrent
         }
         if let needs = image.predecessor, running < needs {
             return .rejected(.tooOld(image: image.name, needs: needs, running: running))

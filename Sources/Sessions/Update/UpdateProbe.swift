@@ -30,6 +30,16 @@ package struct Inspection: Equatable, Sendable {
     }
 }
 
+/// How sending a part begins.
+package enum TransferStart: Equatable, Sendable {
+    /// Nobody knows of anything that the module has of it.
+    case fresh
+    /// The module had some of it once, and may still know it.
+    case begun
+    /// What it has of it is no good.
+    case anew
+}
+
 /// What a module has of an image that is to be sent: the way back into a broken transfer.
 package struct UpdateProbe: Equatable, Sendable {
     /// What is there of one part.

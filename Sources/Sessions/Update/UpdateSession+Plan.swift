@@ -118,8 +118,13 @@ extension UpdateSession {
     }
 
     /// The module has so many bytes of the part; moves the no-progress timer.
-    package mutating func progressed(to offset: Int, at now: Moment) {
+    package mutating func progressed(
+        to offset: Int,
+        resumedFrom resumed: Int = 0,
+        at now: Moment
+    ) {
         guard case .transferring(let part) = state else { return }
+        if resumed > 0 { hasResumed = true }
         let position = goal.size(before: part) + offset
         if position > memory.acknowledged { stallsAt = now.advanced(by: limits.stall) }
         memory.acknowledged = position

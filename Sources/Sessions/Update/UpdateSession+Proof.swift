@@ -22,7 +22,6 @@ extension UpdateSession {
         memory.inBootloader = false
         var machine = SettleMachine(
             target: goal.image.version,
-            digest: goal.image.digest,
             rules: limits.settle,
             deadline: deadline,
             now: now,
@@ -87,10 +86,27 @@ extension UpdateSession {
 
     private mutating func settled(_ verdict: SettleVerdict, at now: Moment) -> Action {
         if memory.stage == .rollingBack { return wentBack(verdict, at: now) }
+        if case .refused = verdict, hasResumed, !sendsAnew, !goal.usesBootloader {
+            return refusedAfterResuming(at: now)
+        }
         guard case .confirmed(let version) = verdict else { return end(.settled(verdict)) }
         if isHeldToHealth { return beginCheck(at: now) }
         if isOnTrial { return beginConfirming(at: now) }
         return end(hasActed || isKnown ? .settled(verdict) : .alreadyCurrent(version))
+    }
+
+    /// Some devices resume into what they have erased, and then have no beginning.
+    private mutating func refusedAfterResuming(at now: Moment) -> Action {
+        sendsAnew = true
+        best = -1
+        memory.stage = .transferring
+        memory.acknowledged = 0
+        memory.interruptions += 1
+        lastCause = UpdateFault(
+            .transient,
+            "the module refused what it had been sent in pieces, so it gets the whole anew"
+        )
+        return exchange(.probing, .probe, at: now)
     }
 
     /// In the bootloader again, where it should run the image.
@@ -162,7 +178,8 @@ extension UpdateSession {
     private mutating func wentBack(_ verdict: SettleVerdict, at now: Moment) -> Action {
         let sentence = complaint ?? "it did not meet its health conditions"
         switch verdict {
-        case .wrongVersion(let version), .refused(let version), .rolledBack(let version):
+        case .wrongVersion(let version), .otherBuild(let version), .refused(let version),
+            .rolledBack(let version):
             return end(.unhealthy(sentence, runs: version, revertible: true))
         case .confirmed where isOnTrial && fruitless < limits.fruitless:
             // It has not heard that it should.

@@ -113,6 +113,10 @@ package struct UpdateSession: Sendable {
     var healthDeadline: Moment?
     /// The link broke while the module was told to run the image.
     var isActivationInDoubt = false
+    /// A part was taken up in the middle, on the module's word that it has the beginning.
+    var hasResumed = false
+    /// What was taken up in the middle was no good: the whole is sent.
+    var sendsAnew = false
     /// Whether this session has changed anything in the module.
     var hasActed = false
 
@@ -133,10 +137,11 @@ package struct UpdateSession: Sendable {
         best = memory.acknowledged > 0 ? memory.acknowledged : -1
     }
 
-    /// Whether the module once had something of the part that is sent, and may still know it.
-    package var hasBegunPart: Bool {
-        guard case .transferring(let part) = state else { return false }
-        return best > goal.size(before: part)
+    /// What is known of the beginning of the part that is sent.
+    package var transferStart: TransferStart {
+        guard case .transferring(let part) = state else { return .fresh }
+        if sendsAnew { return .anew }
+        return best > goal.size(before: part) ? .begun : .fresh
     }
 
     /// When `tick` is due at the latest; nil before the beginning and at the end.

@@ -41,6 +41,7 @@ final class AirPublication {
     /// A visitor has subscribed: it is the one central, and the advertisement ends.
     func subscribed(_ visit: AirVisit) {
         guard let waiter, waiter.isOpen else { return visit.end() }
+        visits = visits.filter { $0.value.isUp }
         visits[visit.number] = visit
         self.waiter = nil
         waiter.resume(.success(AirVisit.Handle(number: visit.number)))

@@ -31,7 +31,10 @@ package final class HostAdapter {
         guard !on else { return }
         for link in adapter.links { link.end() }
         stopListening()
-        world.endPublications(on: name, .adapterOff)
+        // The services stay registered: only who visits them is gone.
+        for publication in world.publications where publication.adapter == name {
+            publication.end(.adapterOff)
+        }
     }
 
     /// Tells of every advertisement until `stopListening`.

@@ -14,6 +14,37 @@ package struct HostOrder: Sendable, Equatable {
 
     package init(_ name: String) { self.name = name }
 
+    /// As one line: the name, and options as in `times=3 module=00a0000000000001 after=2s`.
+    ///
+    /// Nil for an option that there is not, or whose value makes no sense.
+    package init?(line: String) {
+        let words = line.split(separator: " ")
+        guard let first = words.first else { return nil }
+        name = String(first)
+        for word in words.dropFirst() {
+            let parts = word.split(separator: "=", maxSplits: 1).map { String($0) }
+            guard parts.count == 2 else { return nil }
+            switch parts[0] {
+            case "module": module = parts[1]
+            case "adapter": adapter = parts[1]
+            case "as": newName = parts[1]
+            case "times":
+                guard let number = Int(parts[1]), number > 0 else { return nil }
+                times = number
+            case "links":
+                guard let number = Int(parts[1]), (0...20).contains(number) else { return nil }
+                links = number
+            case "after":
+                guard let time = Duration(text: parts[1]), time >= .zero else { return nil }
+                after = time
+            case "lacks":
+                guard let uuid = GATTUUID(parts[1]) else { return nil }
+                lacking = uuid
+            default: return nil
+            }
+        }
+    }
+
     /// Names of all incidents, sorted.
     package static let incidents = [
         "block", "central-leaves", "connect-elsewhere", "drop-device", "link-limit", "link-lost",

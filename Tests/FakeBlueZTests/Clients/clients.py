@@ -17,7 +17,7 @@ import time
 
 NOTIFY = "430f2ea3-c765-4051-9134-a341254cfd00"
 WRITE = "906ee7e0-d8db-44f3-af54-6b0dfcecdf1c"
-SMP = "da2e7828-fbce-4e01-ae9e-260597640c4a"
+SMP = "da2e7828-fbce-4e01-ae9e-261174997c48"
 
 
 async def scan(seconds):
@@ -64,6 +64,8 @@ async def gone(name):
     link = await client(name, lambda _: lost.set())
     await link.connect()
     print("connected", flush=True)
+    await link.start_notify(SMP, lambda _, data: None)
+    await link.write_gatt_char(SMP, b"?", response=False)
     await asyncio.wait_for(lost.wait(), 20)
     print("lost")
 
@@ -77,7 +79,7 @@ async def update(name, path):
 
     image = open(path, "rb").read()
     client = SMPClient(SMPBLETransport(), name)
-    await client.connect(timeout_s=10)
+    await client.connect(10)
     began = time.monotonic()
     async for _ in client.upload(image, slot=0, first_timeout_s=20):
         pass
@@ -88,10 +90,10 @@ async def update(name, path):
     state = await client.request(ImageStatesWrite(hash=fresh.hash))
     assert success(state), state
     await client.request(ResetWrite())
-    await client.disconnect()
+    # The restart ends the link, and the new image is put in its place.
     await asyncio.sleep(8)
     client = SMPClient(SMPBLETransport(), name)
-    await client.connect(timeout_s=10)
+    await client.connect(10)
     state = await client.request(ImageStatesRead())
     assert success(state), state
     active = [entry for entry in state.images if entry.slot == 0][0]

@@ -68,3 +68,29 @@ package("bare-hex.zip", [("tiny.img", "application", "0", {})], """{
   "board": "thingy52 0x1F", "load_address": 0xC000, "version_MCUBOOT": "1.2.3+45", "modtime": "1" } ] }
 """ % os.path.getsize("tiny.img"))
 END
+
+# The same for modules that run images where they lie: one file a slot.
+for seed in 5 6 7 8; do payload 700 $seed $seed.bin; done
+sign --header-size 0x20 --version 2.0.0 "$work/5.bin" "$work/slot0-2.0.img"
+sign --header-size 0x20 --version 2.0.0 "$work/6.bin" "$work/slot1-2.0.img"
+sign --header-size 0x20 --version 2.1.0 "$work/7.bin" "$work/slot0-2.1.img"
+sign --header-size 0x20 --version 2.1.0 "$work/8.bin" "$work/slot1-2.1.img"
+python3 - "$work" <<'END'
+import json, os, sys, zipfile
+work = sys.argv[1]
+for version in ("2.0", "2.1"):
+    with zipfile.ZipFile(f"xip-{version}.zip", "w", zipfile.ZIP_DEFLATED) as zip:
+        def add(arc, data):
+            info = zipfile.ZipInfo(arc, (2026, 1, 5, 22, 0, 0))
+            info.external_attr = 0o644 << 16
+            info.compress_type = zipfile.ZIP_DEFLATED
+            zip.writestr(info, data)
+        names = [f"slot{slot}-{version}.img" for slot in (0, 1)]
+        add("manifest.json", json.dumps({"format-version": 1, "time": 1767650400, "name": "sample",
+            "files": [dict(type="application", board="nrf52840dk", soc="nRF52840", file=name,
+                size=os.path.getsize(f"{work}/{name}"), modtime="1767650400", image_index="0",
+                slot=str(slot), **{"version_MCUBOOT+XIP": version + ".0"})
+                for slot, name in enumerate(names)]}, indent=4))
+        for name in names:
+            add(name, open(f"{work}/{name}", "rb").read())
+END

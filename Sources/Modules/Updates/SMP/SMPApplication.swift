@@ -31,18 +31,27 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
 
     package func inspect(_ order: UpdateOrder) async throws(ModuleError) -> Inspection {
         let list = try await survey().list
-        let main = list.active(order.mainImage)
         return Inspection(
             firmware: ModuleFirmware(
                 family: .mcumgr,
                 type: nil,
                 variant: nil,
-                version: main?.version
+                version: list.active(order.mainImage)?.version,
+                isBuild: try isBuild(order, list)
             ),
             isConfirmed: order.images.allSatisfy { image in
                 list.active(image)?.flags.contains(.confirmed) ?? true
             }
         )
+    }
+
+    /// Whether all that the order is about runs, each image by its hash; nil when it is about none.
+    private func isBuild(
+        _ order: UpdateOrder,
+        _ list: SMPImageList
+    ) throws(ModuleError) -> Bool? {
+        guard !order.parts.isEmpty else { return nil }
+        return try order.goal().parts.allSatisfy { SMPStanding($0, in: list).isRunning }
     }
 
     package func observe(
@@ -61,7 +70,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         return Observation(
             ongoing: false,
             version: main?.version,
-            digest: main?.hash.flatMap { SHA256Digest(bytes: $0) },
+            isBuild: try isBuild(order, found.list),
             isConfirmed: order.images.allSatisfy { image in
                 found.list.active(image)?.flags.contains(.confirmed) ?? true
             },
@@ -76,9 +85,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         case .trying, .installed: return nil
         case .absent: return .nothing
         case .staged(let staged):
-            if staged.flags.contains(.pending) || staged.flags.contains(.permanent) {
-                return .waiting
-            }
+            if staged.isMarked { return .waiting }
             return found.canRevert && main.canRevert ? .tried : nil
         }
     }
@@ -98,8 +105,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
             switch SMPStanding(wanted, in: list) {
             case .trying, .installed: return .running
             case .staged(let staged):
-                let isMarked = staged.flags.contains(.pending)
-                return isMarked || staged.flags.contains(.permanent) ? .pending : .whole
+                return staged.isMarked ? .pending : .whole
             case .absent:
                 isForeign = isForeign || !list.others(part.image).isEmpty
                 return .none
@@ -112,63 +118,75 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         _ part: Int,
         of order: UpdateOrder,
         pace: Int,
-        isBegun: Bool,
+        from start: TransferStart,
         unless isStopped: @Sendable () -> Bool,
         progress: (UploadProgress) async -> Void
     ) async throws(ModuleError) -> TransferEnd {
         let goal = try order.goal()
-        let image = order.parts[part].image
-        var memory = SMPMemory()
+        let (image, size) = (order.parts[part].image, order.parts[part].size)
+        var start = start
+        var (isSent, isErased) = (false, false)
         for _ in 0..<Self.stepLimit {
             let found = try await survey()
-            guard let wanted = goal.parts.first(where: { $0.image == image }),
-                SMPStanding(wanted, in: found.list) == .absent
-            else { return .finished(linkHolds: true) }
-            switch SMPStep.next(goal, found, memory, bringing: image) {
-            case .upload(_, _, let uploadID):
+            switch SMPStep.next(goal, found, bringing: image) {
+            case .done, .mark: return .finished(linkHolds: true)
+            case .upload where isSent:
+                // It is all there, and not listed: whatever it is, it has to go.
+                guard !isErased else { throw .smp(.notListed(image: image)) }
+                try await erase(image, found)
+                (isSent, isErased, start) = (false, true, .anew)
+            case .upload(let variant, let uploadID):
                 let ending = try await upload(
-                    order.parts[part].firmware,
+                    order.parts[part].variants[variant].firmware,
                     as: uploadID,
-                    resumes: !memory.anew.contains(image),
-                    isBegun: isBegun,
+                    from: start,
                     found,
                     pace,
-                    isStopped,
-                    progress
-                )
+                    isStopped
+                ) { (heard: UploadProgress) async in
+                    await progress(heard.clamped(to: size))
+                }
                 switch ending {
                 case .stopped: return .stopped
-                case .finished: memory.uploaded.insert(image)
+                case .finished(matches: false):
+                    guard !isErased else { throw .smp(.corrupted(image: image)) }
+                    try await erase(image, found)
+                    (isErased, start) = (true, .anew)
+                case .finished: isSent = true
                 case .failed(.refused(.image(.noFreeSlot))) where found.canRevert:
-                    try await restart()
-                    throw .radio(.linkLost)
+                    return try await clear()
                 case .failed(let error): throw .smp(.upload(error))
                 }
-            case .erase(_, let slot):
-                _ = try await ask(.erase(slot: slot), limit: Self.eraseLimit, tries: 1)
-                memory.erased.insert(image)
-                memory.anew.insert(image)
-                memory.uploaded.remove(image)
-            case .restart:
-                // Somebody's image is tried or waits to be: a restart ends that.
-                try await restart()
-                throw .radio(.linkLost)
+            case .restart: return try await clear()
             case .fail(let error): throw .smp(error)
-            case .mark, .checkHealth, .confirm, .done: return .finished(linkHolds: true)
             }
         }
         throw .smp(.notListed(image: image))
     }
 
+    private func erase(_ image: Int, _ found: SMPFindings) async throws(ModuleError) {
+        // Whatever it says to that: without a digest the upload that follows begins anew.
+        _ = try await ask(
+            .erase(slot: 2 * image + found.list.freeSlot(of: image)),
+            limit: Self.eraseLimit,
+            tries: 1
+        )
+    }
+
+    /// Somebody's image is tried, or waits to be: a restart ends that.
+    private func clear() async throws(ModuleError) -> TransferEnd {
+        try await restart()
+        throw .smp(.occupied)
+    }
+
     private func upload(
         _ file: [UInt8],
         as image: Int,
-        resumes: Bool,
-        isBegun: Bool,
+        from start: TransferStart,
         _ found: SMPFindings,
         _ pace: Int,
         _ isStopped: @Sendable () -> Bool,
-        _ progress: (UploadProgress) async -> Void
+        progress: (UploadProgress) async -> Void
     ) async throws(ModuleError) -> SMPUpload.Ending {
         guard
             let fast = SMPSettings(
@@ -181,8 +199,8 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
             return try await client.upload(
                 file,
                 image: image,
-                sha: resumes ? SHA256.digest(of: file).bytes : nil,
-                isBegun: isBegun,
+                sha: start == .anew ? nil : SHA256.digest(of: file).bytes,
+                isBegun: start == .begun,
                 settings: settings,
                 unless: isStopped,
                 progress: progress
@@ -194,16 +212,14 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
 
     package func activate(_ order: UpdateOrder) async throws(ModuleError) {
         let goal = try order.goal()
-        for _ in 0..<Self.stepLimit {
-            switch SMPStep.next(goal, try await survey(), SMPMemory()) {
+        for _ in 0...2 * goal.parts.count {
+            switch SMPStep.next(goal, try await survey()) {
             case .mark(let hash, let isConfirmed):
-                _ = try await done(.setState(hash: hash, isConfirmed: isConfirmed))
+                try await mark(hash, isConfirmed: isConfirmed)
             case .restart: return try await restart(isCertain: true)
             case .fail(let error): throw .smp(error)
-            case .upload(let part, _, _):
-                throw .smp(.notListed(image: goal.parts[part].image))
-            case .erase(let image, _): throw .smp(.notListed(image: image))
-            case .checkHealth, .confirm, .done: return
+            case .upload: throw .smp(.notListed(image: order.mainImage))
+            case .done: return
             }
         }
         throw .smp(.noRestart)
@@ -228,15 +244,31 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
             if case .refused(let fault) = ending {
                 // Where nothing reverts, what is not confirmed stays all the same.
                 if fault.isNotSupported, !found.canRevert { return }
-                throw .smp(.ask(.refused(fault, "confirming the image")))
+                throw .smp(.notConfirmed(fault))
             }
         }
-        throw .smp(.notConfirmed)
+        throw .smp(.notConfirmed(nil))
     }
 
     package func rollBack(_ order: UpdateOrder) async throws(ModuleError) {
         guard try await survey().canRevert else { throw .smp(.unhealthy) }
         try await restart()
+    }
+
+    private func mark(_ hash: [UInt8], isConfirmed: Bool) async throws(ModuleError) {
+        let ending = try await ask(
+            .setState(hash: hash, isConfirmed: isConfirmed),
+            limit: Self.answerLimit,
+            tries: 3
+        )
+        let what = "marking the image"
+        switch ending {
+        case .answered: return
+        case .refused(let fault): throw .smp(.ask(.refused(fault, what)))
+        case .unanswered: throw .smp(.ask(.noAnswer(what)))
+        case .malformed(let error): throw .smp(.ask(.malformed(error.description, what)))
+        case .link(let failure): throw .smp(.ask(.link(failure)))
+        }
     }
 
     /// Without `isCertain` a link that ends with the request counts as a restart.
@@ -249,8 +281,10 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         )
         if case .refused(let fault) = ending { throw .smp(.ask(.refused(fault, "restarting"))) }
         do throws(RadioError) {
-            try await client.waitForLoss(before: time.now.advanced(by: Self.lossLimit))
+            let limit = time.now.advanced(by: Self.lossLimit)
+            if try await client.isLost(before: limit) { return }
         } catch { throw .radio(error) }
+        throw .smp(.noRestart)
     }
 
     // MARK: Questions
@@ -266,18 +300,6 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
             return findings
         case .failure(.link(.missing(let name))): throw .smp(.ask(.link(.missing(name))))
         case .failure(let error): throw .smp(.ask(error))
-        }
-    }
-
-    private func done(_ request: SMPRequest) async throws(ModuleError) -> SMPReply {
-        let ending = try await ask(request, limit: Self.answerLimit, tries: 3)
-        let what = "marking the image"
-        switch ending {
-        case .answered(let reply): return reply
-        case .refused(let fault): throw .smp(.ask(.refused(fault, what)))
-        case .unanswered: throw .smp(.ask(.noAnswer(what)))
-        case .malformed(let error): throw .smp(.ask(.malformed(error.description, what)))
-        case .link(let failure): throw .smp(.ask(.link(failure)))
         }
     }
 
@@ -306,21 +328,24 @@ extension UpdateOrder {
     func goal() throws(ModuleError) -> SMPGoal {
         var list: [SMPGoal.Part] = []
         for part in parts {
-            let image: MCUbootImage
-            do throws(MCUbootError) {
-                image = try MCUbootImage(part.firmware)
-            } catch { throw .value("image \(part.image) of the order: \(error)") }
-            let candidate = SMPGoal.Candidate(
-                version: image.version,
-                hash: image.hash,
-                size: part.firmware.count,
-                dependencies: image.dependencies
-            )
+            let candidates = try part.variants.map { (variant) throws(ModuleError) in
+                let image: MCUbootImage
+                do throws(MCUbootError) {
+                    image = try MCUbootImage(variant.firmware)
+                } catch { throw ModuleError.value("image \(part.image) of the order: \(error)") }
+                return SMPGoal.Candidate(
+                    slot: variant.slot,
+                    version: image.version,
+                    hash: image.hash,
+                    size: variant.firmware.count,
+                    dependencies: image.dependencies
+                )
+            }
             // Only the main processor's bootloader has an old image to go back to.
             list.append(
                 SMPGoal.Part(
                     image: part.image,
-                    candidates: [candidate],
+                    candidates: candidates,
                     canRevert: part.image == 0
                 )
             )

@@ -173,11 +173,6 @@ package final class SMPClient {
         )
     }
 
-    /// Returns when the link is lost, or at the deadline.
-    package func waitForLoss(before deadline: Moment) async throws(RadioError) {
-        _ = try await isLost(before: deadline)
-    }
-
     /// Whether the link breaks before this moment; what the module says meanwhile is passed over.
     package func isLost(before deadline: Moment) async throws(RadioError) -> Bool {
         do throws(RadioError) {

@@ -45,7 +45,7 @@ package final class SecureDFUReceiver: ImageReceiver {
         _ part: Int,
         of order: UpdateOrder,
         pace: Int,
-        isBegun: Bool,
+        from start: TransferStart,
         unless isStopped: @Sendable () -> Bool,
         progress: (UploadProgress) async -> Void
     ) async throws(ModuleError) -> TransferEnd {

@@ -1,4 +1,4 @@
-import DBus
+package import DBus
 import Domain
 import Glibc
 import RadioContract
@@ -7,45 +7,47 @@ import Threads
 /// A bluetoothd in miniature with one peer and one visitor, told what to do wrong.
 ///
 /// What it does right it does as version 5.66 is known to: order of signals, names of errors.
-actor ScriptedBlueZ {
+package actor ScriptedBlueZ {
     /// How one call of `Connect` goes.
-    enum Connecting: Sendable {
+    package enum Connecting: Sendable {
         case works, refused(String), silent, successWithoutLink, inProgress, unknownObject
         /// Connected for a moment, and then reported as aborted.
         case brief
     }
 
     /// What is to go wrong; each list is used up call by call.
-    struct Script: Sendable {
-        var connecting: [Connecting] = []
-        var startErrors: [ErrorReply?] = []
-        var stopErrors: [ErrorReply?] = []
-        var acquireWriteErrors: [ErrorReply?] = []
-        var acquireNotifyErrors: [ErrorReply?] = []
-        var requestErrors: [ErrorReply?] = []
-        var advertisementErrors: [ErrorReply?] = []
+    package struct Script: Sendable {
+        package var connecting: [Connecting] = []
+        package var startErrors: [ErrorReply?] = []
+        package var stopErrors: [ErrorReply?] = []
+        package var acquireWriteErrors: [ErrorReply?] = []
+        package var acquireNotifyErrors: [ErrorReply?] = []
+        package var requestErrors: [ErrorReply?] = []
+        package var advertisementErrors: [ErrorReply?] = []
         /// Connections whose services are never found.
-        var unresolved = 0
+        package var unresolved = 0
         /// Whether advertisements are heard at all.
-        var isDeaf = false
+        package var isDeaf = false
         /// Whether a characteristic is missing, as from an old cache.
-        var hidesStore = false
-        var mtu = 247
-        var hasSockets = true
-        var visitorMTU: UInt16 = 185
-        var isBonded = false
+        package var hidesStore = false
+        package var mtu = 247
+        package var hasSockets = true
+        package var visitorMTU: UInt16 = 185
+        package var isBonded = false
         /// Advertisers beside the peer, five times a second each.
-        var crowd = 0
+        package var crowd = 0
     }
 
-    nonisolated let loop: EventLoop
-    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-    nonisolated let address: BusAddress
+    package nonisolated let loop: EventLoop
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        loop.asUnownedSerialExecutor()
+    }
+    package nonisolated let address: BusAddress
 
-    var script = Script()
-    private(set) var calls: [String: Int] = [:]
-    private(set) var filters: [[String: DBusValue]] = []
-    private(set) var written: [[UInt8]] = []
+    package var script = Script()
+    package private(set) var calls: [String: Int] = [:]
+    package private(set) var filters: [[String: DBusValue]] = []
+    package private(set) var written: [[UInt8]] = []
     private var connection: Connection?
     private var isPowered = true
     private var discoverers: Set<String> = []
@@ -71,21 +73,21 @@ actor ScriptedBlueZ {
         let write: PeerSocket?
     }
 
-    static let hci = ObjectPath("/org/bluez/hci0") ?? .root
-    static let adapterAddress = "00:11:22:33:44:55"
-    static let failed = "org.bluez.Error.Failed"
+    package static let hci = ObjectPath("/org/bluez/hci0") ?? .root
+    package static let adapterAddress = "00:11:22:33:44:55"
+    package static let failed = "org.bluez.Error.Failed"
 
-    init(_ address: BusAddress) throws {
+    package init(_ address: BusAddress) throws {
         self.address = address
         loop = try EventLoop.start(name: "fake-bluez")
     }
 
-    func change(_ body: @Sendable (inout Script) -> Void) { body(&script) }
-    func count(_ member: String) -> Int { calls[member, default: 0] }
+    package func change(_ body: @Sendable (inout Script) -> Void) { body(&script) }
+    package func count(_ member: String) -> Int { calls[member, default: 0] }
 
     // MARK: Life
 
-    func start() async throws {
+    package func start() async throws {
         let new = try await Connection.open(address, on: loop)
         connection = new
         generation += 1
@@ -96,7 +98,7 @@ actor ScriptedBlueZ {
         tick(generation)
     }
 
-    func stop() async {
+    package func stop() async {
         generation += 1
         dropPeer(tell: false)
         endVisit()
@@ -107,7 +109,7 @@ actor ScriptedBlueZ {
         connection = nil
     }
 
-    nonisolated func close() async {
+    package nonisolated func close() async {
         await stop()
         loop.stop()
     }
@@ -136,7 +138,7 @@ actor ScriptedBlueZ {
 
     // MARK: What tests do
 
-    func power(_ on: Bool) {
+    package func power(_ on: Bool) {
         isPowered = on
         if !on {
             discoverers = []
@@ -151,7 +153,7 @@ actor ScriptedBlueZ {
         update(["Powered": .boolean(on)], of: "org.bluez.Adapter1", at: Self.hci)
     }
 
-    func unplug() {
+    package func unplug() {
         dropPeer(tell: true)
         for path in known.sorted(by: >) { withdraw(path) }
         known = []
@@ -159,37 +161,37 @@ actor ScriptedBlueZ {
         withdraw(Self.hci)
     }
 
-    func plugIn() async throws {
+    package func plugIn() async throws {
         guard let connection else { return }
         await exportAdapter(connection)
         try await connection.announce(Self.hci)
     }
 
-    func setReach(_ inReach: Bool) {
+    package func setReach(_ inReach: Bool) {
         isInReach = inReach
         silent = false
         if !inReach, isConnected { after(.milliseconds(200)) { $0.dropPeer(tell: true) } }
     }
 
-    func changeAddress() {
+    package func changeAddress() {
         peerAddress = "C0:00:00:00:00:02"
     }
 
-    func setLooking(_ looking: Bool) { isLooking = looking }
+    package func setLooking(_ looking: Bool) { isLooking = looking }
 
-    func dropPeer() { dropPeer(tell: true) }
+    package func dropPeer() { dropPeer(tell: true) }
 
-    func removePeer() { removeDevice(devicePath) }
+    package func removePeer() { removeDevice(devicePath) }
 
     /// Another program's link, or one left by a run that was killed.
-    func connectPeerForSomebody() {
+    package func connectPeerForSomebody() {
         exposePeer()
         isConnected = true
         update(["Connected": .boolean(true)], of: "org.bluez.Device1", at: devicePath)
         resolve()
     }
 
-    func endVisit() {
+    package func endVisit() {
         guard let visit else { return }
         self.visit = nil
         visit.notify.close()
@@ -202,8 +204,8 @@ actor ScriptedBlueZ {
         withdraw(Self.visitorPath)
     }
 
-    var peerIsConnected: Bool { isConnected }
-    var isDiscovering: Bool { !discoverers.isEmpty }
+    package var peerIsConnected: Bool { isConnected }
+    package var isDiscovering: Bool { !discoverers.isEmpty }
     var knownDevices: Int { known.count }
 
     // MARK: Small parts

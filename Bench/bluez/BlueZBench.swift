@@ -1,0 +1,61 @@
+import BlueZ
+import DBus
+import Domain
+import Glibc
+import PrivateBus
+import Radio
+import RadioContract
+import ScriptedHost
+
+/// Measures the host's radio on a bus of its own, with a scripted bluetoothd in another process.
+///
+///     bluez-bench serve CROWD            a bus and a bluetoothd; prints the address, ends with stdin
+///     bluez-bench packets ADDRESS N      packets through the acquired socket beside WriteValue
+///     bluez-bench crowd ADDRESS SECONDS  a scan for one module among the crowd
+///     bluez-bench cycles ADDRESS N       what is left after N links
+///     bluez-bench links ADDRESS N        our own time to connect, discover and ask once
+@main
+enum BlueZBench {
+    static func main() async throws {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let number = arguments.last.flatMap { Int($0) }
+        guard let verb = arguments.first, let number, number >= 0 else { usage() }
+        if verb == "serve", arguments.count == 2 { return try await serve(crowd: number) }
+        guard arguments.count == 3, let address = BusAddress(arguments[1]) else { usage() }
+        let loop = try EventLoop.start(name: "bench")
+        let time = LoopTime(loop: loop)
+        let host = try BlueZ(address, settings: BlueZSettings(), time: time)
+        let bench = BlueZBenchSite(
+            address: address,
+            loop: loop,
+            time: time,
+            host: host
+        )
+        switch verb {
+        case "packets": try await bench.packets(number)
+        case "crowd": try await bench.crowd(seconds: number)
+        case "cycles": try await bench.cycles(number)
+        case "links": try await bench.links(number)
+        default: usage()
+        }
+        await host.close()
+    }
+
+    private static func usage() -> Never {
+        print("usage: bluez-bench serve CROWD | packets|crowd|cycles|links ADDRESS N")
+        exit(64)
+    }
+
+    private static func serve(crowd: Int) async throws {
+        let daemon = try PrivateBus()
+        guard let address = BusAddress(daemon.address) else { throw BusError.disconnected }
+        let fake = try ScriptedBlueZ(address)
+        try await fake.start()
+        await fake.change { $0.crowd = crowd }
+        print(daemon.address)
+        fflush(nil)
+        var byte: UInt8 = 0
+        while read(0, &byte, 1) > 0 {}
+        await fake.close()
+    }
+}

@@ -1,0 +1,255 @@
+import Foundation
+import PrivateBus
+import Testing
+
+/// The program over a depot that another process of it serves as `org.bluez`: all of BlueZ's road.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ServedDepotTests {
+    /// A module that is well, one that loses its link in the image, one that restarts there.
+    private static let depot = """
+        name: served
+        seed: 7
+        link: {interval: 8ms, mtu: 247, packets-per-interval: 12}
+        modules:
+          - {serial: "00a0000000000001", key: "d0c5000000000000000000000000000000000001",
+             type: 17, version: "4.11.3"}
+          - serial: "00a0000000000002"
+            key: "d0c5000000000000000000000000000000000001"
+            type: 17
+            version: "4.11.3"
+            faults:
+              - {link-lost-at: 40KiB}
+          - serial: "00a0000000000003"
+            key: "d0c5000000000000000000000000000000000001"
+            type: 17
+            version: "4.11.3"
+            faults:
+              - {restart-at: 50KiB}
+          - {serial: "00a0000000000004", key: "d0c5000000000000000000000000000000000001",
+             type: 17, version: "4.12.0"}
+
+        """
+
+    private static let manifest = """
+        name: served-4.12
+        vehicles: {from: fleet.csv}
+        images:
+          city-4.12:
+            url: file:city-4.12.0.zip
+            sha256: "7505fe5b8af2bb43117d294cd35b8eebf17838e5390865a4b031c76da50094cf"
+            version: "4.12.0"
+            fits: {family: comodule, type: 17, variant: 0}
+        steps:
+          - require: {state_of_charge: ">= 40", speed: "== 0"}
+            otherwise: defer
+          - update: {to: city-4.12}
+        settle: {quiet: 2s, confirm-gap: 200ms, deadline: 2m}
+        connect: {timeout: 30s, attempts: 2}
+
+        """
+
+    private struct Event {
+        let kind: String
+        let fields: [String: Any]
+
+        subscript(name: String) -> Any? { fields[name] }
+    }
+
+    private let program: Program
+    private let bus: PrivateBus
+
+    init() throws {
+        program = try Program()
+        bus = try PrivateBus()
+        try program.write("depot.yaml", Self.depot)
+        try program.write("rollout.yaml", Self.manifest)
+        try program.write("demo.key", "d0c5000000000000000000000000000000000001\n")
+        let rows = (1...4).map { "bike-0\($0),00a000000000000\($0),comodule,file:demo.key\n" }
+        try program.write("fleet.csv", "id,serial,family,secret\n" + rows.joined())
+        let image = Program.repository.appending(path: "manifests/demo/city-4.12.0.zip")
+        try program.write("city-4.12.0.zip", Data(contentsOf: image))
+    }
+
+    /// Serves the depot for as long as `body` runs.
+    private func serving<R>(_ body: () throws -> R) throws -> R {
+        let output = program.folder.path + "/ready"
+        _ = FileManager.default.createFile(atPath: output, contents: nil)
+        let process = Process()
+        process.executableURL = URL(filePath: Program.path)
+        process.arguments = [
+            "simulate", "--bus", bus.address, "--state", program.folder.path + "/served",
+            "depot.yaml",
+        ]
+        process.currentDirectoryURL = URL(filePath: program.folder.path)
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        defer {
+            process.terminate()
+            process.waitUntilExit()
+        }
+        while process.isRunning {
+            if try String(contentsOfFile: output, encoding: .utf8).hasPrefix("ready: ") {
+                return try body()
+            }
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+        throw ServingFailed()
+    }
+
+    private struct ServingFailed: Error {}
+
+    private func arguments(_ events: String, _ state: String, _ more: String...) -> [String] {
+        ["run", "rollout.yaml", "--state", program.folder.path + "/" + state, "--events", events]
+            + more
+    }
+
+    /// The whole lines: the last one may have been cut off.
+    private func events(_ name: String) throws -> [Event] {
+        let path = program.folder.path + "/" + name
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
+        return text.split(separator: "\n").compactMap { line in
+            let value = try? JSONSerialization.jsonObject(with: Data(line.utf8))
+            guard let fields = value as? [String: Any], let kind = fields["kind"] as? String else {
+                return nil
+            }
+            return Event(kind: kind, fields: fields)
+        }
+    }
+
+    /// How each vehicle ended, in the order of their names.
+    private func outcomes(_ name: String) throws -> [String] {
+        try events(name).filter { $0.kind == "vehicle-ended" }
+            .map { "\($0["vehicle"] ?? "?") \($0["outcome"] ?? "?")" }.sorted()
+    }
+
+    /// What `dbus-send` says to the served depot's own object.
+    private func cause(_ incident: String) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/dbus-send")
+        process.arguments = [
+            "--bus=\(bus.address)", "--print-reply", "--dest=ee.yardmaster.Depot",
+            "/ee/yardmaster/depot", "ee.yardmaster.Depot1.Order", "string:\(incident)",
+        ]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+    }
+
+    @Test func `a rollout over the served depot ends as one on simulated air`() throws {
+        let simulated = try program.run(
+            arguments("air.jsonl", "air", "--simulate", "depot.yaml")
+        )
+        #expect(simulated.status == 0, "\(simulated.errors.suffix(600))")
+        try serving {
+            let served = try program.run(
+                arguments("bus.jsonl", "bus", "--bus", bus.address)
+            )
+            #expect(served.status == 0, "\(served.errors.suffix(600))")
+            #expect(served.lastLine == simulated.lastLine)
+        }
+        #expect(try outcomes("bus.jsonl") == outcomes("air.jsonl"))
+        #expect(
+            try outcomes("bus.jsonl") == [
+                "bike-01 succeeded", "bike-02 succeeded", "bike-03 succeeded",
+                "bike-04 already-current",
+            ]
+        )
+    }
+
+    @Test func `a Bluetooth service that restarts in mid-image costs no outcome`() throws {
+        try serving {
+            let run = try program.start(
+                arguments("bus.jsonl", "bus", "--bus", bus.address, "--limit", "bike-01")
+            )
+            defer { if run.isRunning { run.terminate() } }
+            var restarts = 0
+            while run.isRunning {
+                Thread.sleep(forTimeInterval: 0.02)
+                guard restarts == 0 else { continue }
+                let isInImage = try events("bus.jsonl").contains {
+                    let done = $0["acknowledged"] as? Int ?? 0
+                    return $0.kind == "progress" && done > 20_000 && done < 80_000
+                }
+                guard isInImage else { continue }
+                try cause("restart")
+                restarts += 1
+            }
+            #expect(restarts == 1, "the image was under way")
+            #expect(run.terminationStatus == 0)
+        }
+        #expect(try outcomes("bus.jsonl") == ["bike-01 succeeded"])
+        let resumed = try events("bus.jsonl").contains { event in
+            event.kind == "progress" && event["resumed_from"] as? Int ?? 0 > 0
+        }
+        #expect(resumed, "it went on where the module stood")
+    }
+
+    @Test func `what the served modules know outlives the process that serves them`() throws {
+        for expected in ["succeeded", "already-current"] {
+            try serving {
+                let run = try program.run(
+                    arguments("\(expected).jsonl", expected, "--bus", bus.address)
+                        + ["--limit", "bike-01"]
+                )
+                #expect(run.status == 0, "\(run.errors.suffix(600))")
+            }
+            #expect(try outcomes("\(expected).jsonl") == ["bike-01 \(expected)"])
+        }
+    }
+
+    @Test func `a GO device comes over the served bus and carries out what it is told`() throws {
+        try program.write("car.token", SampleTokens.good)
+        try program.write(
+            "depot.yaml",
+            """
+            name: cars
+            tenant-keys: ["\(SampleTokens.tenant)"]
+            modules:
+              - {serial: G9-0001, family: geotab-go, hardware-id: 553845661}
+            """
+        )
+        try program.write(
+            "fleet.yaml",
+            """
+            name: cars
+            vehicles:
+              - {id: car, serial: G9-0001, family: geotab-go, token: "file:car.token"}
+            steps:
+              - command: lock
+            """
+        )
+        func order(_ step: String) throws -> Program.Result {
+            try program.run([
+                "exec", "--fleet", "fleet.yaml", "--bus", bus.address, "--state", program.state,
+                "car", step,
+            ])
+        }
+        try serving {
+            let first = try order("command check-in; command lock")
+            #expect(first.status == 0, "\(first.errors)")
+            let again = try order("command check-in")
+            #expect(again.status == 10, "\(again.errors)")
+            #expect(again.output.contains("a reservation is already under way"))
+        }
+        try serving {
+            let after = try order("command check-out")
+            #expect(after.status == 0, "\(after.errors)")
+        }
+    }
+
+    @Test func `a depot is not served without a place, and not on a bus that is not there`() throws
+    {
+        let nowhere = try program.run(["simulate", "--state", program.state, "depot.yaml"])
+        #expect(nowhere.status == 64)
+        #expect(nowhere.errors.contains("--bus ADDRESS"))
+        let missing = try program.run([
+            "simulate", "--bus", "unix:path=/nonexistent/bus", "--state", program.state,
+            "depot.yaml",
+        ])
+        #expect(missing.status == 69)
+        #expect(missing.errors.contains("org.bluez"))
+    }
+}
