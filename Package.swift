@@ -295,7 +295,7 @@ if Context.environment["YARDMASTER_E2E"] != nil {
                 "Domain", "Radio", "RadioContract", "Threads", "DBus", "BlueZ", "Simulation",
                 "Rehearsal",
             ],
-            path: "Tests/RealContract",
+            path: "Bench/contract",
             swiftSettings: common
         )
     )

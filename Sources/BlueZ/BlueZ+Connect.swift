@@ -295,6 +295,9 @@ extension BlueZ {
             let device = mirror.device(peer.handle, on: adapter.path), !device.isBonded
         else { return }
         if let link = links[device.path] { await disconnect(link) }
+        // bluetoothd 5.82 dies when a device is removed before the end of its sockets is seen to.
+        try? await hearAll()
+        guard mirror.devices[device.path] != nil else { return }
         let before = generation
         removeDevice(device.path, on: adapter.path)
         try? await condition(within: .seconds(5)) {

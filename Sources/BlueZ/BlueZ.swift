@@ -65,6 +65,9 @@ package actor BlueZ {
 
     private func shutDown() async {
         for link in links.values { release(link) }
+        // bluetoothd 5.82 dies when a client's end and that of its sockets come as one: it is left
+        // the time to see to the sockets.
+        if isLoaded { try? await hearAll() }
         generationEnded()
         for lane in lanes.values { lane.watchdog?.cancel() }
         await bus.close()

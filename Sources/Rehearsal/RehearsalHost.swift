@@ -119,6 +119,7 @@ actor RehearsalHost {
         guard new != owner else { return }
         owner = new
         voided()
+        if new != nil { lookAgain() }
     }
 
     private func take(_ message: Message) {
@@ -155,11 +156,9 @@ actor RehearsalHost {
         case BlueZName.device:
             guard let isConnected = values["Connected"]?.asBool else { return }
             setConnected(path, isConnected)
-        case BlueZName.adapter:
-            guard values["Powered"] != nil || values["Address"] != nil else { return }
+        case BlueZName.adapter, BlueZName.gattManager, BlueZName.advertisingManager:
             if path == adapter, values["Powered"]?.asBool == false { return voided() }
-            guard !isUsable else { return }
-            lookAgain()
+            if !isUsable { lookAgain() }
         default: return
         }
     }

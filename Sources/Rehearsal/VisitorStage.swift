@@ -47,13 +47,16 @@ struct VisitorStage: Sendable {
         do throws(RadioError) {
             try await converse(link, service)
         } catch {
-            await link.disconnect()
-            note(.leaves(vehicle: label, adapter: adapter))
+            await leave(link)
             throw error
         }
+        await leave(link)
+    }
+
+    private func leave(_ link: any Link) async {
         await link.disconnect()
         // The host's services may be others when it is met again.
-        await central.forget(host)
+        await central.forget(link.peer)
         note(.leaves(vehicle: label, adapter: adapter))
     }
 

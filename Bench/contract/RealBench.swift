@@ -42,7 +42,7 @@ struct RealBench: ContractBench {
     func settle() async {
         await peer { $0.inReach = true }
         await visitor { $0.isLooking = true }
-        shell("power hci0 true; forget_devices")
+        shell("daemon_lives || begin_daemon; power hci0 true; forget_devices")
     }
 
     /// What is broken of a clause; nil when it holds.
