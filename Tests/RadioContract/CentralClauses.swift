@@ -221,8 +221,17 @@ extension RadioContract {
             try await expect(.linkLost, "its link") { () async throws(RadioError) in
                 try await link.read(ContractPeer.store, before: bench.soon())
             }
-            let again = try await bench.connectToPeer()
-            await again.disconnect()
+            // A service that has just come may not have found its adapters yet.
+            let patience = bench.soon()
+            while true {
+                do throws(RadioError) {
+                    let again = try await bench.connectToPeer()
+                    return await again.disconnect()
+                } catch {
+                    guard error == .adapterMissing, bench.time.now < patience else { throw error }
+                    await bench.time.sleep(for: .milliseconds(50), "the adapter to come back")
+                }
+            }
         },
         ContractClause("a cancelled wait ends at once and leaves the radio usable") { bench in
             let started = bench.time.now
