@@ -1,12 +1,12 @@
-import DBus
+package import DBus
 import Domain
-import Radio
+package import Radio
 import Threads
 
 /// What came and was not taken yet, in order, up to a bound; the oldest are dropped.
 ///
 /// Ends with an error, which whoever waits hears once all that came before is taken.
-final class Mailbox<Element: Sendable>: Sendable {
+package final class Mailbox<Element: Sendable>: Sendable {
     fileprivate struct State: Sendable {
         var waiting: [Element] = []
         /// Where the oldest of `waiting` is; moved instead of the others.
@@ -20,13 +20,13 @@ final class Mailbox<Element: Sendable>: Sendable {
     private let loop: EventLoop
     private let state = Monitor(State())
 
-    init(capacity: Int, on loop: EventLoop) {
+    package init(capacity: Int, on loop: EventLoop) {
         self.capacity = capacity
         self.loop = loop
     }
 
     /// For one producer at a time.
-    func add(_ element: Element) {
+    package func add(_ element: Element) {
         while true {
             // In one step: whoever comes to wait afterwards must see what was left.
             let taker = state.withLock { state -> Once<Element>? in
@@ -55,7 +55,7 @@ final class Mailbox<Element: Sendable>: Sendable {
 
     var dropped: Int { state.withLock { $0.dropped } }
 
-    func next(within time: Duration) async throws(RadioError) -> Element {
+    package func next(within time: Duration) async throws(RadioError) -> Element {
         if Task.isCancelled { throw .cancelled }
         let once = Once<Element>()
         let known = state.withLock { state -> Result<Element, RadioError>? in
@@ -70,11 +70,12 @@ final class Mailbox<Element: Sendable>: Sendable {
                 return .success(state.waiting[state.first])
             }
             if let end = state.end { return .failure(end) }
+            // Who does not wait must not be given what comes later.
+            guard time > .zero else { return .failure(.timedOut) }
             state.taker = once
             return nil
         }
         if let known { return try known.get() }
-        guard time > .zero else { throw .timedOut }
         return try await once.outcome(within: time, on: loop)
     }
 }

@@ -152,6 +152,58 @@ private func at(_ seconds: Double) -> Moment {
         )
     }
 
+    @Test(arguments: [1, 2, 5])
+    func `a vehicle that says everything more than once is understood once`(times: Int) {
+        func isRepeated(_ actions: [CarShareExchange.Action], _ length: Int) -> Bool {
+            actions == [.note(.repeated(length: length))]
+        }
+        var machine = Self.fresh()
+        _ = machine.begin(Self.lock, at: at(0))
+        machine.messageLeaves()
+        _ = machine.accepted(at: at(0))
+        _ = machine.received(Self.challenge, at: at(0))
+        for _ in 0..<times { #expect(isRepeated(machine.received(Self.challenge, at: at(0)), 35)) }
+        machine.messageLeaves()
+        for _ in 0..<times { #expect(isRepeated(machine.received(Self.challenge, at: at(0)), 35)) }
+        _ = machine.accepted(at: at(0))
+        for _ in 0..<times { #expect(isRepeated(machine.received(Self.challenge, at: at(0)), 35)) }
+        #expect(machine.received([0x81, 0], at: at(1)) == [])
+        for _ in 0..<times { #expect(isRepeated(machine.received([0x81, 0], at: at(1)), 2)) }
+        #expect(
+            machine.received(Self.success, at: at(1))
+                == [.finished(.success(CarShareReport(isSuccess: true)))]
+        )
+    }
+
+    @Test func `answers that overtake the acceptance more than once are understood once`() {
+        var machine = Self.fresh()
+        _ = machine.begin(Self.lock, at: at(0))
+        machine.messageLeaves()
+        _ = machine.received(Self.challenge, at: at(0))
+        #expect(machine.received(Self.challenge, at: at(0)) == [.note(.repeated(length: 35))])
+        #expect(machine.accepted(at: at(0)) == [.send(hex("80 0D 01 00 00 00 C7"))])
+        machine.messageLeaves()
+        for _ in 0..<3 { _ = machine.received([0x81, 0], at: at(1)) }
+        for _ in 0..<3 { _ = machine.received(Self.success, at: at(1)) }
+        #expect(
+            machine.accepted(at: at(2))
+                == [.finished(.success(CarShareReport(isSuccess: true)))]
+        )
+    }
+
+    @Test func `another challenge is no repetition of the one that was answered`() {
+        var machine = Self.fresh()
+        _ = machine.begin(Self.lock, at: at(0))
+        machine.messageLeaves()
+        _ = machine.accepted(at: at(0))
+        _ = machine.received(Self.challenge, at: at(0))
+        let other = [1, 1, 0] + [UInt8](repeating: 0x7C, count: 32)
+        #expect(
+            machine.received(other, at: at(0))
+                == [.finished(.failure(CarShareFailure(.notSent, .verdict(.length(35)))))]
+        )
+    }
+
     @Test func `a key that cannot sign ends the command before it is sent`() {
         var machine = Self.fresh(signs: false)
         _ = machine.begin(Self.lock, at: at(0))

@@ -178,6 +178,43 @@ struct FrameVector: Sendable, CustomTestStringConvertible {
         )
     }
 
+    @Test func `several frames in one write are each heard`() throws {
+        let vector = try #require(Self.long)
+        let long = try AddOnFrame(vector.type, vector.body)
+        let accepted = AddOnFrame.reply(accepted: true)
+        var assembler = AddOnAssembler()
+        #expect(
+            assembler.take(accepted.bytes + long.bytes + AddOnFrame.acknowledgement.bytes)
+                == [.frame(accepted), .frame(long), .frame(.acknowledgement)]
+        )
+        // The last of them may go on in further writes.
+        #expect(assembler.take(accepted.bytes + Array(vector.bytes[..<9])) == [.frame(accepted)])
+        #expect(assembler.isMidFrame)
+        #expect(
+            assembler.take(Array(vector.bytes[9...]) + accepted.bytes[..<1]) == [.frame(long)]
+        )
+        #expect(assembler.take(Array(accepted.bytes[1...])) == [.frame(accepted)])
+        #expect(!assembler.isMidFrame)
+    }
+
+    @Test func `frames before a damaged one are heard`() throws {
+        let vector = try #require(Self.long)
+        let accepted = AddOnFrame.reply(accepted: true)
+        var damaged = vector.bytes
+        damaged[6] ^= 1
+        var assembler = AddOnAssembler()
+        #expect(
+            assembler.take(accepted.bytes + damaged + accepted.bytes)
+                == [.frame(accepted), .damaged(.checksum)]
+        )
+        // No type has this number, so it begins no frame.
+        #expect(
+            assembler.take(accepted.bytes + accepted.bytes + [2, 0x33])
+                == [.frame(accepted), .damaged(.excess(got: 12, of: 10))]
+        )
+        #expect(!assembler.isMidFrame)
+    }
+
     @Test func `a frame that is given up is told with how far it came`() throws {
         let vector = try #require(Self.long)
         var assembler = AddOnAssembler()

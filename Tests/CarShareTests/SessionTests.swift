@@ -57,6 +57,43 @@ private func at(_ seconds: Double) -> Moment {
         #expect(session.close(at: at(6)) == [.closed(nil)])
     }
 
+    @Test func `a vehicle that answers and never accepts is taken at its answers`() throws {
+        var session = Self.opened()
+        _ = session.begin(Self.lock, at: at(0))
+        _ = session.pieceSent(at: at(0))
+        #expect(session.received(try Self.message(Self.challenge), at: at(0)) == [])
+        let command = try AddOnFrame(.messageToVehicle, [0x80] + Self.lock.bytes).bytes
+        #expect(session.timeout(at: at(15)) == [.note(.answeredUnaccepted), .notify(command)])
+        #expect(session.pieceSent(at: at(15)) == [])
+        #expect(session.received(try Self.message([0x81, 0]), at: at(15)) == [])
+        let report = CarShareReport(isSuccess: true)
+        #expect(session.received(try Self.message(report.message), at: at(16)) == [])
+        #expect(
+            session.timeout(at: at(30))
+                == [.note(.answeredUnaccepted), .finished(.success(report))]
+        )
+    }
+
+    @Test func `several answers in one write are taken in their order`() throws {
+        var session = Self.opened()
+        _ = session.begin(Self.lock, at: at(0))
+        _ = session.pieceSent(at: at(0))
+        let accepted = AddOnFrame.reply(accepted: true).bytes
+        let command = try AddOnFrame(.messageToVehicle, [0x80] + Self.lock.bytes).bytes
+        #expect(
+            session.received(accepted + (try Self.message(Self.challenge)), at: at(0))
+                == [.notify(command)]
+        )
+        _ = session.pieceSent(at: at(0))
+        let report = CarShareReport(isSuccess: true)
+        #expect(
+            session.received(
+                accepted + (try Self.message([0x81, 0])) + (try Self.message(report.message)),
+                at: at(0)
+            ) == [.finished(.success(report))]
+        )
+    }
+
     @Test func `before the handshake no command is taken`() {
         var session = CarShareSession { _, _ in nil }
         let refused = CarShareFailure(.notSent, .notConnected)

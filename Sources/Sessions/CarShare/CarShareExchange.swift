@@ -37,6 +37,8 @@ package struct CarShareExchange: Sendable {
     package private(set) var state = State.idle(used: false)
     /// When `timeout` is due.
     package private(set) var deadline: Moment?
+    /// The challenge that the command under way was signed for, as it came.
+    private var answered: [UInt8]?
     private let limits: CarShareLimits
     private let sign: @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
 
@@ -75,6 +77,7 @@ package struct CarShareExchange: Sendable {
     package mutating func begin(_ commands: CarShareCommands, at now: Moment) -> [Action] {
         switch state {
         case .idle:
+            answered = nil
             state = .requesting(commands, kept: [], left: false)
             deadline = now.advanced(by: limits.reply)
             return [.send(CarShareMessage.request)]
@@ -133,6 +136,7 @@ package struct CarShareExchange: Sendable {
     }
 
     package mutating func received(_ message: [UInt8], at now: Moment) -> [Action] {
+        if isRepeated(message) { return [.note(.repeated(length: message.count))] }
         switch state {
         case .requesting(let commands, let kept, let left):
             guard left, kept.isEmpty else {
@@ -158,6 +162,23 @@ package struct CarShareExchange: Sendable {
             return [.note(.messageToNothing(length: message.count))]
         case .spent:
             return [.note(.messageToNothing(length: message.count))]
+        }
+    }
+
+    /// Whether the vehicle says again what it said about this command: that says nothing new, and
+    /// is not an answer to what was sent meanwhile.
+    private func isRepeated(_ message: [UInt8]) -> Bool {
+        switch state {
+        case .requesting(_, let kept, _):
+            kept.contains(message)
+        case .issuing(_, let kept, _):
+            message == answered || kept.contains(message)
+        case .awaitingVerdict:
+            message == answered
+        case .awaitingResult:
+            message == answered || message == CarShareAcknowledgement.accepted.message
+        case .idle, .waitingForChallenge, .spent:
+            false
         }
     }
 
@@ -189,6 +210,7 @@ package struct CarShareExchange: Sendable {
             challenge = try CarShareChallenge(message: message)
         } catch { return end(.notSent, .challenge(error)) }
         guard let body = sign(commands, challenge) else { return end(.notSent, .signing) }
+        answered = message
         state = .issuing(commands, kept: [], left: false)
         deadline = now.advanced(by: limits.reply)
         return [.send(body)]

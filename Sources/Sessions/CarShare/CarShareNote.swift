@@ -14,6 +14,8 @@ package enum CarShareNote: Hashable, Sendable, CustomStringConvertible {
     case replyToNothing(accepted: Bool)
     /// A message while no command was under way.
     case messageToNothing(length: Int)
+    /// The vehicle said something a second time that was understood already.
+    case repeated(length: Int)
     /// Bytes that were no frame while no command was under way.
     case damaged(AddOnFrameError)
     /// The vehicle answered a message that it never accepted: taken as accepted.
@@ -29,6 +31,7 @@ package enum CarShareNote: Hashable, Sendable, CustomStringConvertible {
         case .replyToNothing(true): "the vehicle accepted what nobody sent"
         case .replyToNothing(false): "the vehicle rejected what nobody sent"
         case .messageToNothing(let length): "a message of \(length) bytes that nobody asked for"
+        case .repeated(let length): "passed over a message of \(length) bytes that came before"
         case .damaged(let error): "passed over \(error)"
         case .answeredUnaccepted: "the vehicle answered a message without accepting it first"
         }

@@ -108,6 +108,9 @@ package struct CarShareSession: Sendable {
         actions.flatMap { action -> [Action] in
             switch action {
             case .send(let body):
+                // The command goes on: whether the message before was accepted is of no
+                // interest any more, and must not stand in the way of this one.
+                transport.forgetMessage()
                 do throws(AddOnTransport.Refusal) {
                     return route(try transport.send(body), at: now)
                 } catch {

@@ -1,7 +1,8 @@
 /// Puts frames together that come in pieces, one write of the other side a piece.
 ///
-/// A frame begins with a write and ends with one: what goes beyond its end makes the whole of it
-/// damaged. At most one frame is held, so memory is bounded by the longest one.
+/// The first frame begins with a write; others may follow it in the same one. What follows a frame
+/// and begins none makes that frame damaged. At most one unfinished frame is held, so memory is
+/// bounded by the longest one.
 package struct AddOnAssembler: Equatable, Sendable {
     package enum Event: Equatable, Sendable {
         case frame(AddOnFrame)
@@ -30,15 +31,28 @@ package struct AddOnAssembler: Equatable, Sendable {
             return whole.map { [.frame($0)] }
                 ?? [.damaged(.truncated(got: before, of: nil)), .frame(.handshakeRequest)]
         }
+        var events: [Event] = []
         do throws(AddOnFrameError) {
-            guard let header = try AddOnHeader(held), held.count >= header.total else { return [] }
-            let frame = try AddOnFrame(held, sums: sums)
-            held = []
-            return [.frame(frame)]
+            while let header = try AddOnHeader(held), held.count >= header.total {
+                let rest = Array(held[header.total...])
+                guard rest.isEmpty || Self.beginsFrame(rest) else {
+                    throw .excess(got: held.count, of: header.total)
+                }
+                events.append(.frame(try AddOnFrame(Array(held[..<header.total]), sums: sums)))
+                held = rest
+            }
         } catch {
             held = []
-            return [.damaged(error)]
+            events.append(.damaged(error))
         }
+        return events
+    }
+
+    private static func beginsFrame(_ bytes: [UInt8]) -> Bool {
+        do throws(AddOnFrameError) {
+            _ = try AddOnHeader(bytes)
+            return true
+        } catch { return false }
     }
 
     /// Gives up the frame that has begun, because nothing more of it came in time.
