@@ -125,6 +125,12 @@ let package = Package(
             swiftSettings: common
         ),
         .target(
+            name: "Workbench",
+            dependencies: [],
+            path: "Tests/Workbench",
+            swiftSettings: common
+        ),
+        .target(
             name: "PrivateBus",
             dependencies: [],
             path: "Tests/PrivateBus",
@@ -204,10 +210,10 @@ let package = Package(
             resources: [.copy("Golden")]
         ),
         tests("ThreadsTests", ["Threads"]),
-        tests("JournalTests", ["Journal", "Domain", "Threads"]),
+        tests("JournalTests", ["Journal", "Domain", "Threads", "Workbench"]),
         tests(
             "ImagesTests",
-            ["Images", "Digests", "Domain", "Threads", "yardmaster"],
+            ["Images", "Digests", "Domain", "Threads", "Workbench", "yardmaster"],
             resources: [.copy("Fixtures")]
         ),
         tests("TrustTests", ["Domain", "Wire", "Trust"], resources: [.copy("Fixtures")]),

@@ -4,6 +4,7 @@ import Glibc
 import Images
 import Synchronization
 import Testing
+import Workbench
 
 /// The end of the process at every call that changes the disk.
 @Suite struct CrashTests {

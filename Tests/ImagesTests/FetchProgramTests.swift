@@ -4,6 +4,7 @@ import Foundation
 import Images
 import Synchronization
 import Testing
+import Workbench
 
 /// `fetch` and `images` as a shell runs them.
 @Suite struct FetchProgramTests {

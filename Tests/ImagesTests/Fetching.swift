@@ -5,6 +5,7 @@ import Images
 import Synchronization
 import Testing
 import Threads
+import Workbench
 
 /// The machine's clock without its patience: a pause is over at once, and remembered.
 final class HastyTime: Timekeeper {

@@ -2,6 +2,7 @@ import Digests
 import Domain
 import Images
 import Testing
+import Workbench
 
 /// Gzip files of others and of enemies.
 @Suite struct GzipTests {
@@ -16,7 +17,7 @@ import Testing
         case "-n": try run("gzip", "-n", path)
         default: try run("gzip", "-9", path)
         }
-        return try ImagesTests.contents(path + ".gz")
+        return try Workbench.contents(path + ".gz")
     }
 
     private static func error(

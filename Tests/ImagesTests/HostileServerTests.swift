@@ -3,6 +3,7 @@ import Domain
 import Images
 import Synchronization
 import Testing
+import Workbench
 
 /// Every way in which a server is known to lie: a clear error or the right file, and never more
 /// than the cap on disk.

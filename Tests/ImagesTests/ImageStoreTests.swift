@@ -5,6 +5,7 @@ import Images
 import Synchronization
 import Testing
 import Threads
+import Workbench
 
 @Suite struct ImageStoreTests {
     private let bytes = random(300_000, seed: 7)

@@ -3,6 +3,7 @@ import Domain
 import Glibc
 import Images
 import Testing
+import Workbench
 
 /// Transfers that are cut, taken up, redirected to mirrors and tried again.
 @Suite struct ResumeTests {

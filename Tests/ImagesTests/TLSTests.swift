@@ -2,6 +2,7 @@ import Digests
 import Domain
 import Images
 import Testing
+import Workbench
 
 /// Who may send us images, and whom we tell who we are.
 @Suite struct TLSTests {

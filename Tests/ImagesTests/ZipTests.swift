@@ -2,6 +2,7 @@ import Domain
 import Glibc
 import Images
 import Testing
+import Workbench
 
 @Suite struct ZipTests {
     /// The reason why bytes are no archive, or why its first bad entry is none.

@@ -2,6 +2,7 @@ import Domain
 import Journal
 import Testing
 import Threads
+import Workbench
 
 @Suite struct ControlTests {
     @Test func `a rollout's record comes back as it was saved`() async throws {

@@ -3,6 +3,7 @@ import Glibc
 import Journal
 import Testing
 import Threads
+import Workbench
 
 /// What is left after a crash, a full disk, and other people's files.
 @Suite struct DamageTests {

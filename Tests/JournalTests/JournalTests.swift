@@ -2,6 +2,7 @@ import Domain
 import Journal
 import Testing
 import Threads
+import Workbench
 
 @Suite struct JournalTests {
     @Test func `runs are numbered from one and keep what they are told`() async throws {

@@ -2,6 +2,7 @@ import Domain
 import Glibc
 import Journal
 import Testing
+import Workbench
 
 @Suite struct ReaderTests {
     private func lastRun(_ directory: String) throws -> Int? {
@@ -49,7 +50,7 @@ import Testing
         mkdir(odd, 0o700)
         try await withJournal(odd) { journal in _ = try await begin(journal) }
         #expect(try lastRun(odd) == 1)
-        #expect(scratch.files == ["50% of? it #1"])
+        #expect(scratch.files == ["50% of? it #1/journal.sqlite"])
     }
 
     @Test func `one read sees one moment`() async throws {

@@ -2,6 +2,7 @@ import Domain
 import Glibc
 import Journal
 import Testing
+import Workbench
 
 @Suite struct StateDirectoryTests {
     private func errorOfCreating(_ path: String) -> StateDirectoryError? {
