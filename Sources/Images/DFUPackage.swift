@@ -1,3 +1,5 @@
+package import Wire
+
 /// A Nordic Secure DFU package: firmware in parts, each with the init packet that vouches for it.
 ///
 /// Whether an init packet fits its firmware is for who reads the packet to say.
@@ -8,6 +10,16 @@ package struct DFUPackage: Sendable, Equatable {
         case bootloader
         case softdeviceAndBootloader = "softdevice_bootloader"
         case application
+
+        /// Whether an init packet for this type of image can be that of such a part.
+        package func fits(_ type: InitPacket.ImageType) -> Bool {
+            switch self {
+            case .softdevice: type == .softDevice
+            case .bootloader: type == .bootloader
+            case .softdeviceAndBootloader: type == .softDeviceAndBootloader
+            case .application: type == .application || type == .external
+            }
+        }
     }
 
     /// One thing to send: the init packet first, then the firmware.

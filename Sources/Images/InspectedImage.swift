@@ -75,6 +75,13 @@ package enum InspectedImage: Sendable, Equatable {
             } catch {
                 throw InspectionError(place: place, description: error.description)
             }
+            guard part.kind.fits(packet.type) else {
+                throw InspectionError(
+                    place: place,
+                    description:
+                        "its init packet is for another kind of image: \(packet.type.words)"
+                )
+            }
             guard packet.firmwareSize == part.firmware.count else {
                 throw InspectionError(
                     place: place,

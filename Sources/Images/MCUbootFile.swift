@@ -25,7 +25,7 @@ package enum MCUbootFileError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// An MCUboot image whose own hash holds.
+/// An MCUboot image whose own hash holds, as far as anybody can say who cannot decrypt it.
 package struct MCUbootFile: Sendable, Equatable {
     package static let sizeLimit = 64 << 20
 
@@ -33,15 +33,20 @@ package struct MCUbootFile: Sendable, Equatable {
     package let image: MCUbootImage
     /// Of the whole file: by this a device knows an upload again.
     package let digest: SHA256Digest
+    /// Its content has its own hash; false where it is encrypted, so that only a module can tell.
+    package let isChecked: Bool
 
     package init(_ bytes: [UInt8]) throws(MCUbootFileError) {
         guard bytes.count <= Self.sizeLimit else { throw .tooLarge(limit: Self.sizeLimit) }
         do throws(MCUbootError) {
             image = try MCUbootImage(bytes)
         } catch { throw .structure(error) }
-        guard Self.hash(image.hashKind, of: bytes[image.hashedRange]) == image.hash else {
+        // The hash of an encrypted image is that of what it was before.
+        let isChecked = Self.hash(image.hashKind, of: bytes[image.hashedRange]) == image.hash
+        guard isChecked || image.isEncrypted else {
             throw .wrongHash(image.hashKind)
         }
+        self.isChecked = isChecked
         self.bytes = bytes
         digest = SHA256.digest(of: bytes)
     }
@@ -67,6 +72,11 @@ package struct MCUbootFile: Sendable, Equatable {
         }
         if image.signatures.isEmpty {
             warnings.append("it has no signature; any bootloader that asks for one refuses it")
+        }
+        if !isChecked {
+            warnings.append(
+                "it is encrypted, so only the module can tell whether its content is damaged"
+            )
         }
         if image.header.flags.contains(.notBootable) {
             warnings.append("it is marked as not bootable")

@@ -56,7 +56,8 @@ struct ImageInspectCommand {
     }
 
     private func text(_ bytes: [UInt8], _ report: ImageReport) -> String {
-        var lines = ["\(path.visible): \(report.kind.words), intact"]
+        let state = report.isChecked ? "intact" : "encrypted, its parts in place"
+        var lines = ["\(path.visible): \(report.kind.words), \(state)"]
         lines.append("  \(bytes.count) bytes, SHA-256 \(SHA256.digest(of: bytes))")
         for part in report.parts {
             lines.append("\(part.title.visible):")

@@ -41,20 +41,25 @@ struct ImageReport {
     let kind: Kind
     let parts: [Part]
     let warnings: [String]
+    /// All hashes hold; false where the content of one is encrypted.
+    let isChecked: Bool
 
     init(_ image: InspectedImage) {
         switch image {
         case .secureDFU(let parts):
             kind = .secureDFU
+            isChecked = true
             self.parts = parts.map(Self.part)
             warnings = parts.filter { $0.packet.signature == nil }
                 .map { "the part \($0.kind.rawValue) has no signature" }
         case .mcuboot(let file):
             kind = .mcuboot
+            isChecked = file.isChecked
             parts = [Part(title: "image", facts: Self.facts(file))]
             warnings = file.warnings
         case .ncs(let package):
             kind = .ncs
+            isChecked = package.parts.allSatisfy(\.file.isChecked)
             parts = package.parts.map { part in
                 var facts = [
                     Fact("file", part.name, "file"),
@@ -163,8 +168,22 @@ struct ImageReport {
                 )
             )
         }
-        if image.header.flags.isEncrypted {
-            facts.append(Fact("encrypted", "yes", "encrypted", .bool(true)))
+        let flags = image.header.flags
+        if flags.isEncrypted { facts.append(Fact("encrypted", "yes", "encrypted", .bool(true))) }
+        if flags.isCompressed {
+            facts.append(Fact("compressed", "yes", "compressed", .bool(true)))
+        }
+        if flags.contains(.romFixed) || flags.contains(.ramLoad) {
+            let address = image.header.loadAddress
+            let place = "0x" + String(address, radix: 16)
+            facts.append(
+                Fact(
+                    "runs at",
+                    flags.contains(.ramLoad) ? "\(place), loaded there" : "\(place), where it lies",
+                    "address",
+                    .integer(Int64(address))
+                )
+            )
         }
         if let trailer = image.trailer {
             let text = trailer.isConfirmed ? "confirmed" : "for a test"

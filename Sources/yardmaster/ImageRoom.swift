@@ -69,6 +69,13 @@ struct ImageRoom {
             do throws(InitPacketError) {
                 packet = try InitPacket(part.initPacket)
             } catch { throw distrust(image, error.description) }
+            guard part.kind.fits(packet.type) else {
+                throw distrust(
+                    image,
+                    "its part \(part.kind.rawValue) has the init packet of another kind of image: "
+                        + packet.type.words
+                )
+            }
             guard packet.firmwareSize == part.firmware.count else {
                 throw distrust(
                     image,

@@ -48,6 +48,23 @@ import Testing
         #expect(package.parts.map(\.firmware.count) == sizes.map(\.1))
     }
 
+    @Test func `an init packet for another kind of image is refused`() throws {
+        let part = try #require(try DFUPackage(zip: try fixture("app.zip")).parts.first)
+        var writer = ZipWriter()
+        let manifest = #"{"manifest": {"bootloader": {"dat_file": "a.dat", "bin_file": "a.bin"}}}"#
+        try writer.add("manifest.json", Array(manifest.utf8))
+        try writer.add("a.dat", part.initPacket)
+        try writer.add("a.bin", part.firmware)
+        let error = #expect(throws: InspectionError.self) {
+            try InspectedImage(writer.finish())
+        }
+        #expect(error?.place == "part bootloader")
+        #expect(error?.description.contains("another kind of image: an application") == true)
+        for name in ["app.zip", "sd.zip", "bl.zip", "all.zip"] {
+            _ = try InspectedImage(fixture(name))
+        }
+    }
+
     @Test func `each init packet holds its own firmware's digest`() throws {
         // The hash stands reversed in an init packet, so the pairs are the right ones.
         for part in try DFUPackage(zip: try fixture("all.zip")).parts {

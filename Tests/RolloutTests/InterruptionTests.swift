@@ -178,7 +178,7 @@ import Testing
         #expect(trial.count < 15, "\(trial)")
     }
 
-    @Test(arguments: [Make.current, .stalling], FaultyCentral.Fate.allCases)
+    @Test(arguments: [Make.current, .old, .stalling], FaultyCentral.Fate.allCases)
     func `whatever happens to the host at any use of the radio, the update ends well`(
         make: Make,
         fate: FaultyCentral.Fate

@@ -30,6 +30,18 @@ import Wire
         #expect(result.boots == 2)
     }
 
+    @Test(arguments: ["sha384.img", "sha512.img", "compressed.img"])
+    func `images with long hashes, and compressed ones, are known by their hash`(
+        name: String
+    ) throws {
+        let file = try MCUbootFile(SMPBench.fixture(name))
+        let bench = try SMPBench()
+        let job = try bench.job([[(nil, file)]])
+        let results = try bench.updates([job, job])
+        #expect(results.map(\.outcome) == [.succeeded, .alreadyCurrent], "\(results[0].message)")
+        #expect(results[0].running[0].hash == file.image.hash)
+    }
+
     @Test func `what runs already is left alone`() throws {
         let bench = try SMPBench()
         let job = try bench.job([[(nil, try sample(size: 5_000))]])
@@ -53,7 +65,8 @@ import Wire
     @Test(arguments: [
         "buffers not told", "bootloader not told", "slots not told", "no echo", "version 1 only",
         "results everywhere", "closed lengths", "no reassembly", "whole words only", "one buffer",
-        "no digest check", "erases first",
+        "no digest check", "erases first", "refuses parts", "no hashes listed",
+        "no offsets told", "notifications of 3 bytes", "nothing told, version 1 only",
     ])
     func `devices of many makes are updated`(make: String) throws {
         var bench = try SMPBench()
@@ -69,6 +82,19 @@ import Wire
         case "whole words only": bench.plan.rules.writesWords = true
         case "one buffer": bench.plan.rules.bufferCount = 1
         case "no digest check": bench.plan.rules.checksDigest = false
+        case "refuses parts":
+            bench.plan.rules.reassembles = false
+            bench.plan.rules.refusesParts = true
+        case "no hashes listed": bench.plan.rules.listsHashes = false
+        case "no offsets told": bench.plan.rules.tellsOffsets = false
+        case "notifications of 3 bytes": bench.plan.rules.notificationLimit = 3
+        case "nothing told, version 1 only":
+            bench.plan.rules.tellsParameters = false
+            bench.plan.rules.tellsBootloader = false
+            bench.plan.rules.tellsSlots = false
+            bench.plan.rules.hasEcho = false
+            bench.plan.rules.isVersion1 = true
+            bench.plan.rules.addsResult = true
         default: bench.plan.rules.erasesAsItGoes = false
         }
         let file = try sample(size: 30_001)
@@ -135,6 +161,42 @@ import Wire
         let result = try bench.update([try sample(size: 20_000)])
         #expect(result.outcome == .succeeded, "\(result.message)")
         #expect(result.interruptions == 1)
+    }
+
+    @Test func `an erase of a minute is waited for on the same link`() throws {
+        var bench = try SMPBench()
+        bench.plan.rules.erasesAsItGoes = false
+        bench.plan.link.supervisionTimeout = .seconds(100)
+        bench.imageCapacity = 512 * 1024
+        bench.plan.eraseTime = .milliseconds(470)
+        let result = try bench.update([try sample(size: 20_000)])
+        #expect(result.outcome == .succeeded, "\(result.message)")
+        #expect(result.interruptions == 0)
+    }
+
+    @Test func `a reset that only the supervision timeout shows is a restart all the same`() throws
+    {
+        var bench = try SMPBench()
+        bench.plan.link.supervisionTimeout = .seconds(20)
+        bench.plan.rules.resetsInSilence = true
+        let result = try bench.update([try sample(size: 20_000)])
+        #expect(result.outcome == .succeeded, "\(result.message)")
+        #expect(result.interruptions == 0)
+        #expect(result.boots == 2)
+    }
+
+    @Test
+    func `a device at MTU 23 that tells no buffers is updated when it puts messages together`()
+        throws
+    {
+        var bench = try SMPBench()
+        bench.plan.link.mtu = 23
+        bench.plan.rules.tellsParameters = false
+        let file = try sample(size: 10_000)
+        #expect(try bench.update([file]).outcome == .succeeded)
+        bench.plan.rules.reassembles = false
+        let refused = try bench.update([file])
+        #expect(refused.outcome == .rejected, "\(refused.message)")
     }
 
     @Test func `a slow device with full buffers gets all of it`() throws {
@@ -216,6 +278,29 @@ import Wire
         #expect(result.outcome == .succeeded, "\(result.message)")
         #expect(result.running[0].hash == file.image.hash)
         #expect(result.isConfirmed)
+    }
+
+    @Test(arguments: [BootloaderMode.directXIP, .ramLoad], [false, true])
+    func `a bootloader that knows no marks is found out by trying`(
+        mode: BootloaderMode,
+        isVersion1: Bool
+    ) throws {
+        var bench = try SMPBench()
+        bench.plan.rules.mode = mode
+        bench.plan.rules.tellsBootloader = false
+        bench.plan.rules.isVersion1 = isVersion1
+        let file = try sample(size: 20_000)
+        let result = try bench.update([file])
+        #expect(result.outcome == .succeeded, "\(result.message)")
+        #expect(result.running[0].hash == file.image.hash)
+    }
+
+    @Test func `a device without hashes is left alone at the version that it runs`() throws {
+        var bench = try SMPBench()
+        bench.plan.rules.listsHashes = false
+        bench.plan.versions = [FirmwareVersion(2, 0)]
+        let result = try bench.update([try sample(size: 20_000)])
+        #expect(result.outcome == .alreadyCurrent, "\(result.message)")
     }
 
     @Test func `where the highest version starts, an older one is not even sent`() throws {

@@ -7,7 +7,9 @@ import Wire
 
 /// One flipped bit is found out before the radio, or by the target: never is it a success.
 @Suite struct FlippedBitTests {
-    @Test(arguments: ["tiny.img", "sha512.img", "padded.img", "confirmed.img"])
+    @Test(arguments: [
+        "tiny.img", "sha512.img", "padded.img", "confirmed.img", "compressed.img",
+    ])
     func `no bit of an unsigned image can be flipped unnoticed`(name: String) throws {
         let whole = try fixture(name)
         _ = try MCUbootFile(whole)

@@ -64,6 +64,27 @@ import Wire
         #expect(confirmed.contains { $0.contains("without a test") })
     }
 
+    @Test func `an encrypted image is taken, for its hash is that of what nobody sees here`() throws
+    {
+        let file = try MCUbootFile(fixture("encrypted.img"))
+        #expect(!file.isChecked)
+        #expect(file.image.version == FirmwareVersion(1, 2, 4))
+        #expect(file.warnings.contains { $0.contains("it is encrypted") })
+        // The mark alone does not make one: the key has to be there too.
+        var bytes = try fixture("large.img")
+        bytes[16] |= 0x04
+        #expect(throws: MCUbootFileError.wrongHash(.sha256)) { try MCUbootFile(bytes) }
+    }
+
+    @Test(arguments: [("sha384.img", MCUbootValue.Kind.sha384), ("sha512.img", .sha512)])
+    func `long hashes are checked too`(name: String, kind: MCUbootValue.Kind) throws {
+        var bytes = try fixture(name)
+        let file = try MCUbootFile(bytes)
+        #expect(file.isChecked && file.image.hashKind == kind)
+        bytes[40] ^= 1
+        #expect(throws: MCUbootFileError.wrongHash(kind)) { try MCUbootFile(bytes) }
+    }
+
     @Test func `nothing that is no image is taken for one`() {
         for bytes in [[], [0x50, 0x4B], Array("hello, world".utf8)] as [[UInt8]] {
             #expect(throws: InspectionError.self) { try InspectedImage(bytes) }

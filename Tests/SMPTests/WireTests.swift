@@ -19,6 +19,13 @@ import Wire
         ("9f0102ff", .array([.unsigned(1), .unsigned(2)])),
         ("bf616101ff", .map(["a": .unsigned(1)])), ("a0", .map([])),
         ("c11a514b67b0", .tagged(1, .unsigned(1_363_896_240))),
+        // As others may write them: strings in pieces, numbers longer than they need be.
+        ("5f41aa4201bbff", .bytes([0xAA, 1, 0xBB])), ("5fff", .bytes([])),
+        ("7f626f66606166ff", .text("off")),
+        (
+            "bf636f66661b0000000000000100ff",
+            .map(["off": .unsigned(256)])
+        ), ("b80163666f6f1800", .map(["foo": .unsigned(0)])),
     ])
     func `an item is read`(hex: String, value: CBORValue) throws {
         #expect(try CBORValue(cbor: Hex.bytes(hex) ?? []) == value)
@@ -31,7 +38,8 @@ import Wire
         ("9bffffffffffffffff00", .endsEarly, 10), ("9f01", .endsEarly, 2),
         ("bf6161", .endsEarly, 3), ("0000", .trailingBytes, 1), ("1c", .reserved(0x1C), 0),
         ("fc", .reserved(0xFC), 0), ("1f", .reserved(0x1F), 0), ("ff", .strayBreak, 0),
-        ("81ff", .strayBreak, 1), ("5f41aaff", .stringInPieces, 0),
+        ("81ff", .strayBreak, 1), ("5f61aaff", .badPiece, 1),
+        ("5f5f41aaffff", .badPiece, 1), ("5f41aa", .endsEarly, 3), ("7f41aaff", .badPiece, 1),
         ("61ff", .invalidUTF8, 0), ("a2616101616102", .duplicateKey, 4),
         ("f810", .badSimpleValue, 0),
     ])
@@ -73,8 +81,8 @@ import Wire
         var reassembly = SMPReassembly()
         var found: [SMPFrame] = []
         for _ in 0..<2 {
-            for start in stride(from: 0, to: message.count, by: max(8, length)) {
-                let end = min(start + max(8, length), message.count)
+            for start in stride(from: 0, to: message.count, by: length) {
+                let end = min(start + length, message.count)
                 if let frame = reassembly.take(Array(message[start..<end])) { found.append(frame) }
             }
         }
@@ -92,6 +100,14 @@ import Wire
         reassembly.reset()
         for piece in pieces.dropLast() { #expect(reassembly.take(piece) == nil) }
         #expect(reassembly.take(pieces[2])?.bytes == message)
+    }
+
+    @Test func `the short end of a lost message is not the beginning of the next`() throws {
+        let message = SMPRequest.echo("hello").bytes(sequence: 1)
+        var reassembly = SMPReassembly()
+        #expect(reassembly.take(Array("xyz".utf8)) == nil)
+        #expect(reassembly.take([0x01]) == nil && reassembly.isWaiting)
+        #expect(reassembly.take(message)?.bytes == message, "what was no header is let go")
     }
 
     @Test func `a message beyond the buffer is dropped`() {

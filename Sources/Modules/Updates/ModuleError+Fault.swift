@@ -11,6 +11,7 @@ extension ModuleError {
         if isLinkLoss { return .linkLost }
         switch self {
         case .smp(.upload(.noAnswer)), .smp(.upload(.noProgress)): return .tooFast
+        case .entry(.noAnswer(.entering)), .entry(.malformed): return .unanswered
         default: break
         }
         guard case .upload(let error) = self else { return .plain }

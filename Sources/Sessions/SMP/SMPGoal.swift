@@ -44,8 +44,14 @@ package struct SMPGoal: Equatable, Sendable {
         }
 
         package func isOne(_ found: SMPImage?) -> Bool {
-            guard let hash = found?.hash else { return false }
-            return candidates.contains { $0.hash == hash }
+            found.flatMap { candidate(for: $0) } != nil
+        }
+
+        /// The file that a device lists: by its hash, or by its version where no hash is told.
+        package func candidate(for found: SMPImage) -> Candidate? {
+            if let hash = found.hash { return candidates.first { $0.hash == hash } }
+            let sameVersion = candidates.filter { $0.version == found.version }
+            return sameVersion.first { $0.slot == found.slot } ?? sameVersion.first
         }
     }
 

@@ -54,6 +54,13 @@ package struct SMPSettings: Equatable, Sendable {
         )
     }
 
+    /// Whether a message of so many bytes can hold the first piece of any image.
+    package static func carriesOpening(_ length: Int) -> Bool {
+        let opening = SMPChunk.Opening(image: 0, length: 0xFFFF_FFFF, sha: nil)
+        return SMPChunk.room(frameLength: length, offset: 0, opening: opening)
+            >= SMPNumbers.firstChunkMinimum
+    }
+
     /// The same with fewer messages on their way, for a device that loses some.
     package func slower(by steps: Int) -> SMPSettings? {
         SMPSettings(

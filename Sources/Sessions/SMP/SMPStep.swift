@@ -24,8 +24,8 @@ package enum SMPStep: Equatable, Sendable {
         for (part, standing) in zip(goal.parts, standings) {
             guard case .staged(let staged) = standing else { continue }
             if let error = obstacle(to: staged, of: part, found) { return .fail(error) }
-            if found.isMarked, !staged.isMarked, let hash = staged.hash {
-                return .mark(hash: hash, isConfirmed: !part.canRevert)
+            if found.isMarked, !staged.isMarked, let candidate = part.candidate(for: staged) {
+                return .mark(hash: candidate.hash, isConfirmed: !part.canRevert)
             }
         }
         return .restart

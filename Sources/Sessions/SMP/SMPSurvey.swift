@@ -11,6 +11,8 @@ package struct SMPFindings: Equatable, Sendable {
     package var list: SMPImageList
     /// The device puts messages together from several writes.
     package var reassembles: Bool
+    /// It has not refused a mark yet: of use where it does not say what its bootloader does.
+    package var knowsMarks = true
 
     package init(
         parameters: SMPParameters? = nil,
@@ -27,7 +29,7 @@ package struct SMPFindings: Equatable, Sendable {
     }
 
     package var canRevert: Bool { bootloader?.mode?.canRevert ?? true }
-    package var isMarked: Bool { bootloader?.mode?.isMarked ?? true }
+    package var isMarked: Bool { bootloader?.mode?.isMarked ?? knowsMarks }
 }
 
 /// Why a question came to nothing.
@@ -91,6 +93,7 @@ package struct SMPSurvey: Sendable {
     private let maximumLength: Int
     private var findings = SMPFindings(list: SMPImageList(images: []))
     private let known: SMPFindings?
+    private var probe = ""
 
     /// A survey on a link that carries so many bytes at once.
     ///
@@ -130,10 +133,7 @@ package struct SMPSurvey: Sendable {
             return ask(.imageState, in: .list)
         case .list: return listed(ending)
         case .probing:
-            switch ending {
-            case .answered, .refused: findings.reassembles = true
-            case .unanswered, .malformed, .link: break
-            }
+            findings.reassembles = hasArrivedWhole(ending)
             return end()
         }
     }
@@ -151,7 +151,10 @@ package struct SMPSurvey: Sendable {
             } catch { return fail(.malformed(error.description, what)) }
         }
         guard known == nil else { return end() }
-        guard let size = findings.parameters?.bufferSize, size > maximumLength else {
+        // One that does not tell its buffers may still put messages together: asked where nothing
+        // else would do.
+        let needed = SMPSettings.carriesOpening(maximumLength) ? nil : SMPNumbers.defaultBufferSize
+        guard let size = findings.parameters?.bufferSize ?? needed, size > maximumLength else {
             return end()
         }
         // Its second part reads as an answer, which a device that takes it for a message passes
@@ -159,11 +162,22 @@ package struct SMPSurvey: Sendable {
         let overhead = SMPHeader.length + 1 + 2 + 3
         let length = min(size, maximumLength + 24) - overhead
         state = .probing
-        return .ask(
-            .echo(String(repeating: "a", count: max(1, length))),
-            tries: 2,
-            limit: Self.probeLimit
-        )
+        probe = String(repeating: "a", count: max(1, length))
+        return .ask(.echo(probe), tries: 2, limit: Self.probeLimit)
+    }
+
+    /// Whether this is the answer of a device that got the whole of what came in two writes.
+    ///
+    /// One that takes the first of them for all of the message may say so, by one of its errors.
+    private func hasArrivedWhole(_ ending: SMPExchange.Ending) -> Bool {
+        switch ending {
+        case .answered(let reply): reply.body["r"]?.text == probe
+        case .refused(.code(.corrupt, _)), .refused(.code(.tooLong, _)),
+            .refused(.code(.noMemory, _)), .refused(.code(.timedOut, _)):
+            false
+        case .refused: true
+        case .unanswered, .malformed, .link: false
+        }
     }
 
     /// What a device may leave out, or tell in a way of its own.

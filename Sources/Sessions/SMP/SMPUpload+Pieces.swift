@@ -5,7 +5,8 @@ import Wire
 extension SMPUpload {
     // MARK: The first piece
 
-    mutating func open(at now: Moment) -> Action {
+    /// The answer to any of the `earlier` askings counts as well.
+    mutating func open(at now: Moment, after earlier: [Flight] = []) -> Action {
         if isStopping { return end(.stopped(at: acknowledged)) }
         var opening = SMPChunk.Opening(image: image, length: total, sha: sha)
         var room = SMPChunk.room(
@@ -27,7 +28,7 @@ extension SMPUpload {
         }
         if isBegun, opening.sha != nil { room = SMPNumbers.firstChunkMinimum }
         state = .opening
-        flights = []
+        flights = earlier
         deadline = now.advanced(by: settings.openingLimit)
         return send(
             SMPChunk(offset: 0, data: file[..<pieceEnd(from: 0, room: room)], opening: opening)
@@ -35,6 +36,7 @@ extension SMPUpload {
     }
 
     mutating func opened(_ flight: Flight, wants offset: Int, at now: Moment) -> Action {
+        flights = []
         if offset != flight.end, isShortened(flight, wants: offset) { isAligned = true }
         // Without a digest there is nothing that the device could know the image by.
         if offset == 0 || sha == nil && offset > flight.end {

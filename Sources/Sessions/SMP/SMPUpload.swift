@@ -138,15 +138,15 @@ package struct SMPUpload: Sendable {
         do throws(SMPReplyError) {
             answer = try SMPUploadReply(reply.body)
         } catch { return end(.failed(.malformed(error.description))) }
-        guard answer.offset <= total else {
-            return end(.failed(.beyondImage(offset: answer.offset)))
-        }
+        // Without an offset it took what it was sent: whether it did, the list of images shows.
+        let offset = answer.offset ?? flight.end
+        guard offset <= total else { return end(.failed(.beyondImage(offset: offset))) }
         if let told = answer.matches { matches = told }
         switch state {
-        case .opening: return opened(flight, wants: answer.offset, at: now)
-        case .sending: return answered(flight, wants: answer.offset, at: now)
-        case .draining(_, let isBusy):
-            state = .draining(offset: answer.offset, isBusy: isBusy)
+        case .opening: return opened(flight, wants: offset, at: now)
+        case .sending: return answered(flight, wants: offset, at: now)
+        case .draining(let wanted, let isBusy):
+            state = .draining(offset: answer.offset ?? wanted, isBusy: isBusy)
             return drained(at: now)
         case .idle, .pausing, .ended: return pending
         }
@@ -176,7 +176,8 @@ package struct SMPUpload: Sendable {
         case .pausing: return resume(at: now)
         case .opening:
             guard spendTry() else { return end(.failed(.noAnswer(offset: 0))) }
-            return open(at: now)
+            // A device that erases for longer than anybody thought answers the first asking.
+            return open(at: now, after: flights)
         case .sending:
             flights = []
             guard spendTry() else { return end(.failed(.noAnswer(offset: acknowledged))) }

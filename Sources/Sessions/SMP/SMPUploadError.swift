@@ -18,6 +18,19 @@ package enum SMPUploadError: Error, Hashable, Sendable {
     case malformed(String)
     case link(LinkFailure)
 
+    /// As a device answers to the first part of a message when it takes that for the whole.
+    package var mayMeanLongMessages: Bool {
+        switch self {
+        case .refused(.code(.invalid, _)), .refused(.code(.corrupt, _)),
+            .refused(.code(.tooLong, _)), .refused(.code(.noMemory, _)),
+            .refused(.code(.unknown, _)):
+            true
+        case .refused, .noAnswer, .noProgress, .beyondImage, .frameTooShort, .unfitLength,
+            .malformed, .link:
+            false
+        }
+    }
+
     package var failureClass: FailureClass {
         switch self {
         case .refused(let fault): fault.failureClass

@@ -123,7 +123,11 @@ package struct ButtonlessEntry: Sendable {
     /// Nothing that moves us on: an answer to another request, or none until the deadline.
     private mutating func stray(at now: Moment) -> Action {
         guard let deadline, now >= deadline else { return .wait }
-        return fail(.link(.timedOut))
+        switch state {
+        case .naming: return fail(.noAnswer(.naming))
+        case .entering: return fail(.noAnswer(.entering))
+        case .idle, .subscribing, .entered, .failed: return fail(.link(.timedOut))
+        }
     }
 
     private var result: Action {
@@ -163,11 +167,13 @@ package enum ButtonlessError: Error, Hashable, Sendable, CustomStringConvertible
 
     case refused(Request, ButtonlessResponse.Result)
     case malformed([UInt8])
+    /// Nothing came that belongs to the request; a module that was told to go may still go.
+    case noAnswer(Request)
     case link(LinkFailure)
 
     package var failureClass: FailureClass {
         switch self {
-        case .refused(_, .busy): .transient
+        case .refused(_, .busy), .noAnswer: .transient
         case .refused(_, .notBonded): .rejected
         case .refused(_, .success), .refused(_, .notSupported), .refused(_, .failed),
             .refused(_, .badName), .malformed:
@@ -183,6 +189,8 @@ package enum ButtonlessError: Error, Hashable, Sendable, CustomStringConvertible
         case .malformed(let bytes):
             "the module's answer to entering the bootloader makes no sense: "
                 + Hex.text(bytes.prefix(20))
+        case .noAnswer(.naming): "while naming the bootloader: no answer in time"
+        case .noAnswer(.entering): "while entering the bootloader: no answer in time"
         case .link(let failure): "while entering the bootloader: \(failure)"
         }
     }

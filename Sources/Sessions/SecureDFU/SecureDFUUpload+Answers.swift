@@ -59,6 +59,12 @@ extension SecureDFUUpload {
             return acceptedInit(at: now)
         case .executing(let object, resumed: true) where fault == .result(.notPermitted):
             return executed(object, at: now)
+        case .silencing(let offset) where fault == .result(.notSupported):
+            // A target without receipts sends none.
+            guard let offset else { return createInit(at: now) }
+            return sendInit(from: offset, at: now)
+        case .settingReceipts where fault == .result(.notSupported):
+            return ask(.select(.data), in: .selectingData, at: now)
         case .creating where canStartOver && fault.meansAnotherPlace:
             return startOver(at: now)
         case .idle, .selectingInit, .silencing, .creatingInit, .sendingInit, .checkingInit,

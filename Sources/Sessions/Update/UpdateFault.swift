@@ -7,6 +7,8 @@ package struct UpdateFault: Error, Equatable, Sendable, CustomStringConvertible 
         case plain
         /// The link is gone: the module may or may not have done what it was told.
         case linkLost
+        /// The link holds, and the module may all the same do what it was told.
+        case unanswered
         /// What was sent did not all arrive: a slower flow may be the cure.
         case tooFast
         /// The module has this part, or a newer one, and wants no other.

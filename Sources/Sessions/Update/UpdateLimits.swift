@@ -9,6 +9,8 @@ package struct UpdateLimits: Equatable, Sendable {
     package var exchange: Duration = .seconds(60)
     /// A transfer that brings no byte more for so long is broken off.
     package var stall: Duration = .seconds(60)
+    /// The same before its first byte: the module may have to erase the whole slot for it.
+    package var opening: Duration = .seconds(150)
     /// The least rate, in bytes a second, at which a transfer is worth its time.
     package var slowest = 50
     /// Broken transfers in a row without a byte more in the module.

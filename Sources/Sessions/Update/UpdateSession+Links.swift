@@ -151,8 +151,11 @@ extension UpdateSession {
         case .connecting(let errand, _):
             return errand == .inspect ? end(.failed(fault)) : again(errand, after: fault, at: now)
         case .preparing:
-            // Without a lost link it still runs its application, for it said so or is silent.
-            if fault.kind != .linkLost { memory.inBootloader = false }
+            switch fault.kind {
+            case .linkLost, .unanswered: break
+            // It said that it goes on with its application, or was not asked to leave it.
+            case .plain, .tooFast, .alreadyThere: memory.inBootloader = false
+            }
             return end(.failed(fault))
         case .probing where isActivationInDoubt:
             return activationBroke(by: fault, at: now)

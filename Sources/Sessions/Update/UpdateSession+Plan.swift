@@ -113,7 +113,7 @@ extension UpdateSession {
             within: max(.seconds(600), least),
             at: now
         )
-        stallsAt = now.advanced(by: limits.stall)
+        stallsAt = now.advanced(by: goal.usesBootloader ? limits.stall : limits.opening)
         return action
     }
 

@@ -133,7 +133,10 @@ package final class SMPModule: AirDevice {
         } else {
             frame = bytes.count <= plan.rules.bufferSize ? SMPFrame(bytes) : nil
         }
-        guard let frame else { return }
+        guard let frame else {
+            if !plan.rules.reassembles { server.answer(toPart: bytes).map { notify($0) } }
+            return
+        }
         // One buffer is with the message at work, the others with those that wait.
         guard waiting.count + (isWorking ? 1 : 0) < plan.rules.bufferCount else {
             droppedMessages += 1
@@ -222,8 +225,9 @@ package final class SMPModule: AirDevice {
 
     private func notify(_ bytes: [UInt8]) {
         guard isNotifying, let link else { return }
-        for start in stride(from: 0, to: bytes.count, by: link.maximumLength) {
-            let end = min(start + link.maximumLength, bytes.count)
+        let length = min(link.maximumLength, plan.rules.notificationLimit ?? .max)
+        for start in stride(from: 0, to: bytes.count, by: length) {
+            let end = min(start + length, bytes.count)
             link.notify(Array(bytes[start..<end]), on: SMPNumbers.characteristic)
         }
     }
@@ -321,8 +325,9 @@ package final class SMPModule: AirDevice {
         facts.wakes = world.now.advanced(by: delay)
         save()
         // What is on its way to the central still arrives with the next connection event.
-        world.after(plan.link.interval * 2) { [weak self, link] in
-            link?.drop()
+        world.after(plan.link.interval * 2) {
+            [weak self, link, isSilent = plan.rules.resetsInSilence] in
+            isSilent ? link?.fallSilent() : link?.drop()
             self?.save()
         }
         world.after(delay) { [weak self] in self?.start() }

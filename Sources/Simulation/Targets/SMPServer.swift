@@ -56,6 +56,18 @@ package struct SMPServer<Memory: ImageMemory> {
         if rules.recall == .untilDisconnect { session = nil }
     }
 
+    /// The answer to the beginning of a message that did not come whole.
+    package func answer(toPart bytes: [UInt8]) -> [UInt8]? {
+        guard rules.refusesParts, let header = SMPHeader(bytes),
+            let operation = header.operation.response,
+            case .reply(let bytes) = reply(
+                Call(header: header, operation: operation),
+                .failure(.code(.corrupt))
+            )
+        else { return nil }
+        return bytes
+    }
+
     /// A whole message has come.
     package mutating func message(_ frame: SMPFrame) -> [Action] {
         let header = frame.header
@@ -118,7 +130,13 @@ package struct SMPServer<Memory: ImageMemory> {
             return [reply(call, setState(body))]
         case (SMPNumbers.Group.image, SMPNumbers.Image.upload, .write):
             var actions: [Action] = []
-            let result = upload(body, &actions)
+            var result = upload(body, &actions)
+            if !rules.tellsOffsets, case .success(let answer) = result,
+                answer["off"]?.integer == (body["off"]?.integer ?? 0)
+                    + (body["data"]?.bytes ?? []).count
+            {
+                result = .success(.map([]))
+            }
             return actions + [reply(call, result)]
         case (SMPNumbers.Group.image, SMPNumbers.Image.erase, .write):
             var actions: [Action] = []
@@ -192,9 +210,11 @@ package struct SMPServer<Memory: ImageMemory> {
                 var members = [
                     CBORMember(.text("slot"), .int(slot)),
                     CBORMember(.text("version"), .text(content.version.description)),
-                    CBORMember(.text("hash"), .bytes(content.hash)),
                     CBORMember(.text("bootable"), .bool(true)),
                 ]
+                if rules.listsHashes {
+                    members.insert(CBORMember(.text("hash"), .bytes(content.hash)), at: 2)
+                }
                 if facts.images.count > 1 {
                     members.insert(CBORMember(.text("image"), .int(number)), at: 0)
                 }
@@ -245,7 +265,7 @@ package struct SMPServer<Memory: ImageMemory> {
             confirm(0)
             return .success(list)
         }
-        guard hash.count == facts.images[0].active.hash.count else {
+        guard [32, 48, 64].contains(hash.count) else {
             return .failure(.image(.invalidHash))
         }
         for (number, image) in facts.images.enumerated() {

@@ -78,6 +78,15 @@ package struct SMPServerRules: Sendable, Equatable {
     package var tellsBootloader = true
     package var tellsSlots = true
     package var hasEcho = true
+    /// It tells of a message that it got in part, and does not put messages together.
+    package var refusesParts = false
+    package var listsHashes = true
+    /// Its answers to pieces of an image say how far it is.
+    package var tellsOffsets = true
+    /// Its restart does not end the link: the other side's supervision timeout does.
+    package var resetsInSilence = false
+    /// Its notifications carry no more bytes than so many, whatever the link could.
+    package var notificationLimit: Int?
     /// It knows the first version of the protocol only.
     package var isVersion1 = false
     /// Zephyr's arrays and maps have open lengths.

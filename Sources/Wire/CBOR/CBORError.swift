@@ -7,8 +7,8 @@ package struct CBORError: Error, Sendable, Equatable, CustomStringConvertible {
         /// Additional information 28 to 30, or 31 where no length can be open.
         case reserved(UInt8)
         case strayBreak
-        /// A string in pieces: nobody sends these, and nothing here puts them together.
-        case stringInPieces
+        /// In a string of open length, something other than a string of its kind.
+        case badPiece
         case invalidUTF8
         case duplicateKey
         case tooManyKeys
@@ -33,7 +33,7 @@ package struct CBORError: Error, Sendable, Equatable, CustomStringConvertible {
             case .nestedTooDeeply: "nested more than \(CBORReader.depthLimit) deep"
             case .reserved(let byte): "0x\(String(byte, radix: 16)) begins no item"
             case .strayBreak: "an end of something that was not begun"
-            case .stringInPieces: "a string in pieces"
+            case .badPiece: "a piece of a string that is none"
             case .invalidUTF8: "text that is not UTF-8"
             case .duplicateKey: "a key appears twice"
             case .tooManyKeys: "a map of more than \(CBORReader.keyLimit) keys"

@@ -86,7 +86,7 @@ struct CBORReader {
         _ bytes: Span<UInt8>,
         from start: Int
     ) throws(CBORError) -> [UInt8] {
-        guard !head.isOpen else { throw CBORError(.stringInPieces, at: start) }
+        guard !head.isOpen else { return try pieces(head, bytes) }
         guard head.argument <= UInt64(bytes.count - position) else {
             throw CBORError(.endsEarly, at: start)
         }
@@ -95,6 +95,23 @@ struct CBORReader {
         let part = bytes.extracting(position..<end)
         // Safe: the buffer is copied before the closure ends.
         return unsafe part.withUnsafeBufferPointer { unsafe Array($0) }
+    }
+
+    /// A string of open length: whole strings of its kind up to the end.
+    private mutating func pieces(
+        _ head: Head,
+        _ bytes: Span<UInt8>
+    ) throws(CBORError) -> [UInt8] {
+        var string: [UInt8] = []
+        while !isOver(head, after: 0, bytes) {
+            let start = position
+            let next = try self.head(bytes)
+            guard next.major == head.major, !next.isOpen else {
+                throw CBORError(.badPiece, at: start)
+            }
+            string += try self.string(next, bytes, from: start)
+        }
+        return string
     }
 
     private mutating func enter(at start: Int) throws(CBORError) {

@@ -12,7 +12,9 @@ package struct MCUbootHeader: Equatable, Sendable {
         package static let notBootable = Self(rawValue: 0x10)
         package static let ramLoad = Self(rawValue: 0x20)
         package static let romFixed = Self(rawValue: 0x100)
-        package static let compressed = Self(rawValue: 0x600)
+        static let compressions = Self(rawValue: 0xE00)
+
+        package var isCompressed: Bool { !isDisjoint(with: Self.compressions) }
 
         package var isEncrypted: Bool {
             contains(.encryptedAES128) || contains(.encryptedAES256)

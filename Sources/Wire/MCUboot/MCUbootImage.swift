@@ -40,6 +40,11 @@ package struct MCUbootImage: Equatable, Sendable {
         values.map(\.kind).filter(\.isSignature)
     }
 
+    /// Its payload is encrypted, and the key for that goes with it.
+    package var isEncrypted: Bool {
+        header.flags.isEncrypted && values.contains { $0.kind.isEncryptionKey }
+    }
+
     package init(_ bytes: [UInt8]) throws(MCUbootError) {
         header = try MCUbootHeader(bytes[...])
         let start = header.valuesStart

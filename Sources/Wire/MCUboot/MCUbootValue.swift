@@ -30,6 +30,9 @@ package struct MCUbootValue: Equatable, Sendable {
             }
         }
 
+        /// The key that the payload is encrypted with, itself encrypted for the module.
+        package var isEncryptionKey: Bool { (0x30...0x34).contains(rawValue) }
+
         package var isSignature: Bool {
             switch self {
             case .rsa2048, .ecdsa, .rsa3072, .ed25519: true

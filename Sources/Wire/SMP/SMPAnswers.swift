@@ -14,9 +14,10 @@ package struct SMPParameters: Equatable, Sendable {
         self.bufferCount = min(bufferCount, 64)
     }
 
+    /// A device that tells the size and not the number has one at least.
     package init(_ body: CBORValue) throws(SMPReplyError) {
         guard let size = body["buf_size"]?.integer else { throw .value("buf_size") }
-        guard let count = body["buf_count"]?.integer else { throw .value("buf_count") }
+        let count = max(1, body["buf_count"]?.integer ?? 1)
         guard let parameters = SMPParameters(bufferSize: size, bufferCount: count) else {
             throw .value("buf_size")
         }
@@ -115,7 +116,7 @@ package struct SMPImage: Equatable, Sendable {
         guard let image, (0...255).contains(image) else { throw .value("image") }
         self.image = image
         version = item["version"]?.text.flatMap { FirmwareVersion($0) }
-        hash = item["hash"]?.bytes
+        hash = item["hash"]?.bytes.flatMap { $0.isEmpty ? nil : $0 }
         flags = Flags.names.reduce(into: []) { flags, name in
             if item[name.0]?.bool == true { flags.insert(name.1) }
         }
@@ -148,14 +149,18 @@ package struct SMPImageList: Equatable, Sendable {
 
 /// How far an upload is.
 package struct SMPUploadReply: Equatable, Sendable {
-    /// The next byte that the device wants.
-    package let offset: Int
+    /// The next byte that the device wants; nil when it only says that all is well.
+    package let offset: Int?
     /// At the end: whether the whole has the digest that was announced.
     package let matches: Bool?
 
     package init(_ body: CBORValue) throws(SMPReplyError) {
-        guard let offset = body["off"]?.integer, offset >= 0 else { throw .value("off") }
-        self.offset = offset
+        if let value = body["off"] {
+            guard let offset = value.integer, offset >= 0 else { throw .value("off") }
+            self.offset = offset
+        } else {
+            offset = nil
+        }
         matches = body["match"]?.bool
     }
 }

@@ -61,6 +61,11 @@ package struct SMPHeader: Equatable, Sendable {
         command = bytes[7]
     }
 
+    /// Whether these few bytes can be the beginning of one: no bit is set that has no meaning.
+    static func mayBegin(with bytes: [UInt8]) -> Bool {
+        bytes.first.map { $0 & 0xE4 == 0 } ?? true && bytes.dropFirst().first ?? 0 == 0
+    }
+
     package var bytes: [UInt8] {
         let length = UInt16(payloadLength)
         return [

@@ -22,12 +22,25 @@ package struct SMPReassembly: Equatable, Sendable {
 
     /// The message that this piece completes; nil when more must come or the piece is dropped.
     package mutating func take(_ piece: [UInt8]) -> SMPFrame? {
-        if collected.isEmpty {
-            guard let header = SMPHeader(piece),
+        if expected == 0 {
+            // A header may itself come in pieces.
+            let start = collected + piece
+            guard start.count >= SMPHeader.length else {
+                if SMPHeader.mayBegin(with: start) {
+                    collected = start
+                } else {
+                    reset()
+                    dropped += 1
+                }
+                return nil
+            }
+            guard let header = SMPHeader(start),
                 SMPHeader.length + header.payloadLength <= limit
             else {
+                let wasWaiting = isWaiting
+                reset()
                 dropped += 1
-                return nil
+                return wasWaiting ? take(piece) : nil
             }
             expected = SMPHeader.length + header.payloadLength
         }

@@ -22,6 +22,16 @@ package enum InitPacketError: Error, Equatable, Sendable {
 package struct InitPacket: Equatable, Sendable {
     package enum ImageType: UInt64, CaseIterable, Sendable {
         case application, softDevice, bootloader, softDeviceAndBootloader, external
+
+        package var words: String {
+            switch self {
+            case .application: "an application"
+            case .softDevice: "a SoftDevice"
+            case .bootloader: "a bootloader"
+            case .softDeviceAndBootloader: "a SoftDevice and a bootloader"
+            case .external: "an external application"
+            }
+        }
     }
 
     package enum Signature: Equatable, Sendable {

@@ -25,6 +25,8 @@ payload 20000 3 large.bin
 payload 1500 4 net.bin
 "$imgtool" keygen -t ecdsa-p256 -k "$work/key.pem"
 "$imgtool" keygen -t ecdsa-p256 -k "$work/other.pem"
+"$imgtool" keygen -t ecdsa-p384 -k "$work/long.pem"
+"$imgtool" getpub -k "$work/other.pem" -e pem >"$work/other-public.pem"
 "$imgtool" getpub -k "$work/key.pem" -e raw >/dev/null 2>&1 || true
 openssl pkey -in "$work/key.pem" -pubout -outform DER -out public-key.der
 
@@ -38,6 +40,11 @@ sign --header-size 0x200 --version 2.0.0 "$work/large.bin" large.img
 sign --header-size 0x20 --version 3.1.0 "$work/net.bin" net.img
 sign --header-size 0x20 --version 2.1.0 -d '(1, 3.0.0+0)' "$work/small.bin" needs-net.img
 sign --header-size 0x20 --version 1.2.4 --sha 512 "$work/tiny.bin" sha512.img
+sign --header-size 0x20 --version 1.2.4 --key "$work/long.pem" "$work/tiny.bin" sha384.img
+sign --header-size 0x20 --version 1.2.4 --encrypt "$work/other-public.pem" "$work/small.bin" \
+    encrypted.img
+head -c 9000 /dev/zero >"$work/zeros.bin"
+sign --header-size 0x20 --version 1.2.4 --compression lzma2 "$work/zeros.bin" compressed.img
 "$imgtool" sign --pad-header --header-size 0x20 --slot-size 0x1000 --align 8 --max-sectors 1 \
     --version 1.2.3+45 --pad "$work/tiny.bin" padded.img
 "$imgtool" sign --pad-header --header-size 0x20 --slot-size 0x1000 --align 8 --max-sectors 1 \

@@ -98,13 +98,17 @@ private func entering() throws -> ButtonlessEntry {
         var entry = try entering()
         #expect(entry.indicated(answer(2, .success), at: at(3)) == .wait)
         #expect(entry.indicated(answer(2, .failed), at: at(11)) == .wait)
-        #expect(entry.indicated(answer(2, .failed), at: at(12)) == .failed(.link(.timedOut)))
+        #expect(entry.indicated(answer(2, .failed), at: at(12)) == .failed(.noAnswer(.entering)))
     }
 
-    @Test func `a silent module is given up`() throws {
-        for var entry in [try naming(), try entering()] {
+    @Test func `a silent module is given up, and what it was asked last is told`() throws {
+        for (entry, asked) in [
+            (try naming(), ButtonlessError.Request.naming),
+            (try entering(), .entering),
+        ] {
+            var entry = entry
             #expect(entry.timeout(at: at(5)) == .wait)
-            #expect(entry.timeout(at: at(12)) == .failed(.link(.timedOut)))
+            #expect(entry.timeout(at: at(12)) == .failed(.noAnswer(asked)))
         }
     }
 

@@ -107,6 +107,21 @@ import Testing
         )
     }
 
+    @Test(arguments: [
+        (UpdateFault.Kind.linkLost, true), (.unanswered, true), (.plain, false),
+    ])
+    func `a module that may have gone into its bootloader is held to be there`(
+        kind: UpdateFault.Kind,
+        mayBeThere: Bool
+    ) throws {
+        var session = try session()
+        _ = session.begin(linkedTo: .application, at: at(0))
+        #expect(session.inspected(inspection(Self.old), at: at(1)) == .prepare)
+        let fault = UpdateFault(.transient, kind, "no answer")
+        #expect(session.failed(fault, at: at(12)) == .ended(.failed(fault)))
+        #expect(session.memory.inBootloader == mayBeThere)
+    }
+
     @Test(arguments: [true, false])
     func `an image on trial stays only when the module is well`(isWell: Bool) throws {
         var session = try session(bootloader: false, healthy: true)

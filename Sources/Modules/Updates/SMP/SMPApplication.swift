@@ -8,7 +8,9 @@ import Wire
 package final class SMPApplication: ModuleApplication, ImageReceiver {
     private static let answerLimit = Duration.seconds(10)
     private static let eraseLimit = Duration.seconds(40)
-    private static let lossLimit = Duration.seconds(5)
+    /// A module that resets says nothing: the link lasts as long as its supervision timeout, which
+    /// may be 20 s, and the restart may wait a moment after its answer.
+    private static let lossLimit = Duration.seconds(25)
     /// More than any update takes: a module that goes round in circles is left.
     private static let stepLimit = 32
 
@@ -155,6 +157,9 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
                 case .finished: isSent = true
                 case .failed(.refused(.image(.noFreeSlot))) where found.canRevert:
                     return try await clear()
+                case .failed(let error) where found.reassembles && error.mayMeanLongMessages:
+                    // It gets messages that one write holds, as long as such a link lasts.
+                    known?.reassembles = false
                 case .failed(let error): throw .smp(.upload(error))
                 }
             case .restart: return try await clear()
@@ -188,12 +193,15 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         _ isStopped: @Sendable () -> Bool,
         progress: (UploadProgress) async -> Void
     ) async throws(ModuleError) -> SMPUpload.Ending {
-        guard
-            let fast = SMPSettings(
+        // What loses bytes again and again may not put messages together after all.
+        let fitting = [found.reassembles && pace < 2, found.reassembles].lazy.compactMap {
+            SMPSettings(
                 parameters: found.parameters,
-                reassembles: found.reassembles,
-                maximumLength: client.maximumLength
-            ), let settings = fast.slower(by: pace)
+                reassembles: $0,
+                maximumLength: self.client.maximumLength
+            )
+        }
+        guard let settings = fitting.first?.slower(by: pace)
         else { throw .smp(.upload(.frameTooShort(client.maximumLength))) }
         do throws(RadioError) {
             return try await client.upload(
@@ -213,9 +221,12 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
     package func activate(_ order: UpdateOrder) async throws(ModuleError) {
         let goal = try order.goal()
         for _ in 0...2 * goal.parts.count {
-            switch SMPStep.next(goal, try await survey()) {
+            let found = try await survey()
+            switch SMPStep.next(goal, found) {
             case .mark(let hash, let isConfirmed):
-                try await mark(hash, isConfirmed: isConfirmed)
+                guard try await mark(hash, isConfirmed: isConfirmed, found) else {
+                    return try await restartIntoHighest(goal, found)
+                }
             case .restart: return try await restart(isCertain: true)
             case .fail(let error): throw .smp(error)
             case .upload: throw .smp(.notListed(image: order.mainImage))
@@ -235,7 +246,8 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
                 throw .smp(.reverted(image: gone.0.image))
             }
             guard let (part, _) = standings.first(where: { $0.1 == .trying }) else { return }
-            let hash = part.image == 0 ? nil : found.list.active(part.image)?.hash
+            let active = found.list.active(part.image)
+            let hash = part.image == 0 ? nil : active.flatMap { part.candidate(for: $0)?.hash }
             let ending = try await ask(
                 .setState(hash: hash, isConfirmed: true),
                 limit: Self.answerLimit,
@@ -243,7 +255,9 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
             )
             if case .refused(let fault) = ending {
                 // Where nothing reverts, what is not confirmed stays all the same.
-                if fault.isNotSupported, !found.canRevert { return }
+                if fault.isNotSupported, !found.canRevert || found.bootloader?.mode == nil {
+                    return
+                }
                 throw .smp(.notConfirmed(fault))
             }
         }
@@ -255,7 +269,12 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         try await restart()
     }
 
-    private func mark(_ hash: [UInt8], isConfirmed: Bool) async throws(ModuleError) {
+    /// False where the device knows no marks, and had not said what its bootloader does.
+    private func mark(
+        _ hash: [UInt8],
+        isConfirmed: Bool,
+        _ found: SMPFindings
+    ) async throws(ModuleError) -> Bool {
         let ending = try await ask(
             .setState(hash: hash, isConfirmed: isConfirmed),
             limit: Self.answerLimit,
@@ -263,12 +282,26 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         )
         let what = "marking the image"
         switch ending {
-        case .answered: return
+        case .answered: return true
+        case .refused(let fault) where fault.isNotSupported && found.bootloader?.mode == nil:
+            return false
         case .refused(let fault): throw .smp(.ask(.refused(fault, what)))
         case .unanswered: throw .smp(.ask(.noAnswer(what)))
         case .malformed(let error): throw .smp(.ask(.malformed(error.description, what)))
         case .link(let failure): throw .smp(.ask(.link(failure)))
         }
+    }
+
+    /// Without marks a bootloader starts the highest version, as those do that load into RAM or run
+    /// images where they lie.
+    private func restartIntoHighest(
+        _ goal: SMPGoal,
+        _ found: SMPFindings
+    ) async throws(ModuleError) {
+        var unmarked = found
+        unmarked.knowsMarks = false
+        if case .fail(let error) = SMPStep.next(goal, unmarked) { throw .smp(error) }
+        try await restart(isCertain: true)
     }
 
     /// Without `isCertain` a link that ends with the request counts as a restart.
