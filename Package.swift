@@ -37,6 +37,9 @@ func tests(_ name: String, _ rooms: [Target.Dependency], resources: [Resource] =
     )
 }
 
+/// The families' folders: what their profiles are compiled in from.
+let families = ["Comodule", "GeotabGo", "LRDevice", "MCUmgr"]
+
 let package = Package(
     name: "yardmaster",
     products: [
@@ -53,9 +56,9 @@ let package = Package(
         .target(name: "CLinux"),
 
         room("Domain"),
-        room("Wire", ["Domain"]),
+        room("Wire"),
         room("Commands", ["Domain", "Wire"]),
-        room("Sessions", ["Domain", "Wire"]),
+        room("Sessions", ["Domain"]),
         room("Radio", ["Domain"]),
         adapter("Digests", ["Domain", "COpenSSL"]),
         adapter("Signatures", ["COpenSSL"]),
@@ -63,25 +66,34 @@ let package = Package(
         adapter("Threads", []),
         adapter("DBus", ["Domain", "Threads", "CDBus", "CLinux"]),
         adapter("BlueZ", ["Domain", "Threads", "Radio", "DBus", "CLinux"]),
+        adapter("Modules", ["Domain", "Marked", "Sessions", "Radio"]),
+        adapter("Simulation", ["Domain", "Marked", "Radio", "CLinux"]),
+        adapter(
+            "Protocols",
+            ["Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Modules", "Simulation"]
+        ),
         .target(
-            name: "Modules",
+            name: "Families",
             dependencies: [
-                "Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Sealing",
+                "Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Sealing", "Modules",
+                "Simulation", "Protocols",
             ],
-            resources: [.embedInCode("Profiles/Shipped")],
+            resources: families.map { .embedInCode("\($0)/Profiles") },
             swiftSettings: common
         ),
-        adapter("Simulation", ["Domain", "Marked", "Wire", "Radio", "Digests", "Sealing"]),
         adapter("FakeBlueZ", ["Domain", "Threads", "Radio", "DBus", "Simulation"]),
         adapter(
             "Rehearsal",
-            ["Domain", "Wire", "Threads", "Radio", "DBus", "BlueZ", "Simulation"]
+            ["Domain", "Families", "Threads", "Radio", "DBus", "BlueZ", "Simulation"]
         ),
         adapter(
             "VehicleModules",
-            ["Domain", "Marked", "Radio", "Modules", "Simulation", "Threads"]
+            ["Domain", "Marked", "Radio", "Modules", "Families", "Simulation", "Threads"]
         ),
-        adapter("Images", ["Domain", "Wire", "Digests", "Threads", "CCurl", "CZlib", "CLinux"]),
+        adapter(
+            "Images",
+            ["Domain", "Wire", "Digests", "Protocols", "Threads", "CCurl", "CZlib", "CLinux"]
+        ),
         adapter("Trust", ["Domain", "Wire", "Digests", "Signatures"]),
         adapter("Marked", ["Domain", "CYAML"]),
         adapter("Manifest", ["Domain", "Wire", "Marked", "Digests"]),
@@ -90,15 +102,15 @@ let package = Package(
         room(
             "Rollout",
             [
-                "Domain", "Wire", "Sealing", "Sessions", "Radio", "Modules", "Marked", "Manifest",
+                "Domain", "Wire", "Sessions", "Radio", "Modules", "Families", "Marked", "Manifest",
                 "Journal", "Reports",
             ]
         ),
         .executableTarget(
             name: "yardmaster",
             dependencies: [
-                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Simulation", "Images",
-                "Marked",
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Protocols",
+                "Families", "Simulation", "Images", "Marked",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "Trust",
                 "DBus", "BlueZ", "FakeBlueZ", "Rehearsal", "CLinux",
             ],
@@ -120,8 +132,14 @@ let package = Package(
         ),
         .target(
             name: "Samples",
-            dependencies: ["Digests", "Domain", "Images", "Simulation", "Wire"],
+            dependencies: ["Digests", "Domain", "Images", "Protocols", "Simulation", "Wire"],
             path: "Tests/Samples",
+            swiftSettings: common
+        ),
+        .target(
+            name: "Moments",
+            dependencies: ["Domain"],
+            path: "Tests/Moments",
             swiftSettings: common
         ),
         .target(
@@ -152,27 +170,35 @@ let package = Package(
         tests(
             "FakeBlueZTests",
             [
-                "Domain", "Marked", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Simulation", "Threads",
-                "PrivateBus", "RadioContract",
+                "Domain", "Marked", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Families", "Simulation",
+                "Threads", "PrivateBus", "RadioContract",
             ],
             resources: [.copy("Clients")]
         ),
         tests("DBusTests", ["Domain", "Threads", "DBus", "CDBus", "PrivateBus"]),
         tests("DomainTests", ["Domain"]),
-        tests("SessionsTests", ["Digests", "Domain", "Wire", "Sessions", "Simulation"]),
+        tests("SessionsTests", ["Domain", "Sessions", "Moments"]),
+        tests(
+            "SecureDFUTests",
+            ["Digests", "Domain", "Wire", "Sessions", "Simulation", "Protocols", "Moments"]
+        ),
+        tests(
+            "ComoduleTests",
+            ["Domain", "Sessions", "Modules", "Families", "Moments"]
+        ),
         tests(
             "RolloutTests",
             [
-                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Samples",
-                "Simulation", "Images", "Journal", "Manifest", "Reports", "Rollout",
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Protocols",
+                "Families", "Samples", "Simulation", "Images", "Journal", "Manifest", "Reports",
+                "Rollout",
             ]
         ),
         tests(
             "CarShareTests",
             [
                 "Digests", "Domain", "Journal", "Manifest", "Marked", "Wire", "Sessions", "Radio",
-                "Modules",
-                "Reports", "Rollout", "Simulation",
+                "Modules", "Protocols", "Families", "Reports", "Rollout", "Simulation",
             ],
             resources: [.copy("Tables")]
         ),
@@ -181,21 +207,23 @@ let package = Package(
             "ShimTests",
             ["CCurl", "CDBus", "COpenSSL", "CSQLite", "CYAML", "CZlib"]
         ),
-        tests("ProgramTests", ["PrivateBus", "yardmaster", "SetLights"]),
+        tests("ProgramTests", ["PrivateBus", "SetLights", "yardmaster"]),
         tests("WireTests", ["Domain", "Wire"]),
         tests(
             "SimulationTests",
-            ["Digests", "Domain", "Wire", "Radio", "Simulation", "RadioContract"]
+            ["Domain", "Radio", "Simulation", "RadioContract"]
         ),
         tests(
             "LRDeviceTests",
-            ["Domain", "Marked", "Wire", "Sessions", "Radio", "Sealing", "Modules", "Simulation"]
+            [
+                "Domain", "Marked", "Radio", "Sealing", "Families", "Simulation",
+            ]
         ),
         tests("MarkedTests", ["Domain", "Marked"]),
         tests(
             "SMPTests",
             [
-                "Domain", "Images", "Marked", "Modules", "Radio", "Samples", "Sessions",
+                "Domain", "Images", "Marked", "Protocols", "Families", "Radio", "Samples",
                 "Simulation", "Wire",
             ],
             resources: [.copy("Fixtures")]
@@ -220,7 +248,7 @@ let package = Package(
         tests(
             "ModulesTests",
             [
-                "Domain", "Marked", "Wire", "Sessions", "Radio", "Modules", "Simulation",
+                "Domain", "Marked", "Wire", "Radio", "Modules", "Families", "Simulation",
                 "VehicleModules",
             ]
         ),
@@ -242,13 +270,13 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
     package.targets += [
         fuzz("json", ["Wire"]),
         fuzz("zone", ["Wire"]),
-        fuzz("wire", ["Digests", "Domain", "Wire", "Simulation"]),
-        fuzz("lrdevice", ["Domain", "Wire", "Sessions"]),
+        fuzz("wire", ["Digests", "Domain", "Families", "Protocols", "Simulation"]),
+        fuzz("lrdevice", ["Domain", "Families"]),
         fuzz("zip", ["Images"]),
-        fuzz("addon", ["Domain", "Wire"]),
-        fuzz("token", ["Domain", "Modules", "Wire"]),
-        fuzz("carshare", ["Domain", "Sessions", "Wire"]),
-        fuzz("profile", ["Domain", "Marked", "Radio", "Modules"]),
+        fuzz("addon", ["Domain", "Families"]),
+        fuzz("token", ["Domain", "Families", "Wire"]),
+        fuzz("carshare", ["Domain", "Families", "Sessions"]),
+        fuzz("profile", ["Domain", "Families", "Marked", "Radio", "Modules"]),
         fuzz("tuf", ["Domain", "Trust"]),
         fuzz("minisign", ["Trust", "Wire"]),
         fuzz("bundle", ["Trust"]),
@@ -257,8 +285,8 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("dbus", ["DBus"]),
         fuzz("manifest", ["Marked", "Manifest"]),
         fuzz("cbor", ["Wire"]),
-        fuzz("smp", ["Domain", "Sessions", "Simulation", "Wire"]),
-        fuzz("mcuboot", ["Images", "Wire"]),
+        fuzz("smp", ["Domain", "Protocols", "Simulation"]),
+        fuzz("mcuboot", ["Images", "Protocols"]),
     ]
 }
 
@@ -267,7 +295,7 @@ if Context.environment["YARDMASTER_BENCH"] != nil {
     package.targets.append(
         .executableTarget(
             name: "token-issuer",
-            dependencies: ["Domain", "Simulation"],
+            dependencies: ["Domain", "Families"],
             path: "Bench/tokens",
             swiftSettings: common
         )
@@ -285,7 +313,7 @@ if Context.environment["YARDMASTER_BENCH"] != nil {
     package.targets.append(
         .executableTarget(
             name: "carshare-bench",
-            dependencies: ["Domain", "Modules", "Simulation", "Wire"],
+            dependencies: ["Domain", "Families", "Simulation"],
             path: "Bench/carshare",
             swiftSettings: common
         )

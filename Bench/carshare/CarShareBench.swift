@@ -1,8 +1,7 @@
 import Domain
+import Families
 import Glibc
-import Modules
 import Simulation
-import Wire
 
 /// Measures what a car-share command costs this machine: `carshare TENANT.der RESERVATION.der N`.
 ///

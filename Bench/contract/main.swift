@@ -14,12 +14,11 @@ import Threads
 let clock = RealTime(loop: try EventLoop.start(name: "clock"))
 let address = BusAddress.system { name in getenv(name).map { String(cString: $0) } }
 let air = Monitor<Air?>(nil)
-let visitors = try BlueZ(address, time: clock)
+let visitors = try BlueZ(address)
 let rehearsal = Rehearsal(
     .empty("contract"),
     on: ["hci1", "hci2"],
-    bus: address,
-    central: { BlueZCentral($0, of: visitors) },
+    by: visitors,
     clock: clock,
     socket: (ContractVisitor.service.notify, ContractVisitor.service.write),
     populate: { made in
@@ -48,7 +47,7 @@ for (number, clause) in RadioContract.clauses.enumerated() {
     // A real link may fail, and this bluetoothd may die: once more, and that is told.
     while problems.count < 2 {
         // Each clause begins with a radio that knows nothing.
-        let host = try BlueZ(address, time: clock)
+        let host = try BlueZ(address)
         let bench = RealBench(host: host, time: clock, air: world)
         await bench.settle()
         let problem = await bench.problem(with: clause)

@@ -1,5 +1,5 @@
 import Domain
-import Wire
+import Families
 
 /// Reads any bytes as every message of the car-share protocol, whole and in pieces.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,6 +1,6 @@
 import Domain
+import Families
 import Sessions
-import Wire
 
 /// Drives a running session by any bytes: each event begins with a byte that says what it is.
 ///

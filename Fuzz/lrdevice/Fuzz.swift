@@ -1,6 +1,5 @@
 import Domain
-import Sessions
-import Wire
+import Families
 
 /// Reads any bytes as a message of an LR device, then as all that comes while requests are open.
 @_cdecl("LLVMFuzzerTestOneInput")

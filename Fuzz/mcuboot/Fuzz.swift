@@ -1,5 +1,5 @@
 import Images
-import Wire
+import Protocols
 
 /// Reads any bytes as an image, and as a package of images.
 @_cdecl("LLVMFuzzerTestOneInput")

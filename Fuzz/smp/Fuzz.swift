@@ -1,7 +1,6 @@
 import Domain
-import Sessions
+import Protocols
 import Simulation
-import Wire
 
 /// Feeds any bytes to both ends of SMP: to a client in mid-upload, and to a device.
 @_cdecl("LLVMFuzzerTestOneInput")

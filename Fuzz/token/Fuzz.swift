@@ -1,5 +1,5 @@
 import Domain
-import Modules
+import Families
 import Wire
 
 /// Reads any bytes as a token, as the protobuf message in one, and as a reservation.

@@ -1,7 +1,8 @@
 import Digests
 import Domain
+import Families
+import Protocols
 import Simulation
-import Wire
 
 /// Reads any bytes as every message of the update protocols, then lets a bootloader take them.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,4 +1,4 @@
-package import Wire
+package import Protocols
 
 /// A Nordic Secure DFU package: firmware in parts, each with the init packet that vouches for it.
 ///

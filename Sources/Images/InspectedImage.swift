@@ -1,6 +1,7 @@
 import Digests
 import Domain
-package import Wire
+package import Protocols
+import Wire
 
 /// Why a file is no image that can be sent, and where that is seen.
 package struct InspectionError: Error, Equatable, CustomStringConvertible {

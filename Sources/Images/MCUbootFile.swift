@@ -1,6 +1,6 @@
 import Digests
 package import Domain
-package import Wire
+package import Protocols
 
 /// Why a file is no MCUboot image that can be sent.
 package enum MCUbootFileError: Error, Equatable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 import Domain
-import Wire
+import Protocols
 
 /// A package of MCUboot images for one module (`dfu_application.zip` of the nRF Connect SDK).
 package struct NCSPackage: Sendable, Equatable {

@@ -5,11 +5,8 @@ package import Sessions
 /// Why an exchange with a module came to nothing.
 package enum ModuleError: Error, Hashable, Sendable {
     case radio(RadioError)
-    case authentication(ComoduleAuthenticationError)
-    case register(RegisterError)
-    case entry(ButtonlessError)
-    case upload(UploadError)
-    case smp(SMPUpdateError)
+    /// An exchange of the module's own protocol failed.
+    case exchange(ExchangeFault)
     /// A value that the module gave makes no sense; the text says which.
     case value(String)
 }
@@ -18,11 +15,7 @@ extension ModuleError: CustomStringConvertible {
     package var failureClass: FailureClass {
         switch self {
         case .radio(let error): error.failureClass
-        case .authentication(let error): error.failureClass
-        case .register(let error): error.failureClass
-        case .entry(let error): error.failureClass
-        case .upload(let error): error.failureClass
-        case .smp(let error): error.failureClass
+        case .exchange(let fault): fault.failureClass
         case .value: .device
         }
     }
@@ -30,36 +23,45 @@ extension ModuleError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .radio(let error): error.description
-        case .authentication(let error): error.description
-        case .register(let error): error.description
-        case .entry(let error): error.description
-        case .upload(let error): error.description
-        case .smp(let error): error.description
+        case .exchange(let fault): fault.description
         case .value(let sentence): sentence
         }
     }
 
     /// Whether the link is gone, so that only a new one can go on.
-    package var isLinkLoss: Bool {
+    package var isLinkLoss: Bool { kind == .linkLost }
+
+    /// What it says about our secret; nil when nothing.
+    package var secret: SecretSuspicion.Sign? {
+        if case .exchange(let fault) = self { fault.secret } else { nil }
+    }
+
+    /// Whether it came between us and the module's being open to us.
+    package var isAboutAuthentication: Bool {
+        if case .exchange(let fault) = self { fault.subject == .authentication } else { false }
+    }
+
+    private var kind: UpdateFault.Kind {
         switch self {
-        case .radio(let error): error == .linkLost
-        case .authentication(.link(.lost)), .authentication(.refusedOrLost): true
-        case .register(let error): error == .link(.lost)
-        case .upload(let error): error == .link(.lost)
-        case .entry(let error): error == .link(.lost)
-        case .smp(let error): error == .ask(.link(.lost)) || error == .upload(.link(.lost))
-        case .authentication, .value: false
+        case .radio(let error): error == .linkLost ? .linkLost : .plain
+        case .exchange(let fault): fault.kind
+        case .value: .plain
         }
+    }
+
+    /// As the update session weighs it.
+    package func fault(while doing: String) -> UpdateFault {
+        UpdateFault(failureClass, kind, doing.isEmpty ? description : "\(doing): \(description)")
     }
 }
 
 extension RadioError {
     package var failureClass: FailureClass {
         switch self {
-        case .adapterOff, .adapterMissing, .serviceUnavailable, .noFreeLink, .connectFailed,
-            .linkLost, .timedOut, .cancelled:
+        case .adapterOff, .adapterMissing, .serviceUnavailable, .noFreeLink, .heldByAnother,
+            .connectFailed, .linkLost, .timedOut, .cancelled, .bond(.timedOut):
             .transient
-        case .unauthorized: .rejected
+        case .unauthorized, .bond: .rejected
         case .missingService, .missingCharacteristic, .att: .device
         case .tooLong: .internal
         }
@@ -69,8 +71,8 @@ extension RadioError {
     package var isHostFault: Bool {
         switch self {
         case .adapterOff, .adapterMissing, .serviceUnavailable, .unauthorized: true
-        case .noFreeLink, .connectFailed, .linkLost, .timedOut, .missingService,
-            .missingCharacteristic, .att, .tooLong, .cancelled:
+        case .noFreeLink, .heldByAnother, .bond, .connectFailed, .linkLost, .timedOut,
+            .missingService, .missingCharacteristic, .att, .tooLong, .cancelled:
             false
         }
     }
@@ -83,7 +85,7 @@ extension RadioError {
         case .missingService(let uuid), .missingCharacteristic(let uuid):
             .missing(uuid.description)
         case .adapterOff, .adapterMissing, .serviceUnavailable, .unauthorized, .noFreeLink,
-            .connectFailed, .linkLost, .tooLong, .cancelled:
+            .heldByAnother, .bond, .connectFailed, .linkLost, .tooLong, .cancelled:
             .lost
         }
     }

@@ -1,7 +1,6 @@
 package import Domain
 package import Radio
 package import Sessions
-import Wire
 
 /// A module that was heard, and what it runs just now.
 package struct ModuleSighting: Sendable, Equatable {
@@ -20,42 +19,6 @@ package struct ModuleSighting: Sendable, Equatable {
         peer = advertisement.peer
         name = advertisement.name
         signal = advertisement.signal
-    }
-
-    /// Nil when the advertisement is not a Comodule module's, or a bootloader of another's making.
-    package init?(_ advertisement: Advertisement) {
-        if let data = advertisement.manufacturerData[ComoduleNumbers.company],
-            let serial = ComoduleNumbers.serial(manufacturerData: data)
-        {
-            self.serial = serial
-            role = .application
-        } else if advertisement.services.contains(DFUNumbers.service),
-            let serial = advertisement.name.flatMap({ BootloaderName.serial(in: $0) })
-        {
-            self.serial = serial
-            role = .bootloader
-        } else {
-            return nil
-        }
-        peer = advertisement.peer
-        name = advertisement.name
-        signal = advertisement.signal
-    }
-
-    /// What a scan for one module should let through.
-    package static func filter(for serial: Serial) -> ScanFilter {
-        var filter = filter { $0.serial == serial }
-        filter.sought = serial
-        return filter
-    }
-
-    /// What a scan for some of all modules should let through.
-    package static func filter(
-        wants: @escaping @Sendable (ModuleSighting) -> Bool
-    ) -> ScanFilter {
-        ScanFilter(services: [DFUNumbers.service], companies: [ComoduleNumbers.company]) {
-            ModuleSighting($0).map(wants) ?? false
-        }
     }
 }
 

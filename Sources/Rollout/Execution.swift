@@ -1,4 +1,5 @@
 import Domain
+import Families
 import Journal
 import Modules
 import Radio
@@ -360,10 +361,31 @@ final class Execution {
         return sighting
     }
 
+    /// A module that another program is connected to is waited for, with the adapter free.
     func connect(to sighting: ModuleSighting) async throws(RadioError) -> any Link {
-        let deadline = time.now.advanced(by: depot.rules.connectTimeout)
         met = sighting.peer
-        return try await depot.central.connect(to: sighting.peer, before: deadline)
+        let patience = time.now.advanced(by: depot.rules.heldPatience)
+        while true {
+            do throws(RadioError) {
+                let deadline = time.now.advanced(by: depot.rules.connectTimeout)
+                return try await depot.central.connect(to: sighting.peer, before: deadline)
+            } catch .heldByAnother {
+                guard time.now < patience, await waitForHolder() else { throw .heldByAnother }
+            }
+        }
+    }
+
+    /// False when the run is to end.
+    private func waitForHolder() async -> Bool {
+        depot.events.emit(
+            .stateChanged(
+                vehicle,
+                record.state,
+                adapter: depot.central.adapter,
+                detail: RadioError.heldByAnother.description
+            )
+        )
+        return await rested(.seconds(5), .next, "another program to end its link")
     }
 
     func openApplication(on link: any Link) async throws(ModuleError) {
@@ -411,9 +433,7 @@ final class Execution {
 
     /// A module that refuses our secret twice is not asked a third time.
     func halt(after error: ModuleError, _ doing: String) -> Halt {
-        guard case .authentication(let failure) = error,
-            suspicion.failed(failure) == .wrongKey
-        else { return Halt(error, doing) }
+        guard suspicion.failed(error.secret) == .wrongKey else { return Halt(error, doing) }
         return .verdict(
             .rejected,
             .rejected,

@@ -1,4 +1,5 @@
 package import Domain
+import Families
 package import Manifest
 package import Marked
 package import Modules
@@ -82,7 +83,6 @@ package struct JobBuilder: Sendable {
                 vehicle: vehicle.id,
                 serial: vehicle.serial,
                 driver: driver,
-                lock: access.lock,
                 carShare: access.carShare,
                 steps: vehicle.steps.compactMap { job($0, vehicle, images) },
                 always: plan.always.compactMap { job($0, vehicle, images) }

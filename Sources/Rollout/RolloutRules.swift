@@ -24,6 +24,8 @@ package struct RolloutRules: Sendable {
     package var fruitlessTransfers = 3
     /// How long a run waits for the host's radio to come back.
     package var hostPatience: Duration = .seconds(120)
+    /// How long a module is waited for that another program is connected to.
+    package var heldPatience: Duration = .seconds(120)
     package var settle: SettleRules
 
     package init(settle: SettleRules) { self.settle = settle }

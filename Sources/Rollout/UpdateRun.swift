@@ -148,7 +148,7 @@ final class UpdateRun {
             case .bootloader: try await execution.openReceiver(on: link)
             }
         } catch {
-            if case .authentication = error {
+            if error.isAboutAuthentication {
                 guard case .failure(let failure, let message) = execution.halt(after: error, "")
                 else { throw execution.halt(after: error, "while authenticating") }
                 return session.failed(UpdateFault(failure, message), at: time.now)

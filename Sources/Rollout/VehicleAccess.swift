@@ -1,6 +1,6 @@
 import Domain
-package import Modules
-package import Sessions
+package import Families
+import Modules
 
 /// What opens one vehicle: secrets that were read and understood.
 package struct VehicleAccess: Sendable {
@@ -21,16 +21,11 @@ package struct VehicleAccess: Sendable {
         self.carShare = carShare
     }
 
-    var lock: LRCredentials? {
-        guard case .lrdevice(let credentials) = module else { return nil }
-        return credentials
-    }
-
     /// Nil for a family that cannot be driven by this profile.
     func driver(_ profile: Profile) -> (any UpdateDriver)? {
         switch module {
         case .comodule(let key): ComoduleUpdate(key: key, profile: profile)
-        case .lrdevice: LRDriver(profile: profile)
+        case .lrdevice(let credentials): LRDriver(profile: profile, credentials: credentials)
         case .mcumgr: SMPModuleUpdate()
         case .none: CarShareDriver()
         }

@@ -1,8 +1,7 @@
 package import Domain
+package import Families
 package import Manifest
 package import Modules
-package import Sessions
-package import Wire
 
 /// All that is to be done on one vehicle, with everything it takes: no name is left to look up.
 package struct VehicleJob: Sendable {
@@ -10,8 +9,6 @@ package struct VehicleJob: Sendable {
     package let serial: Serial
     /// How its module is heard, opened and updated.
     package let driver: any UpdateDriver
-    /// What opens a lock, for features that are sealed.
-    package let lock: LRCredentials?
     /// What its GO device takes commands with.
     package let carShare: CarShareCredentials?
     package let steps: [JobStep]
@@ -22,7 +19,6 @@ package struct VehicleJob: Sendable {
         vehicle: VehicleID,
         serial: Serial,
         driver: any UpdateDriver,
-        lock: LRCredentials? = nil,
         carShare: CarShareCredentials? = nil,
         steps: [JobStep],
         always: [JobStep] = []
@@ -30,7 +26,6 @@ package struct VehicleJob: Sendable {
         self.vehicle = vehicle
         self.serial = serial
         self.driver = driver
-        self.lock = lock
         self.carShare = carShare
         self.steps = steps
         self.always = always

@@ -1,4 +1,5 @@
 import Domain
+import Families
 import Marked
 import Modules
 import Radio
@@ -176,7 +177,7 @@ private actor SimulatedAir {
         let diagnostics = Diagnostics()
         let file: DepotFile?
         do throws(FileError) {
-            file = try DepotFile.load(path: path, diagnostics)
+            file = try DepotFile.load(path: path, families: FamilyRegistry.simulated, diagnostics)
         } catch { throw ModuleFailure(.invalidFile, error.description, "name a simulated depot") }
         guard let file else { throw ModuleFailure(diagnostics, in: path) }
         let executor = try ThreadExecutor.start(name: "simulated air")

@@ -1,4 +1,5 @@
 import Domain
+import Families
 import Modules
 
 /// A module that is in reach.

@@ -1,5 +1,6 @@
 import Commands
 import Domain
+import Families
 import Modules
 
 /// The flags that several commands share, resolved.

@@ -1,5 +1,6 @@
 import Commands
 import Domain
+import Families
 import Manifest
 import Marked
 import Modules
@@ -68,7 +69,7 @@ enum Inputs {
         let diagnostics = Diagnostics()
         let depot: DepotFile?
         do throws(FileError) {
-            depot = try DepotFile.load(path: path, diagnostics)
+            depot = try DepotFile.load(path: path, families: FamilyRegistry.simulated, diagnostics)
         } catch {
             throw CommandError(
                 .inputMissing,

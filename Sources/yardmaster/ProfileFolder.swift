@@ -1,4 +1,5 @@
 import Commands
+import Families
 import Marked
 import Modules
 

@@ -25,7 +25,7 @@ struct RealSite {
         do throws(ThreadError) {
             let time = RealClock(loop: try EventLoop.start(name: "clock"))
             return RealSite(
-                radio: try BlueZ(address, settings: settings, time: time),
+                radio: try BlueZ(address, settings: settings),
                 time: time
             )
         } catch {

@@ -40,8 +40,7 @@ actor RehearsalSite {
         let rehearsal = Rehearsal(
             file,
             on: adapters,
-            bus: .system(environment: context.variable),
-            central: { BlueZCentral($0, of: site.radio) },
+            by: site.radio,
             clock: site.time,
             note: note
         )
@@ -71,7 +70,7 @@ actor RehearsalSite {
                 hint: "give --adapter once for each module, or a depot with fewer of them"
             )
         case .depot: CommandError(.internal, error.description)
-        case .thread, .bus, .noService, .noAdapter, .adapterOff, .noPeripheralRole:
+        case .radio, .noAdapter, .adapterOff, .noPeripheralRole:
             CommandError(
                 .unavailable,
                 "the depot cannot be served",

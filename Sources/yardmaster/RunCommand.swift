@@ -73,6 +73,7 @@ struct RunCommand {
                     peripheral: { BlueZPeripheral($0, of: real.radio) }
                 )
                 site.checks = CheckRoom(executor: waiting)
+                site.executor = real.radio.packetExecutor
                 do throws(CommandError) {
                     let code = try await SiteRun(job: job, site: site).run()
                     thread.stop()
@@ -127,7 +128,7 @@ struct RunCommand {
             tellsLocalFiles: false
         )
         guard let images = try await room.bringAll() else { return room.tellCut() }
-        let verdicts = try await TrustDesk.judge(images, of: plan, state: directory.path)
+        let verdicts = try await TrustDesk.verdicts(images, of: plan, state: directory.path)
         let output = try RunOutput(options, context)
         let job = RunJob(
             plan: plan.demanding(predecessors: verdicts.predecessors),

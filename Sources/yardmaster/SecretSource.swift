@@ -1,11 +1,9 @@
 import Commands
 import Domain
+import Families
 import Glibc
 import Manifest
-import Modules
 import Rollout
-import Sessions
-import Wire
 
 /// Fetches the secrets that a plan refers to; what it reads goes nowhere but into a key.
 struct SecretSource {

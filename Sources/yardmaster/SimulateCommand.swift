@@ -159,8 +159,7 @@ struct SimulateCommand: Sendable {
     }
 
     private func readyLine(_ file: DepotFile, _ address: BusAddress) -> String {
-        let count =
-            file.modules.count + file.locks.count + file.smpModules.count + file.goDevices.count
+        let count = file.modules.count
         let adapters = file.adapters.joined(separator: ", ")
         return "ready: \(count) module\(count == 1 ? "" : "s") of \(file.name.visible)"
             + " around \(adapters) on \(address)\n"

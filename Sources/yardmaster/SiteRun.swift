@@ -35,6 +35,8 @@ struct Site: Sendable {
     let peripheral: @Sendable (String) -> any Peripheral
     /// Who waits for the program between two waves; nil where time stands still meanwhile.
     var checks: CheckRoom?
+    /// Where the work on vehicles is done, if not anywhere: beside the packets of their links.
+    var executor: (any TaskExecutor)?
     /// How long an adapter had links, where somebody counts it.
     var linkTime: (@Sendable (String) async -> Duration)?
 }
@@ -45,6 +47,16 @@ struct SiteRun {
     let site: Site
 
     func run() async throws(CommandError) -> ExitCode {
+        let result = await withTaskExecutorPreference(site.executor) {
+            () -> Result<ExitCode, CommandError> in
+            do throws(CommandError) {
+                return .success(try await work())
+            } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    private func work() async throws(CommandError) -> ExitCode {
         let journal: Journal
         do throws(JournalError) {
             journal = try await Journal.open(directory: job.state, executor: site.lane)

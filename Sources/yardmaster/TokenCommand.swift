@@ -1,7 +1,7 @@
 import Commands
 import Domain
+import Families
 import Manifest
-import Modules
 import Wire
 
 /// `token show`: what a car-share token is good for, without its key.

@@ -1,11 +1,11 @@
 import Commands
 import Domain
+import Families
 import Glibc
 import Manifest
 import Modules
 import Radio
 import Rollout
-import Sessions
 import Wire
 
 /// `watch`: what the properties of one vehicle are, as they change.

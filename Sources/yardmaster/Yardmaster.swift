@@ -129,7 +129,7 @@ enum Yardmaster {
         case .history: try HistoryCommand(invocation, context).run(context)
         case .historyShow: try HistoryShowCommand(invocation, context).run(context)
         case .fetch:
-            try await FetchCommand(
+            await FetchCommand(
                 options: try FetchOptions(invocation, context),
                 context: context
             ).run()

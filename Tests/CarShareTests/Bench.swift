@@ -1,11 +1,9 @@
 import Domain
-import Modules
+import Families
 import Radio
-import Sessions
 import Simulation
 import Synchronization
 import Testing
-import Wire
 
 /// A vehicle in simulated air, a token for it, and what became of the commands.
 struct CarShareBench: Sendable {

@@ -1,8 +1,10 @@
 import Digests
 import Domain
+import Families
 import Journal
 import Manifest
 import Modules
+import Protocols
 import Radio
 import Reports
 import Rollout

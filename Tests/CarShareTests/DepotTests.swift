@@ -1,4 +1,5 @@
 import Domain
+import Families
 import Marked
 import Simulation
 import Testing
@@ -8,7 +9,9 @@ import Testing
     private func read(_ text: String) -> (file: DepotFile?, messages: [String]) {
         let diagnostics = Diagnostics()
         let tree = MarkedNode.parse(Array(text.utf8), file: "depot.yaml", diagnostics)
-        let file = tree.flatMap { DepotFile.read($0, diagnostics) }
+        let file = tree.flatMap {
+            DepotFile.read($0, families: FamilyRegistry.simulated, diagnostics)
+        }
         return (file, diagnostics.list.map(\.description))
     }
 
@@ -50,8 +53,8 @@ import Testing
             )
         )
         #expect(messages == [])
-        let device = try #require(file?.goDevices.first)
-        #expect(file?.modules.count == 2)
+        let device = try #require(file?.modules.lazy.compactMap { $0 as? GOPlan }.first)
+        #expect(file?.modules.count { $0 is ModulePlan } == 2)
         #expect(device.serial.text == "g9-0001")
         #expect(device.hardwareID == 553_845_661)
         #expect(device.tenants == [[UInt8](repeating: 0xC3, count: 256)])
@@ -82,7 +85,7 @@ import Testing
         let (file, _) = read(
             depot("{serial: CAR, family: geotab-go, hardware-id: 7, count: 3, clock-unset: true}")
         )
-        let devices = try #require(file?.goDevices)
+        let devices = try #require(file).modules.compactMap { $0 as? GOPlan }
         #expect(devices.map(\.serial.text) == ["car-1", "car-2", "car-3"])
         #expect(devices.map(\.hardwareID) == [7, 8, 9])
         #expect(devices.allSatisfy { $0.clockOffset == nil })

@@ -1,7 +1,7 @@
 import Domain
+import Families
 import Sessions
 import Testing
-import Wire
 
 private func at(_ seconds: Double) -> Moment {
     Moment(nanoseconds: Int64(seconds * 1_000_000_000))

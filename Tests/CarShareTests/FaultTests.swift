@@ -1,10 +1,8 @@
 import Domain
-import Modules
+import Families
 import Radio
-import Sessions
 import Simulation
 import Testing
-import Wire
 
 /// What goes wrong on the vehicle's side, and what a person is told about the command.
 @Suite struct FaultTests {

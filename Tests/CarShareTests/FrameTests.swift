@@ -1,6 +1,6 @@
 import Domain
+import Families
 import Testing
-import Wire
 
 /// The bytes that a text spells in hex, with spaces where they help.
 func hex(_ text: String) -> [UInt8] { Hex.bytes(text.filter { $0 != " " }) ?? [] }

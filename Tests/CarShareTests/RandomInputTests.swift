@@ -1,7 +1,6 @@
 import Domain
+import Families
 import Foundation
-import Modules
-import Sessions
 import Testing
 import Wire
 

@@ -1,6 +1,6 @@
 import Digests
 import Domain
-import Modules
+import Families
 import Simulation
 import Testing
 import Wire

@@ -1,10 +1,8 @@
 import Domain
-import Modules
+import Families
 import Radio
-import Sessions
 import Simulation
 import Testing
-import Wire
 
 /// Commands to a simulated vehicle, from the token to its doors.
 @Suite struct VehicleTests {

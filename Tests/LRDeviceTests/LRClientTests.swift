@@ -1,11 +1,9 @@
 import Domain
-import Modules
+import Families
 import Radio
 import Sealing
-import Sessions
 import Simulation
 import Testing
-import Wire
 
 /// A client and a simulated device, over the air.
 @Suite struct LRClientTests {

@@ -1,16 +1,18 @@
 import Domain
+import Families
 import Foundation
 import Marked
 import Simulation
 import Testing
-import Wire
 
 /// Locks in a depot's file.
 @Suite struct LRDepotTests {
     private func read(_ text: String) throws -> (DepotFile?, [String]) {
         let diagnostics = Diagnostics()
         let tree = MarkedNode.parse(Array(text.utf8), file: "depot.yaml", diagnostics)
-        let depot = tree.flatMap { DepotFile.read($0, diagnostics) }
+        let depot = tree.flatMap {
+            DepotFile.read($0, families: FamilyRegistry.simulated, diagnostics)
+        }
         return (depot, diagnostics.list.map { "\($0.place): \($0.message)" })
     }
 
@@ -36,8 +38,8 @@ import Wire
             """
         )
         #expect(errors == [])
-        let lock = try #require(depot?.locks.first)
-        #expect(depot?.modules.count == 1)
+        let lock = try #require(depot?.modules.lazy.compactMap { $0 as? LRDevicePlan }.first)
+        #expect(depot?.modules.count { $0 is ModulePlan } == 1)
         #expect(lock.serial.text == "0a0b0c0d0e0f")
         #expect(lock.key?.count == 32 && lock.password == Array("hidden".utf8))
         #expect(lock.state == .unlocked && lock.autoLock == 30)

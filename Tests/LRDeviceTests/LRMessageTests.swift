@@ -1,6 +1,6 @@
 import Domain
+import Families
 import Testing
-import Wire
 
 /// Messages and payloads as they are published, and as they must not be.
 @Suite struct LRMessageTests {

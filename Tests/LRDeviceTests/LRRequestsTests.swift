@@ -1,7 +1,6 @@
 import Domain
-import Sessions
+import Families
 import Testing
-import Wire
 
 /// What is asked and what comes back, as transcripts.
 @Suite struct LRRequestsTests {

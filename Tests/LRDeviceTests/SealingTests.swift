@@ -1,8 +1,7 @@
 import Domain
-import Modules
+import Families
 import Sealing
 import Testing
-import Wire
 
 /// Keys and sealed values, with the keys of RFC 7748 §6.1.
 @Suite struct SealingTests {

@@ -1,11 +1,10 @@
 import Domain
+import Families
 import Modules
 import Radio
-import Sessions
 import Simulation
 import Synchronization
 import Testing
-import Wire
 
 /// Connecting to simulated modules: states, errors, and what comes after.
 @Suite struct ConnectionTests {
@@ -140,7 +139,7 @@ import Wire
                 #expect(await bench.error(connecting: bench.connection(), options) == error)
             }
             var options = ModuleConnection.Options()
-            options.profiles = .named("generik")
+            options.profiles = .named("generik", in: .shipped)
             guard
                 case .unexpected(let words) = await bench.error(
                     connecting: bench.connection(),
@@ -401,7 +400,11 @@ private struct LockedCentral: Central {
         _ body: (any Scan) async throws(RadioError) -> R
     ) async throws(RadioError) -> R { throw .unauthorized }
 
-    func connect(to peer: Peer, before deadline: Moment) async throws(RadioError) -> any Link {
+    func connect(
+        to peer: Peer,
+        _ policy: BondPolicy,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Link {
         throw .unauthorized
     }
 

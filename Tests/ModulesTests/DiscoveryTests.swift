@@ -1,10 +1,10 @@
 import Domain
+import Families
 import Modules
 import Radio
 import Simulation
 import Synchronization
 import Testing
-import Wire
 
 @Suite struct DiscoveryTests {
     @Test func `all modules in reach are found with name, signal and time`() throws {
@@ -141,7 +141,7 @@ import Wire
 }
 
 extension ModuleBench {
-    func discovery() -> Discovery { Discovery(central: central, time: time) }
+    func discovery() -> Discovery { Discovery(central: central, time: time, library: .shipped) }
 
     func watching(
         _ discovery: Discovery,

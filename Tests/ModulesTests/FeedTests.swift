@@ -1,11 +1,10 @@
 import Domain
+import Families
 import Modules
 import Radio
-import Sessions
 import Simulation
 import Synchronization
 import Testing
-import Wire
 
 /// What comes by itself: values as they change, storms of them, and the status of updates.
 @Suite struct FeedTests {

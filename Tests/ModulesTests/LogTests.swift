@@ -1,6 +1,6 @@
 import Domain
+import Families
 import Modules
-import Sessions
 import Simulation
 import Synchronization
 import Testing

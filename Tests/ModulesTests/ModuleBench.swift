@@ -1,7 +1,7 @@
 import Domain
+import Families
 import Modules
 import Radio
-import Sessions
 import Simulation
 import Testing
 import Wire

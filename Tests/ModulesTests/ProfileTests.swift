@@ -1,4 +1,5 @@
 import Domain
+import Families
 import Foundation
 import Marked
 import Modules
@@ -7,7 +8,7 @@ import Testing
 /// Profiles as files: those that are shipped, those that are wrong, those of the operator.
 @Suite struct ProfileTests {
     @Test func `what is shipped has no mistakes and no warnings`() {
-        for (name, bytes) in ProfileLibrary.shippedFiles {
+        for (name, bytes) in FamilyRegistry.profiles {
             let diagnostics = Diagnostics()
             #expect(Profile.parse(bytes, file: name, diagnostics) != nil)
             #expect(diagnostics.list.isEmpty, "\(diagnostics.list)")
@@ -30,12 +31,14 @@ import Testing
     }
 
     @Test func `what is in the program is what is in the files`() throws {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Sources/Modules/Profiles/Shipped")
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        #expect(names == ProfileLibrary.shippedFiles.map(\.name))
-        for (name, bytes) in ProfileLibrary.shippedFiles {
-            #expect(try Data(contentsOf: folder.appending(path: name)) == Data(bytes))
+        let families = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Sources/Families")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: families.path)
+            .filter { $0.hasSuffix(".yaml") }.map { families.appending(path: $0) }
+            .sorted { $0.lastPathComponent < $1.lastPathComponent }
+        #expect(files.map(\.lastPathComponent) == FamilyRegistry.profiles.map(\.name))
+        for (file, (_, bytes)) in zip(files, FamilyRegistry.profiles) {
+            #expect(try Data(contentsOf: file) == Data(bytes))
         }
     }
 
@@ -343,7 +346,7 @@ import Testing
     }
 
     @Test func `the worked example of the documents is a profile`() throws {
-        let (_, bytes) = try #require(ProfileLibrary.shippedFiles.first)
+        let (_, bytes) = try #require(FamilyRegistry.profiles.first)
         let text = String(decoding: bytes, as: UTF8.self)
             .replacing("profile: ebike-display", with: "profile: ebike-display-2")
             .replacing("register: \"00d1\"", with: "register: \"00c1\"")

@@ -1,9 +1,8 @@
 import Domain
+import Families
 import Modules
-import Sessions
 import Simulation
 import Testing
-import Wire
 
 /// Properties read, written and watched on a simulated module.
 @Suite struct PropertyAccessTests {

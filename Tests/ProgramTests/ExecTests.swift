@@ -48,7 +48,7 @@ import Testing
         let program = try Program()
         try program.copyDemo()
         let shipped = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Sources/Modules/Profiles/Shipped/comodule-generic.yaml")
+            .appending(path: "../../Sources/Families/Comodule/Profiles/comodule-generic.yaml")
         let text = try String(contentsOf: shipped, encoding: .utf8)
             .replacingOccurrences(of: "profile: generic", with: "profile: mine")
         try FileManager.default.createDirectory(

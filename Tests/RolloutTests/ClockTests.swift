@@ -1,4 +1,5 @@
 import Domain
+import Families
 import Foundation
 import Journal
 import Manifest

@@ -1,7 +1,9 @@
 import Digests
 import Domain
+import Families
 import Journal
 import Modules
+import Protocols
 import Reports
 import Rollout
 import Sessions

@@ -1,4 +1,5 @@
 import Domain
+import Protocols
 import Radio
 import Synchronization
 import Wire
@@ -134,9 +135,13 @@ final class FaultyCentral: Central {
         }
     }
 
-    func connect(to peer: Peer, before deadline: Moment) async throws(RadioError) -> any Link {
+    func connect(
+        to peer: Peer,
+        _ policy: BondPolicy,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Link {
         try await use()
-        let link = try await radio.connect(to: peer, before: deadline)
+        let link = try await radio.connect(to: peer, policy, before: deadline)
         state.withLock { $0.links = [link] }
         return FaultyLink(link: link, central: self)
     }

@@ -1,8 +1,9 @@
 import Digests
 import Domain
+import Families
 import Images
 import Journal
-import Modules
+import Protocols
 import Radio
 import Reports
 import Rollout
@@ -10,7 +11,6 @@ import Samples
 import Sessions
 import Simulation
 import Synchronization
-import Wire
 
 /// One module, one update, and one thing that goes wrong; then whatever run it takes to finish.
 struct InterruptionBench: Sendable {

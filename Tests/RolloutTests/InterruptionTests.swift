@@ -1,5 +1,7 @@
 import Domain
+import Families
 import Journal
+import Protocols
 import Rollout
 import Simulation
 import Testing

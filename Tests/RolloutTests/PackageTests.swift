@@ -1,13 +1,14 @@
 import Digests
 import Domain
+import Families
 import Glibc
 import Images
 import Journal
+import Protocols
 import Rollout
 import Sessions
 import Simulation
 import Testing
-import Wire
 
 /// Packages made by the maker's own tool, from the file to the module that runs them.
 @Suite struct PackageTests {

@@ -1,9 +1,11 @@
 import Digests
 import Domain
+import Families
 import Foundation
 import Images
 import Journal
 import Modules
+import Protocols
 import Radio
 import Reports
 import Rollout
@@ -12,7 +14,6 @@ import Sessions
 import Simulation
 import Synchronization
 import Testing
-import Wire
 
 /// One module of family `mcumgr` on simulated air, and updates of it as a rollout makes them.
 struct SMPBench: Sendable {

@@ -2,13 +2,13 @@ import Domain
 import Glibc
 import Images
 import Modules
+import Protocols
 import Radio
 import Samples
 import Sessions
 import Simulation
 import Synchronization
 import Testing
-import Wire
 
 /// What an upload over SMP costs our process, with a module at the other end that answers at once.
 @Suite struct SMPCostTests {

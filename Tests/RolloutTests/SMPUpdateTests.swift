@@ -1,14 +1,15 @@
 import Digests
 import Domain
+import Families
 import Images
 import Modules
+import Protocols
 import Reports
 import Rollout
 import Samples
 import Sessions
 import Simulation
 import Testing
-import Wire
 
 /// Whole updates of a simulated module over simulated air, as a rollout makes them.
 @Suite struct SMPUpdateTests {

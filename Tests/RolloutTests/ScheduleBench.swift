@@ -1,5 +1,6 @@
 import Digests
 import Domain
+import Families
 import Journal
 import Radio
 import Reports

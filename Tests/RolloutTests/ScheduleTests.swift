@@ -1,5 +1,6 @@
 import Digests
 import Domain
+import Families
 import Foundation
 import Journal
 import Manifest

@@ -1,6 +1,6 @@
 import Domain
+import Families
 import Foundation
-import Modules
 import Reports
 import Rollout
 import Simulation

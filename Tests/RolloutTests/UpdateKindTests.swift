@@ -1,11 +1,12 @@
 import Domain
+import Families
 import Journal
 import Modules
+import Protocols
 import Reports
 import Rollout
 import Simulation
 import Testing
-import Wire
 
 /// Every kind of update that a Comodule module takes, and every way in which one goes wrong.
 @Suite struct UpdateKindTests {

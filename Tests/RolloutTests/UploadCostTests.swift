@@ -1,13 +1,14 @@
 import Digests
 import Domain
+import Families
 import Glibc
 import Modules
+import Protocols
 import Radio
 import Sessions
 import Simulation
 import Synchronization
 import Testing
-import Wire
 
 /// What an upload costs our process, with a bootloader at the other end that answers at once.
 @Suite struct UploadCostTests {

@@ -1,9 +1,8 @@
 import Domain
 import Images
-import Sessions
+import Protocols
 import Simulation
 import Testing
-import Wire
 
 /// One flipped bit is found out before the radio, or by the target: never is it a success.
 @Suite struct FlippedBitTests {

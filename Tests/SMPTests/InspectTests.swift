@@ -1,7 +1,7 @@
 import Domain
 import Images
+import Protocols
 import Testing
-import Wire
 
 /// What is told of image files.
 @Suite struct InspectTests {

@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import Glibc
 import Images
+import Protocols
 import Simulation
 import Synchronization
 import Testing

@@ -1,14 +1,13 @@
 import Domain
+import Families
 import Foundation
 import Images
 import Marked
-import Modules
+import Protocols
 import Radio
 import Samples
-import Sessions
 import Simulation
 import Testing
-import Wire
 
 /// Modules of family `mcumgr` in a depot's file.
 @Suite struct SMPDepotTests {
@@ -19,7 +18,11 @@ import Wire
             .appending(path: "depot-\(UInt64.random(in: 0 ... .max)).yaml")
         try text.write(to: url, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(at: url) }
-        let file = try DepotFile.load(path: url.path, diagnostics)
+        let file = try DepotFile.load(
+            path: url.path,
+            families: FamilyRegistry.simulated,
+            diagnostics
+        )
         return (file, diagnostics.list.map(\.message))
     }
 
@@ -46,7 +49,7 @@ import Wire
             """
         )
         #expect(errors == [])
-        let modules = try #require(file).smpModules
+        let modules = try #require(file).modules.compactMap { $0 as? SMPModulePlan }
         #expect(modules.map(\.serial.text) == ["ym-0007", "ym-0008", "ym-0009", "nrf53"])
         #expect(modules[1].versions == [FirmwareVersion(1, 2, 3, build: 45)])
         #expect(modules[3].versions.count == 2)

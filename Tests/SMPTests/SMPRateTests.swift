@@ -1,13 +1,12 @@
 import Domain
+import Families
 import Foundation
 import Images
-import Modules
+import Protocols
 import Radio
 import Samples
-import Sessions
 import Simulation
 import Testing
-import Wire
 
 /// How long an upload over SMP takes: as long as window, message and interval make it.
 @Suite struct SMPRateTests {

@@ -1,5 +1,6 @@
 import Domain
 import Images
+import Protocols
 import Samples
 import Simulation
 import Testing

@@ -1,5 +1,5 @@
 import Domain
-import Sessions
+import Protocols
 import Testing
 import Wire
 

@@ -1,4 +1,5 @@
 import Domain
+import Protocols
 import Testing
 import Wire
 

@@ -1,6 +1,7 @@
 import Digests
 package import Domain
 package import Images
+import Protocols
 import Simulation
 import Wire
 

@@ -25,7 +25,7 @@ package struct ProfileSource: Sendable {
     /// A profile of family `comodule` by its name.
     package static func named(
         _ name: String = Profile.generic,
-        in library: ProfileLibrary = .shipped
+        in library: ProfileLibrary
     ) -> ProfileSource {
         ProfileSource { _ in
             do throws(PropertyMistake) {

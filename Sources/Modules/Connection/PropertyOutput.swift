@@ -27,5 +27,15 @@ package enum PropertyList: Sendable, Hashable {
         package var writeOnly: [PropertySpec]
         /// What the profile has and this module does not give.
         package var missing: [PropertySpec]
+
+        package init(
+            readable: [PropertyReading],
+            writeOnly: [PropertySpec],
+            missing: [PropertySpec]
+        ) {
+            self.readable = readable
+            self.writeOnly = writeOnly
+            self.missing = missing
+        }
     }
 }

@@ -1,7 +1,5 @@
 package import Domain
 package import Radio
-import Sessions
-import Wire
 
 /// Looks for modules of every family that has a profile.
 package final class Discovery: Sendable {
@@ -24,7 +22,7 @@ package final class Discovery: Sendable {
     package init(
         central: any Central,
         time: any Timekeeper,
-        library: ProfileLibrary = .shipped,
+        library: ProfileLibrary,
         log: ModuleLog? = nil
     ) {
         self.central = central
@@ -52,7 +50,7 @@ package final class Discovery: Sendable {
         do throws(RadioError) {
             return try await central.withScan(
                 ScanFilter { [library] advertisement in
-                    Self.recognise(advertisement, library) != nil
+                    library.recognise(advertisement) != nil
                 }
             ) { scan throws(RadioError) in
                 try await self.listen(to: scan, before: deadline, until: isWanted)
@@ -75,7 +73,7 @@ package final class Discovery: Sendable {
             let next = min(deadline, heard.nextLoss ?? deadline)
             do throws(RadioError) {
                 let advertisement = try await scan.next(before: next)
-                guard let module = Self.recognise(advertisement, library) else { continue }
+                guard let module = library.recognise(advertisement) else { continue }
                 let sighting = heard.hear(module, advertisement, at: time.now)
                 if let sighting {
                     if sighting.isNew { log?.info("heard \(sighting.module.serial)") }
@@ -93,25 +91,13 @@ package final class Discovery: Sendable {
         }
         return nil
     }
-
-    /// Whose advertisement it is: an application's, or a bootloader's of our own starting.
-    static func recognise(
-        _ advertisement: Advertisement,
-        _ library: ProfileLibrary
-    ) -> (family: Family, serial: Serial, isBootloader: Bool)? {
-        if let known = library.recognise(advertisement) {
-            return (known.family, known.serial, false)
-        }
-        guard advertisement.services.contains(DFUNumbers.service),
-            let serial = advertisement.name.flatMap({ BootloaderName.serial(in: $0) })
-        else { return nil }
-        return (.comodule, serial, true)
-    }
 }
 
 /// Everybody that was heard lately.
-struct Neighbourhood {
+package struct Neighbourhood {
     private var modules: [Serial: DiscoveredModule] = [:]
+
+    package init() {}
 
     /// By serial, so that a list does not jump about.
     var list: [DiscoveredModule] { modules.values.sorted { $0.serial < $1.serial } }
@@ -122,7 +108,7 @@ struct Neighbourhood {
     }
 
     /// What was heard, and whether for the first time; nil when there is no room for more.
-    mutating func hear(
+    package mutating func hear(
         _ found: (family: Family, serial: Serial, isBootloader: Bool),
         _ advertisement: Advertisement,
         at now: Moment

@@ -1,9 +1,8 @@
 package import Domain
-package import Sessions
 
 /// A sentence for the log, built so that no secret can get into it.
 ///
-/// Only what is listed here can be interpolated; keys and secrets are shown as `<secret>`, and
+/// Only what is listed here can be interpolated; secrets are shown as `<secret>`, and
 /// bytes by their number alone, since a module's answer may hold anything.
 package struct LogMessage: Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
     package struct Pieces: StringInterpolationProtocol {
@@ -16,7 +15,6 @@ package struct LogMessage: Sendable, ExpressibleByStringInterpolation, CustomStr
         package mutating func appendLiteral(_ literal: String) { text += literal }
 
         package mutating func appendInterpolation(_ secret: Secret) { text += "<secret>" }
-        package mutating func appendInterpolation(_ key: ComoduleKey) { text += "<secret>" }
 
         package mutating func appendInterpolation(_ bytes: [UInt8]) {
             text += "<\(bytes.count) byte\(bytes.count == 1 ? "" : "s")>"

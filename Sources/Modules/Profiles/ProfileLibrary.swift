@@ -3,6 +3,18 @@ import Glibc
 package import Marked
 package import Radio
 
+/// How bootloaders of our own starting are known among those that advertise.
+package struct BootloaderForm: Sendable {
+    package let family: Family
+    /// Nil for everybody else.
+    package let serial: @Sendable (Advertisement) -> Serial?
+
+    package init(_ family: Family, serial: @escaping @Sendable (Advertisement) -> Serial?) {
+        self.family = family
+        self.serial = serial
+    }
+}
+
 /// The profiles that are known: those that are shipped, and those of the operator.
 package struct ProfileLibrary: Sendable {
     private struct Key: Hashable, Comparable {
@@ -18,7 +30,10 @@ package struct ProfileLibrary: Sendable {
     /// In the order in which they are asked: a family's generic profile comes first.
     private var forms: [(family: Family, form: AdvertisementForm)] = []
 
-    package init(_ profiles: [Profile] = []) {
+    private let bootloaders: [BootloaderForm]
+
+    package init(_ profiles: [Profile] = [], bootloaders: [BootloaderForm] = []) {
+        self.bootloaders = bootloaders
         for profile in profiles { add(profile) }
     }
 
@@ -56,32 +71,17 @@ package struct ProfileLibrary: Sendable {
     }
 
     /// Whose advertisement it is, and with what serial; a family's generic profile is asked first.
-    package func recognise(_ advertisement: Advertisement) -> (family: Family, serial: Serial)? {
+    package func recognise(
+        _ advertisement: Advertisement
+    ) -> (family: Family, serial: Serial, isBootloader: Bool)? {
         for (family, form) in forms {
-            if let serial = form.serial(in: advertisement) { return (family, serial) }
+            if let serial = form.serial(in: advertisement) { return (family, serial, false) }
+        }
+        for form in bootloaders {
+            if let serial = form.serial(advertisement) { return (form.family, serial, true) }
         }
         return nil
     }
-
-    // MARK: Those that are shipped
-
-    /// What is inside the program: no file is needed beside it.
-    package static let shippedFiles: [(name: String, bytes: [UInt8])] = [
-        ("comodule-ebike-display.yaml", PackageResources.comodule_ebike_display_yaml),
-        ("comodule-generic.yaml", PackageResources.comodule_generic_yaml),
-        ("geotab-go-generic.yaml", PackageResources.geotab_go_generic_yaml),
-        ("lrdevice-generic.yaml", PackageResources.lrdevice_generic_yaml),
-        ("mcumgr-generic.yaml", PackageResources.mcumgr_generic_yaml),
-    ]
-
-    package static let shipped: ProfileLibrary = {
-        let diagnostics = Diagnostics()
-        let profiles = shippedFiles.compactMap {
-            Profile.parse($0.bytes, file: $0.name, diagnostics)
-        }
-        precondition(!diagnostics.hasErrors, "a profile that is shipped has mistakes")
-        return ProfileLibrary(profiles)
-    }()
 
     // MARK: Those of the operator
 

@@ -123,15 +123,24 @@ extension ModuleError: Explained {
     package var remedy: String {
         switch self {
         case .radio(let error): error.remedy
-        case .authentication(.refused), .authentication(.refusedOrLost):
-            "check the module's secret"
-        case .authentication(.link(let failure)), .register(.link(let failure)):
-            failure == .lost
+        case .exchange(let fault): fault.remedy
+        case .value: "check that the profile is this model's, and restart the module"
+        }
+    }
+}
+
+extension ExchangeFault {
+    /// What a person can do about it.
+    package var remedy: String {
+        if secret != nil { return "check the module's secret" }
+        switch subject {
+        case .authentication where link != nil, .question where link != nil:
+            return link == .lost
                 ? "move closer and connect again"
                 : "connect again, and restart the module if it stays so"
-        case .upload, .smp: "try again, and look at the image if it stays so"
-        case .authentication, .register, .entry, .value:
-            "check that the profile is this model's, and restart the module"
+        case .transfer: return "try again, and look at the image if it stays so"
+        case .authentication, .question, .entry:
+            return "check that the profile is this model's, and restart the module"
         }
     }
 }
@@ -145,6 +154,8 @@ extension RadioError {
         case .serviceUnavailable: "start the host's Bluetooth service"
         case .unauthorized: "give this user the right to use Bluetooth"
         case .noFreeLink: "end another link, or use another adapter"
+        case .heldByAnother: "end the other program, or wait until it is done"
+        case .bond(let failure): failure.remedy
         case .connectFailed, .linkLost, .timedOut: "move closer and try again"
         case .missingService, .missingCharacteristic:
             "check that the profile is this model's, and restart the module"

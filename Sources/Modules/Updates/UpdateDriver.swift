@@ -58,8 +58,8 @@ package protocol ModuleApplication: AnyObject {
     /// The module's properties; nil in a family that has none.
     func properties() async throws(ModuleError) -> (any PropertyHolder)?
 
-    /// The same link for messages of the LR protocol; nil in other families.
-    var features: LRClient? { get }
+    /// The module's features; nil in a family that has none.
+    var features: (any FeatureHolder)? { get }
 
     /// What the module is and runs, as far as it decides about the order.
     func inspect(_ order: UpdateOrder) async throws(ModuleError) -> Inspection
@@ -121,7 +121,7 @@ package struct UploadProgress: Sendable, Equatable {
     }
 
     /// No further than a size: of a part's variants the largest stands for all.
-    func clamped(to size: Int) -> UploadProgress {
+    package func clamped(to size: Int) -> UploadProgress {
         UploadProgress(
             acknowledged: min(acknowledged, size),
             resumedFrom: min(resumedFrom, size)
@@ -149,5 +149,5 @@ extension ModuleApplication {
 
     package func properties() async throws(ModuleError) -> (any PropertyHolder)? { nil }
 
-    package var features: LRClient? { nil }
+    package var features: (any FeatureHolder)? { nil }
 }

@@ -1,10 +1,10 @@
 import Domain
+import Families
 import Journal
 import Manifest
 import Modules
 import Radio
 import Reports
-import Sessions
 import Wire
 
 /// Steps other than updates: what each does, and what the journal keeps of it.
@@ -186,29 +186,20 @@ extension Execution {
         }
         for order in orders {
             let nonce = (0..<2).flatMap { _ in depot.chance().bigBytes }.prefix(12)
-            guard let message = order.message(job.lock, nonce: Array(nonce)) else {
-                throw .verdict(.rejected, .rejected, LRError.noCredentials.description)
-            }
-            do throws(LRError) {
-                try await client.command(
-                    order.command,
-                    message.payload,
-                    isSealed: message.isSealed
-                )
+            do throws(FeatureError) {
+                try await client.perform(order.spec, order.payload, nonce: Array(nonce))
             } catch {
-                guard !error.leavesDoubt else {
-                    throw .verdict(
-                        .inDoubt,
-                        .inDoubt,
-                        "feature \(order.spec.name): \(error)"
-                    )
-                }
                 let doing = "feature \(order.spec.name)"
-                if case .radio(let radio) = error { throw Halt(radio, doing) }
-                if error.failureClass == .rejected {
-                    throw .verdict(.failed, .rejected, "\(doing): \(error)")
+                switch error {
+                case .noCredentials(let sentence): throw .verdict(.rejected, .rejected, sentence)
+                case .inDoubt(let sentence):
+                    throw .verdict(.inDoubt, .inDoubt, "\(doing): \(sentence)")
+                case .radio(let radio): throw Halt(radio, doing)
+                case .failed(.rejected, let sentence):
+                    throw .verdict(.failed, .rejected, "\(doing): \(sentence)")
+                case .failed(let failure, let sentence):
+                    throw .failure(failure, "\(doing): \(sentence)")
                 }
-                throw .failure(error.failureClass, "\(doing): \(error)")
             }
         }
         return []

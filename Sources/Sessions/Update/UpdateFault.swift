@@ -3,7 +3,7 @@ package import Domain
 /// Why one thing that an update asked of its driver came to nothing.
 package struct UpdateFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// What a fault means beyond its class.
-    package enum Kind: Equatable, Sendable {
+    package enum Kind: Hashable, Sendable {
         case plain
         /// The link is gone: the module may or may not have done what it was told.
         case linkLost

@@ -28,6 +28,7 @@ package struct SimulatedRadio: Central, Peripheral {
 
     package func connect(
         to peer: Peer,
+        _ policy: BondPolicy,
         before deadline: Moment
     ) async throws(RadioError) -> any Link {
         SimulatedLink(

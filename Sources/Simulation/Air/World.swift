@@ -66,7 +66,7 @@ package final class World {
     var nextEvent: Moment? { events.first?.time }
 
     /// A device carried something out that changed it.
-    func note(_ deed: String) { diary?("\(wallTime) \(deed)\n") }
+    package func note(_ deed: String) { diary?("\(wallTime) \(deed)\n") }
 
     func runDue() {
         if let set = alarm, set <= now { alarm = nil }

@@ -1,11 +1,11 @@
-import Domain
+package import Domain
 import Glibc
 
 /// What the simulated modules keep in their flash, in a file that a killed process leaves intact.
 ///
 /// The file is mapped, so every store is the kernel's at once. One slot a module: two copies of
 /// its facts, written in turn, then its image area.
-final class DepotMemory {
+package final class DepotMemory {
     enum Failure: Error, Sendable, Equatable {
         /// The file is not one of ours, or of another layout.
         case foreign(path: String)
@@ -15,7 +15,7 @@ final class DepotMemory {
 
     private static let magic: [UInt8] = Array("YMDEPOT1".utf8)
     private static let page = 4_096
-    static let factsBound = 1_900
+    package static let factsBound = 1_900
 
     let imageCapacity: Int
     private let path: String
@@ -130,7 +130,7 @@ final class DepotMemory {
 }
 
 /// One module's part of the depot's memory.
-struct DepotSlot {
+package struct DepotSlot {
     private let memory: DepotMemory
     private let index: Int
     /// Two copies of the facts follow the serial's 64 bytes.
@@ -141,13 +141,13 @@ struct DepotSlot {
         self.index = index
     }
 
-    var imageCapacity: Int { memory.imageCapacity }
+    package var imageCapacity: Int { memory.imageCapacity }
 
     private var start: UnsafeMutableRawPointer { memory.offset(ofSlot: index) }
     private var image: UnsafeMutableRawPointer { start + 4_096 }
 
     /// The facts last saved whole; nil when there are none.
-    func facts() -> [UInt8]? {
+    package func facts() -> [UInt8]? {
         newest().map { copy in
             let at = start + Self.copies[copy]
             let count = Int(at.load(fromByteOffset: 12, as: UInt16.self))
@@ -158,7 +158,7 @@ struct DepotSlot {
     /// Saves facts beside the newest copy, so that a torn save loses nothing.
     ///
     /// Virtual time is kept with them: deadlines among the facts refer to it.
-    func save(_ facts: [UInt8], at now: Moment) {
+    package func save(_ facts: [UInt8], at now: Moment) {
         memory.clock = max(memory.clock, now.nanoseconds)
         precondition(facts.count <= DepotMemory.factsBound, "the facts of a module are bounded")
         let newest = newest()
@@ -171,12 +171,12 @@ struct DepotSlot {
         at.storeBytes(of: seal(facts), toByteOffset: 8, as: UInt32.self)
     }
 
-    func write(_ bytes: [UInt8], at offset: Int) {
+    package func write(_ bytes: [UInt8], at offset: Int) {
         precondition(offset >= 0 && offset + bytes.count <= imageCapacity, "outside the flash")
         (image + offset).copyMemory(from: bytes, byteCount: bytes.count)
     }
 
-    func read(_ range: Range<Int>) -> [UInt8] {
+    package func read(_ range: Range<Int>) -> [UInt8] {
         precondition(
             range.lowerBound >= 0 && range.upperBound <= imageCapacity,
             "outside the flash"
@@ -185,7 +185,7 @@ struct DepotSlot {
     }
 
     /// Leaves the image to the file: a depot that was updated whole need not stay in memory.
-    func letGo() {
+    package func letGo() {
         let page = sysconf(CInt(_SC_PAGESIZE))
         guard imageCapacity.isMultiple(of: page), Int(bitPattern: image).isMultiple(of: page) else {
             return

@@ -68,30 +68,15 @@ package struct SimulatedDepot: Sendable {
         let memory = try memoryPath.map { (path) throws(MemoryFailure) in
             try Self.memory(path, file)
         }
-        for plan in file.modules {
-            world.add(
-                ComoduleModule(
-                    plan: plan,
-                    world: world,
-                    slot: memory?.slot(of: plan.serial),
-                    imageCapacity: file.imageCapacity
-                )
-            )
-        }
         if let memoryPath { world.diary = try DepotDiary(besides: memoryPath).add }
-        for lock in file.locks { world.addLRDevice(lock, slot: memory?.slot(of: lock.serial)) }
-        for plan in file.smpModules {
-            world.add(
-                SMPModule(
-                    plan: plan,
-                    world: world,
-                    slot: memory?.slot(of: plan.serial),
-                    imageCapacity: file.imageCapacity
-                )
+        for plan in file.modules {
+            plan.join(
+                world,
+                slot: memory?.slot(of: plan.serial),
+                imageCapacity: file.imageCapacity
             )
         }
         world.addStrangers(file.host.strangers, every: file.host.strangersInterval)
-        for plan in file.goDevices { world.add(plan, slot: memory?.slot(of: plan.serial)) }
     }
 
     private static func memory(
@@ -100,10 +85,7 @@ package struct SimulatedDepot: Sendable {
     ) throws(MemoryFailure) -> DepotMemory {
         do {
             let memory = try DepotMemory(path: path, imageCapacity: file.imageCapacity)
-            try memory.reserve(
-                file.modules.map(\.serial) + file.smpModules.map(\.serial)
-                    + file.locks.map(\.serial) + file.goDevices.map(\.serial)
-            )
+            try memory.reserve(file.modules.map(\.serial))
             return memory
         } catch {
             throw MemoryFailure(description: error.description)

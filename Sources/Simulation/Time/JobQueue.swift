@@ -1,3 +1,4 @@
+import CLinux
 import Domain
 import Glibc
 import Synchronization
@@ -130,14 +131,10 @@ private final class Arrival: Sendable {
     }
 
     func wait(upTo duration: Duration) {
-        var until = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &until)
-        let sum = until.tv_nsec + Int(duration.nanoseconds % 1_000_000_000)
-        until.tv_sec += Int(duration.nanoseconds / 1_000_000_000) + sum / 1_000_000_000
-        until.tv_nsec = sum % 1_000_000_000
+        let until = clock_nanoseconds(CLOCK_MONOTONIC) + duration.nanoseconds
         pthread_mutex_lock(mutex)
         while !rung.withLock({ $0 }) {
-            if pthread_cond_timedwait(bell, mutex, &until) != 0 { break }
+            if condition_wait(bell, mutex, until) != 0 { break }
         }
         pthread_mutex_unlock(mutex)
         rung.withLock { $0 = false }

@@ -4,6 +4,11 @@ package struct OutOfBytes: Error, Equatable, Sendable {
     package let offset: Int
     /// How many bytes it needs.
     package let needed: Int
+
+    package init(offset: Int, needed: Int) {
+        self.offset = offset
+        self.needed = needed
+    }
 }
 
 /// Takes numbers and runs of bytes off the front of a message; every step is checked.

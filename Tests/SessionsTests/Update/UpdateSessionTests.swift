@@ -1,4 +1,5 @@
 import Domain
+import Moments
 import Sessions
 import Testing
 

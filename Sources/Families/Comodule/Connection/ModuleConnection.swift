@@ -1,0 +1,656 @@
+package import Domain
+package import Modules
+package import Radio
+import Sessions
+
+/// The connection to one module at a time: makes it, tends it, tells what it is about.
+///
+/// `tended` lends one for the time of a body; meanwhile it takes what the module tells of, sees
+/// links end, and makes new ones where that is wanted.
+package actor ModuleConnection {
+    package struct Options: Sendable {
+        /// A module's sign that it hands an image on may come and go: it is over when there was
+        /// none for so long.
+        package var quiet = Duration.seconds(5)
+        /// After a lost link, connect again for as long as it takes.
+        package var reconnects = false
+        package var profiles = ProfileSource.named(in: .shipped)
+        /// Asked once for each connection whether there is an update.
+        package var updates: @Sendable (ModuleVersions) async -> UpdateCheck = { _ in
+            .failed("nobody was named who knows of updates")
+        }
+
+        package init() {}
+    }
+
+    /// What `connect` was told, and what is done anew after a lost link.
+    private struct Target {
+        let serial: Serial
+        var key: ComoduleKey
+        let options: Options
+    }
+
+    package nonisolated let state = Latest(ConnectionState.disconnected)
+    package nonisolated let properties = Latest(PropertyList.notAvailable)
+    package nonisolated let versions = Latest<ModuleVersions?>(nil)
+    package nonisolated let update = Latest(UpdateStatus.moduleNotConnected)
+    package nonisolated let log: ModuleLog
+    package nonisolated let cache: ModuleCache
+
+    private let central: any Central
+    private let time: any Timekeeper
+    private nonisolated let library: ProfileLibrary
+    private nonisolated let sessions = Latest<ModuleSession?>(nil)
+
+    private var target: Target?
+    private var tracker = UpdateTracker()
+    /// Counts up with each connect and disconnect; what began under an older number is over.
+    private var generation = 0
+    /// Ends what is under way.
+    private var abort: AsyncStream<Never>.Continuation?
+    private var outputs: [String: Latest<PropertyOutput>] = [:]
+
+    package init(
+        central: any Central,
+        time: any Timekeeper,
+        library: ProfileLibrary = .shipped,
+        cache: ModuleCache = ModuleCache(),
+        log: ModuleLog? = nil
+    ) {
+        self.central = central
+        self.time = time
+        self.library = library
+        self.cache = cache
+        self.log = log ?? ModuleLog(time: time)
+    }
+
+    /// Tends the connection while `body` runs, and ends it afterwards.
+    package nonisolated func tended<R: Sendable>(
+        _ body: (ModuleConnection) async -> R
+    ) async -> R {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.tend() }
+            let result = await body(self)
+            await disconnect()
+            group.cancelAll()
+            return result
+        }
+    }
+
+    // MARK: Connecting
+
+    /// Connects to a module by its serial; the secret is hex text of up to 20 bytes.
+    ///
+    /// An attempt that is under way ends with `aborted`, and a connection that there is ends.
+    package func connect(
+        _ serial: Serial,
+        secret: Secret,
+        timeout: Duration = .seconds(30),
+        options: Options = Options()
+    ) async throws(ConnectError) {
+        let mine = await begin()
+        let key: ComoduleKey
+        do throws(ComoduleKeyError) { key = try ComoduleKey(secret) } catch {
+            log.error("cannot connect to \(serial): \(ConnectError.invalidPrivateKey(error))")
+            throw .invalidPrivateKey(error)
+        }
+        // Somebody else may have begun while the old link was being ended.
+        guard mine == generation else { throw .aborted }
+        let wanted = Target(serial: serial, key: key, options: options)
+        let result = await guarded(mine) {
+            await self.establish(wanted, before: self.time.now.advanced(by: timeout))
+        }
+        guard mine == generation else {
+            if case .success(let session) = result { await session.client.disconnect() }
+            throw .aborted
+        }
+        switch result {
+        case .success(let session):
+            target = wanted
+            adopt(session)
+        case .failure(let error):
+            state.change(to: .disconnected)
+            log.error("cannot connect to \(serial): \(error)")
+            throw error
+        }
+    }
+
+    /// Ends the link, or the attempt, and forgets the module.
+    package func disconnect() async {
+        _ = await begin()
+        state.change(to: .disconnected)
+    }
+
+    /// Forgets what was learned about modules.
+    package nonisolated func clearCache() { cache.clear() }
+
+    /// Ends whatever there is; the number of what begins now.
+    private func begin() async -> Int {
+        generation += 1
+        let mine = generation
+        abort?.finish()
+        abort = nil
+        target = nil
+        let session = sessions.value
+        drop()
+        await session?.client.disconnect()
+        return mine
+    }
+
+    /// Runs an attempt that ends with `aborted` as soon as another one begins.
+    private func guarded(
+        _ mine: Int,
+        _ attempt: @escaping @Sendable () async -> Result<ModuleSession, ConnectError>
+    ) async -> Result<ModuleSession, ConnectError> {
+        let (signal, abort) = AsyncStream.makeStream(of: Never.self)
+        self.abort = abort
+        let result = await withTaskGroup(of: Result<ModuleSession, ConnectError>?.self) { group in
+            group.addTask { await attempt() }
+            group.addTask {
+                for await _ in signal {}
+                return nil
+            }
+            var result: Result<ModuleSession, ConnectError> = .failure(.aborted)
+            for await end in group {
+                if let end { result = end }
+                group.cancelAll()
+            }
+            return result
+        }
+        return result
+    }
+
+    // MARK: Attempts
+
+    private func establish(
+        _ target: Target,
+        before deadline: Moment?
+    ) async -> Result<ModuleSession, ConnectError> {
+        var attempt = Attempt(cached: cache[target.serial])
+        let profile: Profile
+        switch await target.options.profiles.profile(target.serial) {
+        case .success(let found): profile = found
+        case .failure(.invalidAPIKey): return .failure(.invalidAPIKey)
+        case .failure(.network(let words)): return .failure(.networkError(words))
+        case .failure(.unknown(let words)): return .failure(.unexpected(words))
+        }
+        while true {
+            if Task.isCancelled { return .failure(.aborted) }
+            if let deadline, time.now >= deadline { return .failure(attempt.overdue) }
+            do throws(AttemptFailure) {
+                let session = try await once(target, profile, &attempt, before: deadline)
+                return .success(session)
+            } catch {
+                if let final = attempt.failed(error) { return .failure(final) }
+                await time.sleep(
+                    until: min(deadline ?? .distant, time.now.advanced(by: attempt.pause)),
+                    for: "the next attempt to connect to \(target.serial)"
+                )
+            }
+        }
+    }
+
+    /// One search, one link, one handshake.
+    private func once(
+        _ target: Target,
+        _ profile: Profile,
+        _ attempt: inout Attempt,
+        before deadline: Moment?
+    ) async throws(AttemptFailure) -> ModuleSession {
+        let limit = deadline ?? time.now.advanced(by: .seconds(60))
+        let cached = cache[target.serial]
+        func show(_ part: ConnectionState.Connecting, _ name: String?) -> ModuleName {
+            let name = ModuleName(serial: target.serial, name: name, family: profile.family)
+            attempt.part = part
+            state.change(to: .connecting(name, part))
+            return name
+        }
+        let peer: Peer
+        var name: String? = cached?.name
+        var patience = limit
+        if let known = attempt.takeCachedPeer() {
+            // Nobody need be heard to be called: but an address that is stale costs little time.
+            peer = known
+            patience = min(limit, time.now.advanced(by: .seconds(3)))
+        } else {
+            let searched = show(attempt.part == .bluetoothOff ? .bluetoothOff : .searching, name)
+            let found = try await search(for: searched, before: limit)
+            attempt.part = .searching
+            guard let found else { throw .passing(.radio(.timedOut)) }
+            if found.isInBootloader {
+                _ = show(.firmwareUpdateOngoing, name)
+                throw .passing(.value("the module waits in its bootloader"))
+            }
+            attempt.wasHeard = true
+            name = found.name
+            peer = found.peer
+        }
+        let module = show(.handshaking, name)
+        let handshake = Handshake(
+            central: central,
+            time: time,
+            profile: profile,
+            key: target.key,
+            name: module
+        )
+        let session = try await handshake.session(with: peer, cached: cached, before: patience)
+        remember(session, peer, name)
+        guard session.versions.isOngoing else { return session }
+        log.info("\(target.serial) hands an image on to one of its parts")
+        _ = show(.firmwareUpdateOngoing, name)
+        tracker.connected()
+        tracker.handsOn(true)
+        update.change(to: tracker.status)
+        return try await outlast(session, target, before: limit)
+    }
+
+    /// Waits on the link until the module is done with handing an image on, and reads anew.
+    private func outlast(
+        _ session: ModuleSession,
+        _ target: Target,
+        before limit: Moment
+    ) async throws(AttemptFailure) -> ModuleSession {
+        var lastSign = time.now
+        do throws(ModuleError) {
+            while true {
+                if time.now >= limit || Task.isCancelled {
+                    throw .radio(Task.isCancelled ? .cancelled : .timedOut)
+                }
+                _ = try await session.client.notification(
+                    before: min(limit, time.now.advanced(by: .seconds(2)))
+                )
+                let versions = try await session.client.versions(
+                    by: session.properties.profile,
+                    known: cache[target.serial]
+                )
+                if versions.isOngoing { lastSign = time.now }
+                guard lastSign.duration(to: time.now) >= target.options.quiet else { continue }
+                return ModuleSession(
+                    name: session.name,
+                    client: session.client,
+                    properties: session.properties,
+                    versions: versions,
+                    readings: session.readings
+                )
+            }
+        } catch {
+            await session.client.disconnect()
+            throw AttemptFailure(error)
+        }
+    }
+
+    private func search(
+        for name: ModuleName,
+        before deadline: Moment
+    ) async throws(AttemptFailure) -> DiscoveredModule? {
+        let serial = name.serial
+        do throws(RadioError) {
+            let (time, library, state) = (time, library, state)
+            let filter = ScanFilter { advertisement in
+                library.recognise(advertisement)?.serial == serial
+            }
+            return try await central.withScan(filter) { scan throws(RadioError) in
+                // The radio is on after all.
+                state.change(to: .connecting(name, .searching))
+                var heard = Neighbourhood()
+                while true {
+                    let advertisement: Advertisement
+                    do throws(RadioError) {
+                        advertisement = try await scan.next(before: deadline)
+                    } catch {
+                        if error == .timedOut { return nil }
+                        throw error
+                    }
+                    if let found = library.recognise(advertisement),
+                        found.serial == serial,
+                        let sighting = heard.hear(found, advertisement, at: time.now)
+                    {
+                        return sighting.module
+                    }
+                }
+            }
+        } catch { throw AttemptFailure(error) }
+    }
+
+    private func remember(_ session: ModuleSession, _ peer: Peer, _ name: String?) {
+        var facts = CachedModule()
+        facts.name = name
+        facts.peer = peer
+        facts.type = session.versions.type
+        let missing = session.listing.missing.compactMap { $0.source?.register }
+        let given = session.readings.compactMap { reading in
+            session.properties.property(reading.name)?.source?.register
+        }
+        facts.lacking = Set(missing).subtracting(given)
+        cache.remember(facts, as: session.name.serial)
+    }
+
+    // MARK: While it is connected
+
+    private func adopt(_ session: ModuleSession) {
+        tracker.connected()
+        versions.set(session.versions)
+        properties.set(.available(session.listing))
+        for (name, output) in outputs { output.change(to: self.output(name, of: session)) }
+        update.change(to: tracker.status)
+        state.change(to: .connected(session.name))
+        log.info("connected to \(session.name.serial), firmware \(session.versions.secondary)")
+        sessions.set(session)
+    }
+
+    /// Nothing is known any more about a module.
+    private func drop() {
+        sessions.set(nil)
+        tracker.disconnected()
+        versions.set(nil)
+        properties.change(to: .notAvailable)
+        for output in outputs.values { output.change(to: .notAvailable(.moduleNotConnected)) }
+        update.change(to: tracker.status)
+    }
+
+    /// Takes what the module tells of, until cancelled.
+    private func tend() async {
+        for await session in sessions.values() {
+            guard let session, sessions.value === session else { continue }
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await self.check(session) }
+                await self.listen(to: session)
+                group.cancelAll()
+            }
+            if Task.isCancelled { return }
+            await lost(session)
+        }
+    }
+
+    private func check(_ session: ModuleSession) async {
+        guard let target, sessions.value === session else { return }
+        let result = await target.options.updates(session.versions)
+        guard sessions.value === session else { return }
+        tracker.checked(result)
+        update.change(to: tracker.status)
+    }
+
+    private func listen(to session: ModuleSession) async {
+        let quiet = target?.options.quiet ?? .zero
+        // When the module last said that it hands an image on; nil when that is over.
+        var lastSign: Moment?
+        while sessions.value === session {
+            let look = lastSign.map { _ in time.now.advanced(by: .seconds(2)) } ?? .distant
+            do throws(ModuleError) {
+                var record = try await session.client.notification(before: look)
+                if lastSign != nil, record?.id != VersionsRecord.id {
+                    if let record { await take(record, session) }
+                    record = try await session.client.record(VersionsRecord.id)
+                }
+                guard let record else { continue }
+                guard let versions = VersionsRecord(record) else {
+                    await take(record, session)
+                    continue
+                }
+                guard sessions.value === session else { return }
+                if versions.handoff != 0 { lastSign = time.now }
+                guard let sign = lastSign else { continue }
+                let isOver = sign.duration(to: time.now) >= quiet
+                if isOver { lastSign = nil }
+                handsOn(!isOver, session)
+                if isOver { try await refresh(session) }
+            } catch {
+                if error != .radio(.cancelled), sessions.value === session {
+                    log.warning("the link to \(session.name.serial) ended: \(error)")
+                }
+                return
+            }
+        }
+    }
+
+    private func handsOn(_ value: Bool, _ session: ModuleSession) {
+        tracker.handsOn(value)
+        update.change(to: tracker.status)
+        state.change(
+            to: value
+                ? .connecting(session.name, .firmwareUpdateOngoing) : .connected(session.name)
+        )
+    }
+
+    /// Reads the versions anew and asks again whether there is an update.
+    private func refresh(_ session: ModuleSession) async throws(ModuleError) {
+        let found = try await session.client.versions(
+            by: session.properties.profile,
+            known: cache[session.name.serial]
+        )
+        guard sessions.value === session, let target else { return }
+        versions.set(found)
+        let result = await target.options.updates(found)
+        guard sessions.value === session else { return }
+        tracker.checked(result)
+        update.change(to: tracker.status)
+    }
+
+    private func take(_ record: ComoduleRecord, _ session: ModuleSession) async {
+        let changes = await session.properties.take(record)
+        guard !changes.isEmpty, sessions.value === session else { return }
+        take(changes, session)
+    }
+
+    private func take(_ changes: [PropertyReading], _ session: ModuleSession) {
+        guard case .available(var listing) = properties.value else { return }
+        for change in changes {
+            guard let spec = session.properties.property(change.name) else { continue }
+            if let index = listing.readable.firstIndex(where: { $0.name == change.name }) {
+                listing.readable[index] = change
+            } else {
+                listing.readable.append(change)
+                listing.missing.removeAll { $0.name == change.name }
+            }
+            outputs[change.name]?.change(to: .available(spec, change.value))
+        }
+        properties.change(to: .available(listing))
+    }
+
+    /// The link is gone: forgets it, and makes a new one where that was wanted.
+    private func lost(_ session: ModuleSession) async {
+        guard sessions.value === session, let target else { return }
+        await session.client.disconnect()
+        guard sessions.value === session else { return }
+        let mine = generation
+        drop()
+        guard target.options.reconnects else {
+            self.target = nil
+            state.change(to: .disconnected)
+            return
+        }
+        let result = await guarded(mine) { await self.establish(target, before: nil) }
+        guard mine == generation else {
+            if case .success(let session) = result { await session.client.disconnect() }
+            return
+        }
+        switch result {
+        case .success(let session):
+            adopt(session)
+        case .failure(let error):
+            self.target = nil
+            state.change(to: .disconnected)
+            log.error("cannot connect to \(target.serial) again: \(error)")
+        }
+    }
+
+    // MARK: Operations
+
+    /// The session that may be used now: none while anything is being connected.
+    private func usable() throws(PropertyWriteError) -> ModuleSession {
+        if tracker.status.isOngoing { throw .firmwareUpdateOngoing }
+        switch state.value {
+        case .connected:
+            guard let session = sessions.value else { throw .moduleNotConnected }
+            return session
+        case .connecting(_, .firmwareUpdateOngoing): throw .firmwareUpdateOngoing
+        case .connecting, .disconnected: throw .moduleNotConnected
+        }
+    }
+
+    /// What the connected module's profile says of a property.
+    package func property(_ name: String) -> PropertySpec? {
+        sessions.value?.properties.property(name)
+    }
+
+    /// Asks the module for a value.
+    package func read(_ name: String) async throws(PropertyReadError) -> PropertyValue {
+        guard state.value.isConnected, let session = sessions.value else {
+            throw .moduleNotConnected
+        }
+        let value = try await session.properties.read(name)
+        if sessions.value === session { take([PropertyReading(name, value)], session) }
+        return value
+    }
+
+    /// Tells the module a value, and asks it back.
+    @discardableResult
+    package func write(
+        _ value: PropertyValue,
+        to name: String
+    ) async throws(PropertyWriteError) -> PropertyValue {
+        let session = try usable()
+        let found = try await session.properties.write(value, to: name)
+        log.info("set \(PropertyReading(name, found))")
+        if sessions.value === session, session.properties.property(name)?.source != nil {
+            take([PropertyReading(name, found)], session)
+        }
+        return found
+    }
+
+    /// What is known of a property, and then each newest value of it.
+    package func watch(_ name: String) -> AsyncStream<PropertyOutput> {
+        if let output = outputs[name] { return output.values() }
+        let first = sessions.value.map { self.output(name, of: $0) }
+        let output = Latest(first ?? .notAvailable(.moduleNotConnected))
+        // Names that no profile has are not kept: their number would have no bound.
+        if outputs.count < 1_000 { outputs[name] = output }
+        return output.values()
+    }
+
+    private func output(_ name: String, of session: ModuleSession) -> PropertyOutput {
+        guard let spec = session.properties.property(name) else { return .notAvailable(.missing) }
+        guard spec.access.isReadable else { return .writeOnly(spec) }
+        guard case .available(let listing) = properties.value,
+            let reading = listing.readable.first(where: { $0.name == name })
+        else { return .notAvailable(.missing) }
+        return .available(spec, reading.value)
+    }
+
+    // MARK: Key
+
+    /// Gives the module another key and proves on a new link that it has it.
+    ///
+    /// Returns false when the module still wants the old one, with which it is then connected.
+    package func changeKey(
+        to secret: Secret,
+        timeout: Duration = .seconds(30)
+    ) async throws(ConnectError) -> Bool {
+        let key: ComoduleKey
+        do throws(ComoduleKeyError) { key = try ComoduleKey(secret) } catch {
+            throw .invalidPrivateKey(error)
+        }
+        guard state.value.isConnected, let session = sessions.value, let now = target else {
+            throw .unexpected("the module is not connected")
+        }
+        do throws(ModuleError) { try await session.client.changeKey(to: key) } catch {
+            throw .unexpected(error.description)
+        }
+        log.info("gave \(now.serial) another key, \(key)")
+        let old = now.key.withBytes { Secret(Array(Hex.text($0).utf8)) }
+        do throws(ConnectError) {
+            try await connect(
+                now.serial,
+                secret: secret,
+                timeout: timeout,
+                options: now.options
+            )
+            return true
+        } catch {
+            guard case .invalidPrivateKey = error else { throw error }
+            log.warning("\(now.serial) does not know the new key")
+            try await connect(
+                now.serial,
+                secret: old,
+                timeout: timeout,
+                options: now.options
+            )
+            return false
+        }
+    }
+
+    // MARK: Updates of ours
+
+    /// Says how far an update is that somebody carries out on this module.
+    package func updating(_ part: FirmwareTarget.Part, _ step: UpdateStage) {
+        tracker.began(part, step)
+        update.change(to: tracker.status)
+    }
+
+    /// The upload is over; what runs is known when the module was connected to anew.
+    package func updated() {
+        tracker.ended()
+        update.change(to: tracker.status)
+    }
+}
+
+extension Moment {
+    /// Later than anything that is waited for.
+    static let distant = Moment(nanoseconds: .max)
+}
+
+/// What an attempt to connect has met so far.
+private struct Attempt {
+    var part = ConnectionState.Connecting.searching
+    /// A module that was heard once did not fail for being far away.
+    var wasHeard = false
+    private var cachedPeer: Peer?
+    private var suspicion = SecretSuspicion()
+    /// A service may be missing right after an update: that is believed at the second time.
+    private var missed = 0
+
+    init(cached: CachedModule?) { cachedPeer = cached?.peer }
+
+    /// An address from an earlier link is tried once.
+    mutating func takeCachedPeer() -> Peer? {
+        defer { cachedPeer = nil }
+        return cachedPeer
+    }
+
+    /// How long to wait before the next try.
+    var pause: Duration {
+        switch part {
+        case .bluetoothOff, .firmwareUpdateOngoing: .seconds(1)
+        case .searching, .handshaking: .milliseconds(200)
+        }
+    }
+
+    /// What the end of the time means.
+    var overdue: ConnectError {
+        switch part {
+        case .bluetoothOff: .bluetoothDisabled
+        case .searching: .timedOut(wasHeard ? .handshaking : .searching)
+        case .handshaking, .firmwareUpdateOngoing: .timedOut(part)
+        }
+    }
+
+    /// The error to end with, or nil when another try makes sense.
+    mutating func failed(_ failure: AttemptFailure) -> ConnectError? {
+        switch failure {
+        case .final(let error):
+            switch error {
+            case .missingService, .missingCharacteristic:
+                missed += 1
+                return missed < 2 ? nil : error
+            default:
+                return error
+            }
+        case .radioOff:
+            part = .bluetoothOff
+            return nil
+        case .passing(let error):
+            if part == .bluetoothOff { part = .searching }
+            return suspicion.failed(error.secret) == .wrongKey ? .invalidPrivateKey(nil) : nil
+        }
+    }
+}

@@ -1,0 +1,291 @@
+import Digests
+package import Domain
+package import Modules
+package import Protocols
+package import Radio
+
+/// A link to a Comodule module's application, and what can be asked on it.
+///
+/// Safe to be used by several tasks at once: what takes more than one exchange takes its turn.
+package actor ComoduleClient {
+    private static let answerLimit = Duration.seconds(10)
+
+    private let link: any Link
+    private let time: any Timekeeper
+    private let numbers: ComoduleLayout
+    /// What the register was last seen to hold on this link.
+    private var held: UInt16?
+    private var notifier: (any Subscription)?
+    private var turn = Turn()
+
+    package init(
+        link: any Link,
+        time: any Timekeeper,
+        layout: ComoduleLayout = ComoduleLayout()
+    ) {
+        self.link = link
+        self.time = time
+        numbers = layout
+    }
+
+    package func disconnect() async { await link.disconnect() }
+
+    private var soon: Moment { time.now.advanced(by: Self.answerLimit) }
+
+    // MARK: Authentication
+
+    package func authenticate(_ key: ComoduleKey) async throws(ModuleError) {
+        var machine = ComoduleAuthentication(key: key, sha1: SHA1.digest)
+        var action = machine.begin(at: time.now)
+        while true {
+            let deadline = machine.deadline ?? soon
+            do throws(RadioError) {
+                switch action {
+                case .readChallenge:
+                    let bytes = try await link.read(numbers.challenge, before: deadline)
+                    action = machine.challengeRead(bytes, at: time.now)
+                case .writeResponse(let bytes):
+                    try await link.write(bytes, to: numbers.response, before: deadline)
+                    action = machine.responseWritten(at: time.now)
+                case .readState:
+                    let bytes = try await link.read(
+                        numbers.authenticated,
+                        before: deadline
+                    )
+                    action = machine.stateRead(bytes, at: time.now)
+                case .wait:
+                    action = machine.timeout(at: deadline)
+                case .authenticated, .failed:
+                    break
+                }
+            } catch {
+                if error.isHostFault || error == .cancelled { throw .radio(error) }
+                action = machine.linkFailed(error.linkFailure, at: time.now)
+            }
+            if case .authenticated = action { return }
+            if case .failed(let error) = action { throw .authentication(error) }
+        }
+    }
+
+    // MARK: Registers
+
+    /// The record's data, nil when the module has no such record.
+    package func record(_ id: UInt16) async throws(ModuleError) -> ComoduleRecord? {
+        // The selector is one for all: two readers at once would get each other's records.
+        await takeTurn()
+        defer { turn.end() }
+        var machine = RegisterReader(id: id, held: held)
+        defer { held = machine.held }
+        var action = machine.begin(at: time.now)
+        while true {
+            switch action {
+            case .select(let bytes):
+                switch await attempt({ (deadline) async throws(RadioError) in
+                    try await self.link.write(
+                        bytes,
+                        to: numbers.selector,
+                        before: deadline
+                    )
+                }) {
+                case .success: action = machine.selected(at: time.now)
+                case .failure(let error): action = try failed(error, &machine)
+                }
+            case .read(let moment):
+                await time.sleep(until: moment, for: "a record to be loaded")
+                switch await attempt({ (deadline) async throws(RadioError) in
+                    try await self.link.read(numbers.register, before: deadline)
+                }) {
+                case .success(let bytes): action = machine.read(bytes, at: time.now)
+                case .failure(let error): action = try failed(error, &machine)
+                }
+            case .wait:
+                action = machine.timeout(at: machine.deadline ?? soon)
+            case .record(let data):
+                return ComoduleRecord(id: id, data: data)
+            case .absent:
+                return nil
+            case .failed(let error):
+                throw .register(error)
+            }
+        }
+    }
+
+    private func failed(
+        _ error: RadioError,
+        _ machine: inout RegisterReader
+    ) throws(ModuleError) -> RegisterReader.Action {
+        if error.isHostFault || error == .cancelled { throw .radio(error) }
+        return machine.linkFailed(error.linkFailure, at: time.now)
+    }
+
+    private func attempt<R>(
+        _ body: (Moment) async throws(RadioError) -> R
+    ) async -> Result<R, RadioError> {
+        do throws(RadioError) {
+            return .success(try await body(soon))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Waits until nobody else is in the middle of something.
+    private func takeTurn() async {
+        guard turn.isTaken else { return turn.take() }
+        await withCheckedContinuation { turn.wait($0) }
+    }
+
+    /// Writes a record: a command, or new values.
+    package func write(_ record: ComoduleRecord) async throws(ModuleError) {
+        await takeTurn()
+        defer { turn.end() }
+        // The module shows in its register what was written there.
+        held = nil
+        do throws(RadioError) {
+            try await link.write(record.bytes, to: numbers.register, before: soon)
+        } catch { throw .radio(error) }
+    }
+
+    // MARK: Key
+
+    /// Gives the module another key, which holds from now on.
+    ///
+    /// The module keeps it in memory at once and in flash some time later, without a word: the
+    /// old key is to be kept until a new link was authenticated with the new one.
+    package func changeKey(to key: ComoduleKey) async throws(ModuleError) {
+        do throws(RadioError) {
+            try await link.write(key.withBytes { $0 }, to: numbers.key, before: soon)
+        } catch { throw .radio(error) }
+    }
+
+    // MARK: Firmware
+
+    /// `known` spares the module the question for its type, which never changes.
+    package func firmware(type known: Int? = nil) async throws(ModuleError) -> FirmwareInfo {
+        let revision = try await text(ComoduleNumbers.firmwareRevision)
+        guard let secondary = FirmwareVersion(revision) else {
+            throw .value("the module gives its version as something that is none")
+        }
+        let type =
+            if let known { known as Int? } else {
+                Int(try await text(ComoduleNumbers.hardwareRevision))
+            }
+        let versions = try await record(VersionsRecord.id).flatMap { VersionsRecord($0) }
+        let components = try await record(ComponentsRecord.id).flatMap { ComponentsRecord($0) }
+        let boot = try await record(BootloaderRecord.id).flatMap { BootloaderRecord($0) }
+        return FirmwareInfo(
+            type: type,
+            variant: Int(versions?.variant ?? 0),
+            secondary: secondary,
+            primary: versions?.primary,
+            isOngoing: versions.map { $0.handoff != 0 } ?? false,
+            bootloader: boot?.version,
+            external1: components?.motorController,
+            external2: components?.battery
+        )
+    }
+
+    private func text(_ characteristic: Characteristic) async throws(ModuleError) -> String {
+        do throws(RadioError) {
+            let bytes = try await link.read(characteristic, before: soon)
+            // Some stacks hand out C strings with their end.
+            return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        } catch { throw .radio(error) }
+    }
+
+    // MARK: Notifications
+
+    /// Switches notifications on: from now on nothing is missed but what is older than the newest.
+    package func listen() async throws(ModuleError) {
+        do throws(RadioError) { _ = try await subscription() } catch { throw .radio(error) }
+    }
+
+    private func subscription() async throws(RadioError) -> any Subscription {
+        if let notifier { return notifier }
+        let subscription = try await link.subscribe(to: numbers.notifier, before: soon)
+        notifier = subscription
+        return subscription
+    }
+
+    /// The next record the module tells of by itself, nil when none came by the deadline.
+    ///
+    /// What is no record is passed over: nobody asked for it.
+    package func notification(
+        before deadline: Moment
+    ) async throws(ModuleError) -> ComoduleRecord? {
+        do throws(RadioError) {
+            let subscription = try await subscription()
+            while true {
+                let bytes = try await subscription.next(before: deadline)
+                if let record = ComoduleRecord(bytes) { return record }
+            }
+        } catch {
+            guard error == .timedOut else { throw .radio(error) }
+            return nil
+        }
+    }
+
+    // MARK: Into the bootloader
+
+    /// Tells the module which image comes.
+    package func announce(_ record: PreflightRecord) async throws(ModuleError) {
+        try await write(record.record)
+    }
+
+    /// The module takes the form of entry for bonded centrals.
+    private nonisolated var isBonded: Bool { link.flags(of: DFUNumbers.buttonless) == nil }
+
+    /// A bonded module keeps its address; any other adds one to the last byte of it, without a
+    /// carry.
+    package nonisolated var bootloaderPlace: Peer? {
+        guard !isBonded else { return link.peer }
+        let address = link.peer.handle
+        guard let colon = address.lastIndex(of: ":"),
+            let last = UInt8(address[address.index(after: colon)...], radix: 16)
+        else { return nil }
+        return Peer(handle: address[...colon] + Hex.text([last &+ 1]).uppercased())
+    }
+
+    /// Starts the bootloader under a name of its own; the link is gone afterwards.
+    package func enterBootloader(as name: BootloaderName) async throws(ModuleError) {
+        let isBonded = isBonded
+        let buttonless = isBonded ? DFUNumbers.buttonlessBonded : DFUNumbers.buttonless
+        // The form for bonded centrals knows no names, and keeps the address instead.
+        var machine = ButtonlessEntry(name: isBonded ? nil : name, mayGoUnnamed: true)
+        var indications: (any Subscription)?
+        var action = machine.begin(at: time.now)
+        while true {
+            let deadline = machine.deadline ?? soon
+            do throws(RadioError) {
+                switch action {
+                case .subscribe:
+                    indications = try await link.subscribe(
+                        to: buttonless,
+                        before: deadline
+                    )
+                    action = machine.subscribed(at: time.now)
+                case .write(let request):
+                    try await link.write(
+                        request.bytes,
+                        to: buttonless,
+                        before: deadline
+                    )
+                    action = .wait
+                case .wait:
+                    guard let indications else { throw .timedOut }
+                    let bytes = try await indications.next(before: deadline)
+                    action = machine.indicated(bytes, at: time.now)
+                case .entered, .failed:
+                    break
+                }
+            } catch {
+                if error.isHostFault || error == .cancelled { throw .radio(error) }
+                action =
+                    error == .timedOut
+                    ? machine.timeout(at: max(time.now, deadline))
+                    : machine.linkFailed(error.linkFailure, at: time.now)
+            }
+            if case .entered = action { return }
+            if case .failed(let error) = action { throw .entry(error) }
+        }
+    }
+}

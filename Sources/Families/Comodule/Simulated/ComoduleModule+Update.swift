@@ -1,0 +1,327 @@
+import Domain
+import Protocols
+import Radio
+import Simulation
+
+/// The updating side of a Comodule module: into the bootloader, the transfer, and what follows it.
+extension ComoduleModule {
+    // MARK: Into the bootloader
+
+    func buttonless(_ bytes: [UInt8]) -> ATTError? {
+        guard !bytes.isEmpty else { return .invalidLength }
+        var (operation, result) = (bytes[0], ButtonlessResponse.Result.success)
+        var enters = false
+        do throws(ButtonlessRefusal) {
+            switch try ButtonlessOrder(bytes) {
+            case .enterBootloader:
+                enters = !happens { $0 == .refuseBootloader }
+                if !enters { result = .busy }
+            case .setName(let name):
+                if plan.isBonded || plan.isNameless {
+                    // A bonded module keeps its address, and knows no names.
+                    result = .notSupported
+                } else {
+                    facts.bootloaderName = name
+                    save()
+                }
+            }
+        } catch { (operation, result) = (error.operation, error.result) }
+        let answer = ButtonlessResponse(operation: operation, result: result).bytes
+        link?.indicate(answer, on: plan.buttonless) { [weak self] in
+            guard let self, enters else { return }
+            self.restart(as: .bootloader, after: .milliseconds(300))
+        }
+        return nil
+    }
+
+    /// Stands in its bootloader from now on for ever, as one whose application is damaged.
+    package func stayInBootloader() {
+        isStuck = true
+        restart(as: .bootloader, after: .milliseconds(300))
+    }
+
+    /// Goes back to the application when nobody talks to the bootloader for long.
+    func watchBootloader() {
+        guard !isStuck else { return }
+        let isBetweenParts = facts.updates.isBetweenParts
+        let patience = isBetweenParts ? Self.continuation : Self.bootloaderPatience
+        world.after(patience) { [weak self] in
+            guard let self, self.isInBootloader else { return }
+            if self.lastSign.duration(to: self.world.now) >= patience {
+                self.restart(as: .application, after: self.plan.restartTime)
+            } else {
+                self.watchBootloader()
+            }
+        }
+    }
+
+    // MARK: Transfer
+
+    func packet(_ bytes: [UInt8]) {
+        let before = target.facts.received
+        if happens({ $0 == .dropPacket(at: before) }) { return }
+        perform(target.packetWritten(bytes))
+        drainOnePacket(of: bytes.count)
+        save()
+        let received = target.facts.received
+        guard received > before else { return }
+        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
+            switch fault.kind {
+            case .linkLost(let at) where received >= at: breakOff(.linkLost)
+            case .silent(let at) where received >= at: breakOff(.silence)
+            case .restart(let at) where received >= at: breakOff(.restart)
+            default: continue
+            }
+            count(index)
+            return
+        }
+    }
+
+    /// Flash takes its time for each packet; until then it holds room in the pool.
+    private func drainOnePacket(of bytes: Int) {
+        guard plan.packetPool != nil else { return }
+        let time = plan.pageWriteTime * bytes / 4_096
+        flashIsBusyUntil = max(flashIsBusyUntil, world.now).advanced(by: time)
+        guard flashIsBusyUntil > world.now else {
+            target.drained(1)
+            return
+        }
+        world.at(flashIsBusyUntil) { [weak self] in self?.target.drained(1) }
+    }
+
+    func fallSilent() {
+        isSilent = true
+        link?.fallSilent()
+        world.after(plan.link.supervisionTimeout * 2) { [weak self] in
+            guard let self else { return }
+            self.isSilent = false
+            self.world.advertisingChanged(self)
+        }
+    }
+
+    func perform(_ actions: [SecureDFUTarget<ModuleMemory>.Action]) {
+        save()
+        var delay = Duration.zero
+        for action in actions {
+            switch action {
+            case .erase(let offset):
+                if happens({ $0 == .restartInErase(at: offset) }) {
+                    breakOff(.restart)
+                    return
+                }
+                delay += plan.eraseTime
+                flashIsBusyUntil = max(flashIsBusyUntil, world.now).advanced(by: plan.eraseTime)
+            case .notify(let bytes):
+                notify(bytes, after: delay)
+            case .restart(let activate):
+                activate ? self.activate() : restart(as: .application, after: plan.restartTime)
+            }
+        }
+    }
+
+    func notify(_ bytes: [UInt8], after delay: Duration) {
+        notifications += 1
+        let number = notifications
+        if happens({ $0 == .loseNotification(number) }) { return }
+        let bytes = falsified(bytes)
+        let times = happens { $0 == .repeatNotification(number) } ? 2 : 1
+        for _ in 0..<times { tell(bytes, after: delay) }
+    }
+
+    private func tell(_ bytes: [UInt8], after delay: Duration) {
+        guard delay > .zero else {
+            link?.notify(bytes, on: DFUNumbers.controlPoint)
+            return
+        }
+        world.after(delay) { [weak link] in link?.notify(bytes, on: DFUNumbers.controlPoint) }
+    }
+
+    /// A checksum answer as a bootloader with a fault of its own gives it.
+    private func falsified(_ bytes: [UInt8]) -> [UInt8] {
+        guard case .checksum(let offset, let crc)? = try? DFUResponse(bytes) else { return bytes }
+        if happens({ $0.isWrongChecksum(at: Int(offset)) }) {
+            return DFUResponse.checksum(offset: offset, crc: ~crc).bytes
+        }
+        if happens({ $0.isWrongOffset(at: Int(offset)) }) {
+            return DFUResponse.checksum(offset: offset &+ 4, crc: crc).bytes
+        }
+        return bytes
+    }
+
+    /// The image is whole: put it in place and start it, or do what the script says.
+    func activate() {
+        let packet = try? InitPacket(target.facts.initPacket)
+        target.progressLost()
+        slot?.letGo()
+        if happens({ $0 == .neverReturn }) {
+            restart(as: .dead, after: plan.restartTime)
+            return
+        }
+        if happens({ $0 == .refuseBoot }) {
+            restart(as: .bootloader, after: plan.activationTime + plan.restartTime)
+            return
+        }
+        let back = world.now.advanced(by: plan.activationTime + plan.restartTime)
+        let unchanged = happens { $0 == .returnUnchanged }
+        if let packet, packet.type != .application, packet.type != .external {
+            if !unchanged, packet.type != .softDevice {
+                facts.updates.bootloader = packet.version ?? facts.updates.bootloader
+            }
+            // A next part may follow; the bootloader waits for it before it starts anything.
+            facts.updates.isBetweenParts = true
+            restart(as: .bootloader, after: plan.activationTime + plan.restartTime)
+            return
+        }
+        if !unchanged, let version = packet?.version {
+            install(version, for: facts.updates.preflight, from: back)
+        }
+        if happens({ $0 == .addressChanges }) { facts.addressGeneration &+= 1 }
+        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
+            if case .flap(let total, _) = fault.kind {
+                count(index)
+                facts.ongoingUntil = back.advanced(by: total)
+            }
+        }
+        restart(as: .application, after: plan.activationTime + plan.restartTime)
+    }
+
+    private func install(_ version: FirmwareVersion, for part: ModulePart, from back: Moment) {
+        guard part.isHandedOver else {
+            facts.updates.revertsTo = nil
+            for (index, fault) in plan.faults.enumerated() where isLeft(index) {
+                guard case .revert(let delay) = fault.kind else { continue }
+                count(index)
+                facts.updates.revertsTo = facts.version
+                facts.updates.revertsAt = back.advanced(by: delay)
+            }
+            facts.version = version
+            return
+        }
+        let begins = back.advanced(by: Self.handoverDelay)
+        facts.updates.handover = UpdateFacts.Handover(
+            part: part,
+            version: version,
+            begins: begins,
+            ends: begins.advanced(by: plan.handoverTime)
+        )
+    }
+
+    // MARK: Handing over
+
+    /// The application needs this long before it begins to hand an image over.
+    static let handoverDelay = Duration.seconds(5)
+
+    /// Hands an image on to one of its parts from now on for so long.
+    package func handOn(_ duration: Duration) {
+        facts.updates.handover = UpdateFacts.Handover(
+            part: .primary,
+            version: facts.primaryVersion,
+            begins: world.now,
+            ends: world.now.advanced(by: duration)
+        )
+        save()
+        goOnHandingOver()
+    }
+
+    var isHandingOver: Bool {
+        facts.updates.handover.map { $0.begins <= world.now } ?? false
+    }
+
+    /// Sees a hand-over to its end, over restarts of the module and of the simulation.
+    func goOnHandingOver() {
+        guard let handover = facts.updates.handover else { return }
+        world.at(max(world.now, handover.begins)) { [weak self] in self?.tellVersions() }
+        world.at(max(world.now, handover.ends)) { [weak self] in
+            guard let self, self.facts.updates.handover == handover else { return }
+            self.facts.updates.handover = nil
+            switch handover.part {
+            case .primary: self.facts.primaryVersion = handover.version
+            case .external1: self.facts.updates.external1 = handover.version
+            case .external2: self.facts.updates.external2 = handover.version
+            case .secondary, .bootloader: break
+            }
+            self.save()
+            self.tellVersions()
+        }
+    }
+
+    private func tellVersions() {
+        guard isAuthenticated else { return }
+        link?.notify(versions.record.bytes, on: ComoduleNumbers.notifier)
+    }
+
+    private func goBackWhenDue() {
+        guard let old = facts.updates.revertsTo, let at = facts.updates.revertsAt else { return }
+        world.at(max(world.now, at)) { [weak self] in
+            guard let self, self.facts.updates.revertsTo == old else { return }
+            self.facts.updates.revertsTo = nil
+            self.facts.version = old
+            self.restart(as: .application, after: self.plan.restartTime)
+        }
+    }
+
+    // MARK: Restarts
+
+    func restart(as mode: ModuleFacts.Mode, after delay: Duration) {
+        facts.mode = mode
+        facts.wakes = world.now.advanced(by: delay)
+        mode == .application ? target.progressLost() : target.reset()
+        if mode == .application { facts.updates.isBetweenParts = false }
+        if mode == .application { facts.bootloaderName = [] }
+        save()
+        // What is on its way to the central still arrives with the next connection event.
+        world.after(plan.link.interval * 2) { [weak self, link] in
+            link?.drop()
+            self?.save()
+        }
+        world.after(delay) { [weak self] in self?.start() }
+    }
+
+    func start() {
+        guard let wakes = facts.wakes, wakes <= world.now else { return }
+        facts.wakes = nil
+        facts.bootCount &+= 1
+        lastSign = world.now
+        save()
+        guard facts.mode != .dead else { return }
+        world.advertisingChanged(self)
+        if facts.mode == .bootloader { watchBootloader() }
+        guard facts.mode == .application else { return }
+        if let until = facts.ongoingUntil { flap(until: until) }
+        goOnHandingOver()
+        goBackWhenDue()
+        if facts.version != plan.version, happens({ $0 == .restartAfterReturn }) {
+            world.after(.seconds(8)) { [weak self] in
+                guard let self else { return }
+                self.restart(as: .application, after: self.plan.restartTime)
+            }
+        }
+    }
+
+    // MARK: The "ongoing" status
+
+    var flapPeriod: Duration {
+        for fault in plan.faults {
+            if case .flap(_, let period) = fault.kind { return period }
+        }
+        return .seconds(6)
+    }
+
+    var isOngoing: Bool {
+        guard let until = facts.ongoingUntil, world.now < until else { return false }
+        let left = world.now.duration(to: until).nanoseconds
+        return left / (flapPeriod.nanoseconds / 2) % 2 == 0
+    }
+
+    /// Tells a central each time the status changes.
+    func flap(until: Moment) {
+        guard world.now < until else { return }
+        world.after(flapPeriod / 2) { [weak self] in
+            guard let self, self.facts.ongoingUntil == until else { return }
+            if self.isAuthenticated {
+                self.link?.notify(self.versions.record.bytes, on: ComoduleNumbers.notifier)
+            }
+            self.flap(until: until)
+        }
+    }
+}

@@ -1,0 +1,440 @@
+import Digests
+package import Domain
+import Protocols
+package import Radio
+package import Simulation
+import Wire
+
+/// A simulated module of family `comodule`: its application, its bootloader, and its faults.
+package final class ComoduleModule: AirDevice {
+    /// A bootloader that nobody talks to goes back to the application.
+    static let bootloaderPatience = Duration.seconds(120)
+    /// Between two parts of a package it waits so long for the next one.
+    static let continuation = Duration.seconds(10)
+    /// A record is in the register so long after its selection.
+    private static let recordDelay = Duration.milliseconds(12)
+
+    let world: World
+    let plan: ModulePlan
+    /// Its vehicle stands, drives and empties its battery while modules are worked on.
+    package var stateOfCharge: UInt8
+    package var speedTenths: UInt16
+    /// Nil when it is out of reach.
+    package var signal: Int?
+    let slot: DepotSlot?
+    var facts: ModuleFacts
+    var target: SecureDFUTarget<ModuleMemory>
+    var saveIsSet = false
+
+    var link: AirLink?
+    var isSilent = false
+    private var challenge: [UInt8] = []
+    var isAuthenticated = false
+    private var selected: UInt16 = 0
+    private var loaded = ComoduleRecord(id: 0, data: [])
+    /// Reads, writes and notifications so far: faults may be set to one of them.
+    package internal(set) var exchanges = 0
+    var isStuck = false
+    var notifications = 0
+    var flashIsBusyUntil = Moment(nanoseconds: 0)
+    private var loading: (record: ComoduleRecord, at: Moment)?
+    private var vehicle: VehicleSettings
+    /// What is kept back is told by the request itself, and asked for right after it.
+    private var pause = AnswerPause.none
+    var lastSign = Moment(nanoseconds: 0)
+
+    init(plan: ModulePlan, world: World, slot: DepotSlot?, imageCapacity: Int) {
+        self.plan = plan
+        stateOfCharge = plan.stateOfCharge
+        speedTenths = plan.speedTenths
+        signal = plan.signal
+        vehicle = plan.vehicle
+        vehicle.key = plan.key
+        self.world = world
+        self.slot = slot
+        let saved = slot.flatMap { $0.facts() }.flatMap { ModuleFacts($0) }
+        if let saved, saved.baseline == ModuleFacts.baseline(of: plan) {
+            facts = saved
+            if let kept = saved.vehicle { vehicle = kept }
+            let missing = plan.faults.count - facts.faultCounts.count
+            facts.faultCounts += [UInt8](repeating: 0, count: max(0, missing))
+        } else {
+            facts = ModuleFacts(plan: plan)
+        }
+        let memory: ModuleMemory =
+            slot.map { .slot($0) } ?? .volatile(VolatileMemory(capacity: imageCapacity))
+        var rules = SecureDFUTarget<ModuleMemory>.Rules()
+        let refuses = plan.faults.contains { $0.kind == .refuseInit }
+        let isFull = plan.faults.contains { $0.kind == .flashFull }
+        rules.judge = { _, _ in
+            refuses ? .result(.invalidObject) : isFull ? .extended(.insufficientSpace) : nil
+        }
+        rules.key = plan.publicKey.flatMap { P256Key(encoded: $0) }
+        rules.keepsProgress = plan.keepsProgress
+        rules.packetPool = plan.packetPool
+        rules.hardwareVersion = plan.hardwareVersion
+        rules.softDevice = plan.softDevice
+        if plan.preventsDowngrade { rules.applicationVersion = facts.version.packed }
+        target = SecureDFUTarget(
+            rules: rules,
+            facts: facts.transfer,
+            memory: memory,
+            sha256: SHA256.digest
+        )
+        if let wakes = facts.wakes { world.at(wakes) { [weak self] in self?.start() } }
+        if facts.mode == .bootloader { watchBootloader() }
+        if let until = facts.ongoingUntil, until > world.now { flap(until: until) }
+        goOnHandingOver()
+    }
+
+    package var label: String { plan.serial.text }
+    package var serial: Serial? { plan.serial }
+    package var linkParameters: LinkParameters { plan.link }
+
+    /// What an update has made of it: for tests, not for the air.
+    package var runningVersion: FirmwareVersion { facts.version }
+    package var isInBootloader: Bool { facts.mode == .bootloader && facts.wakes == nil }
+    package var receivedBytes: Int { target.facts.received }
+
+    // MARK: On the air
+
+    package var broadcast: Broadcast? {
+        guard link == nil, !isSilent, facts.wakes == nil, facts.mode != .dead,
+            let signal
+        else { return nil }
+        let state = BroadcastState(
+            mode: facts.mode,
+            generation: facts.addressGeneration,
+            name: facts.bootloaderName,
+            signal: signal
+        )
+        if let made, made.state == state { return made.broadcast }
+        let broadcast =
+            facts.mode == .bootloader ? bootloaderBroadcast(signal) : applicationBroadcast(signal)
+        made = (state, broadcast)
+        return broadcast
+    }
+
+    /// What a broadcast is made of.
+    private struct BroadcastState: Equatable {
+        let mode: ModuleFacts.Mode
+        let generation: UInt8
+        let name: [UInt8]
+        let signal: Int
+    }
+
+    /// The broadcast made last: it is asked for at every advertisement.
+    private var made: (state: BroadcastState, broadcast: Broadcast)?
+
+    private func applicationBroadcast(_ signal: Int) -> Broadcast {
+        var broadcast = Broadcast(address: address(bootloader: false))
+        broadcast.name = plan.name
+        broadcast.manufacturerData = [
+            ComoduleNumbers.company: Hex.bytes(plan.serial.text) ?? []
+        ]
+        broadcast.interval = plan.advertisingInterval
+        broadcast.signal = signal
+        return broadcast
+    }
+
+    private func bootloaderBroadcast(_ signal: Int) -> Broadcast {
+        var broadcast = Broadcast(address: address(bootloader: true))
+        broadcast.name =
+            facts.bootloaderName.isEmpty
+            ? "DfuTarg" : String(decoding: facts.bootloaderName, as: UTF8.self)
+        broadcast.services = [DFUNumbers.service]
+        broadcast.interval = .milliseconds(25)
+        broadcast.signal = signal
+        return broadcast
+    }
+
+    /// The bootloader's address is the application's with one more in its last byte.
+    ///
+    /// An application's last byte is even, so that no bootloader has its neighbour's address.
+    private func address(bootloader: Bool) -> String {
+        let isNext = bootloader && !plan.isBonded
+        let number = (UInt64(plan.serial.text, radix: 16) ?? 0) &<< 1 | (isNext ? 1 : 0)
+        let bytes = [0xC0 | facts.addressGeneration & 0x3F] + number.bigBytes.suffix(5)
+        return bytes.map { Hex.text([$0]).uppercased() }.joined(separator: ":")
+    }
+
+    package func acceptsConnection() -> Bool { !happens { $0 == .connectFails } }
+
+    package var characteristics: [Characteristic: CharacteristicFlags] {
+        let lacking = plan.faults.compactMap { fault -> UInt16? in
+            guard case .lacks(let short) = fault.kind else { return nil }
+            return short
+        }
+        return everyCharacteristic.filter { entry in
+            !lacking.contains { ComoduleNumbers.stands($0, for: entry.key) }
+        }
+    }
+
+    private var everyCharacteristic: [Characteristic: CharacteristicFlags] {
+        switch facts.mode {
+        case .application:
+            [
+                ComoduleNumbers.notifier: [.read, .notify],
+                ComoduleNumbers.register: [.read, .write],
+                ComoduleNumbers.selector: [.read, .write],
+                ComoduleNumbers.key: [.write],
+                ComoduleNumbers.challenge: [.read],
+                ComoduleNumbers.response: [.write],
+                ComoduleNumbers.authenticated: [.read],
+                ComoduleNumbers.manufacturerName: [.read],
+                ComoduleNumbers.firmwareRevision: [.read],
+                ComoduleNumbers.hardwareRevision: [.read],
+                ComoduleNumbers.softwareRevision: [.read],
+                plan.buttonless: [.write, .indicate],
+            ]
+        case .bootloader:
+            [
+                DFUNumbers.controlPoint: [.write, .notify],
+                DFUNumbers.packet: [.writeWithoutResponse],
+            ]
+        case .dead: [:]
+        }
+    }
+
+    package func linkMade(_ link: AirLink) {
+        self.link = link
+        lastSign = world.now
+        isAuthenticated = false
+        challenge = (0..<20).map { _ in UInt8(truncatingIfNeeded: world.random.next()) }
+        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
+            guard case .linkLostAfter(let time) = fault.kind else { continue }
+            count(index)
+            world.after(time) { [weak link] in link?.drop() }
+            break
+        }
+        beginStorm(on: link)
+    }
+
+    package func linkLost(_ link: AirLink) {
+        self.link = nil
+        lastSign = world.now
+        target.linkClosed()
+        save()
+        world.advertisingChanged(self)
+    }
+
+    package func takePause() -> AnswerPause {
+        defer { pause = .none }
+        return pause
+    }
+
+    /// Does what the script says about being asked this; an error that the module then gives.
+    private func meet(_ exchange: ModulePlan.Exchange) -> ATTError? {
+        for fault in plan.faults {
+            switch fault.kind {
+            case .slow(let time): pause = .lasting(time)
+            case .refuseBond where exchange != .information: return .insufficientAuthentication
+            default: continue
+            }
+        }
+        if happens({ $0 == .silentIn(exchange) }) { pause = .forever }
+        if happens({ $0 == .linkLostIn(exchange) }) { link?.drop() }
+        return nil
+    }
+
+    package func read(_ characteristic: Characteristic) -> Result<[UInt8], ATTError> {
+        exchange { value(of: characteristic) }
+    }
+
+    private func value(of characteristic: Characteristic) -> Result<[UInt8], ATTError> {
+        if let exchange = ComoduleNumbers.exchange(characteristic, isRead: true),
+            let error = meet(exchange)
+        {
+            return .failure(error)
+        }
+        switch characteristic {
+        case ComoduleNumbers.challenge: return .success(challenge)
+        case ComoduleNumbers.authenticated: return .success([isAuthenticated ? 1 : 0])
+        case ComoduleNumbers.manufacturerName: return .success(Array("COMODULE".utf8))
+        case ComoduleNumbers.firmwareRevision, ComoduleNumbers.softwareRevision:
+            return .success(Array(facts.version.description.utf8))
+        case ComoduleNumbers.hardwareRevision:
+            return .success(Array(String(plan.firmwareType).utf8))
+        case ComoduleNumbers.register, ComoduleNumbers.notifier, ComoduleNumbers.selector:
+            guard isAuthenticated else { return .failure(.insufficientAuthorization) }
+            if characteristic == ComoduleNumbers.selector { return .success(selected.bigBytes) }
+            loadRecord()
+            if happens({ $0 == .garbage }) { return .success([0xDE, 0xAD, 0x00]) }
+            if happens({ $0 == .wrongRecord }) {
+                return .success(ComoduleRecord(id: ~loaded.id, data: loaded.data).bytes)
+            }
+            return .success(loaded.bytes)
+        default:
+            return .failure(.readNotPermitted)
+        }
+    }
+
+    package func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError? {
+        exchange { take(bytes, on: characteristic) }
+    }
+
+    private func take(_ bytes: [UInt8], on characteristic: Characteristic) -> ATTError? {
+        lastSign = world.now
+        if let exchange = ComoduleNumbers.exchange(characteristic, isRead: false),
+            let error = meet(exchange)
+        {
+            return error
+        }
+        switch characteristic {
+        case ComoduleNumbers.response: return answered(bytes)
+        case ComoduleNumbers.key: return changeKey(bytes)
+        case ComoduleNumbers.register: return command(bytes)
+        case ComoduleNumbers.selector: return select(bytes)
+        case plan.buttonless: return buttonless(bytes)
+        case DFUNumbers.controlPoint:
+            guard let actions = target.controlPointWritten(bytes) else {
+                return .improperlyConfigured
+            }
+            perform(actions)
+            return nil
+        case DFUNumbers.packet:
+            packet(bytes)
+            return nil
+        default:
+            return .writeNotPermitted
+        }
+    }
+
+    package func subscribed(to characteristic: Characteristic, _ on: Bool) -> ATTError? {
+        if characteristic == ComoduleNumbers.notifier {
+            if let error = meet(.notifier) { return error }
+            guard isAuthenticated else { return .insufficientAuthorization }
+        }
+        if characteristic == DFUNumbers.controlPoint { target.notificationsSwitched(on: on) }
+        return nil
+    }
+
+    // MARK: Authentication and registers
+
+    private func answered(_ response: [UInt8]) -> ATTError? {
+        guard response == SHA1.digest(of: challenge + vehicle.key),
+            !happens({ $0 == .refuseKey })
+        else {
+            link?.drop()
+            return nil
+        }
+        isAuthenticated = true
+        return nil
+    }
+
+    /// Takes another key: in memory at once, in flash a while later.
+    private func changeKey(_ bytes: [UInt8]) -> ATTError? {
+        guard isAuthenticated else { return .insufficientAuthorization }
+        guard bytes.count == 20 else { return .invalidLength }
+        guard !happens({ $0 == .refuseKeyChange }) else { return nil }
+        vehicle.key = bytes
+        world.after(.seconds(2)) { [weak self] in self?.keep() }
+        return nil
+    }
+
+    /// Puts into flash what the vehicle is set to.
+    private func keep() {
+        facts.vehicle = vehicle
+        save()
+    }
+
+    private func select(_ bytes: [UInt8]) -> ATTError? {
+        guard isAuthenticated else { return .insufficientAuthorization }
+        guard bytes.count == 2 else { return .invalidLength }
+        loadRecord()
+        selected = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
+        // An identifier that is unknown leaves the older record where it is.
+        loading = record(selected).map { ($0, world.now.advanced(by: Self.recordDelay)) }
+        return nil
+    }
+
+    private func loadRecord() {
+        guard let loading, loading.at <= world.now else { return }
+        // The value is the one of now, not of when it was selected.
+        loaded = record(loading.record.id) ?? loading.record
+        self.loading = nil
+    }
+
+    private func record(_ id: UInt16) -> ComoduleRecord? {
+        switch id {
+        case VersionsRecord.id: versions.record
+        case ComponentsRecord.id: facts.updates.components.record
+        case BootloaderRecord.id: BootloaderRecord(version: facts.updates.bootloader).record
+        case PowerRecord.id:
+            vehicle.power(stateOfCharge: stateOfCharge)
+        case MotionRecord.id:
+            MotionRecord(speedTenths: vehicle.stormSpeed ?? speedTenths).record
+        default: vehicle.record(id)
+        }
+    }
+
+    var versions: VersionsRecord {
+        VersionsRecord(
+            primary: facts.primaryVersion,
+            variant: plan.firmwareVariant,
+            handoff: isOngoing || isHandingOver ? 1 : 0
+        )
+    }
+
+    private func command(_ bytes: [UInt8]) -> ATTError? {
+        guard let record = ComoduleRecord(bytes) else { return .invalidLength }
+        if let preflight = PreflightRecord(record) {
+            facts.updates.preflight = preflight.part
+            save()
+            return nil
+        }
+        guard isAuthenticated else { return .insufficientAuthorization }
+        if happens({ $0 == .ignoresWrites }) { return nil }
+        for id in vehicle.take(record) { self.record(id).map { tell($0.bytes) } }
+        keep()
+        return nil
+    }
+
+    /// Tells the central of a record that has changed.
+    private func tell(_ bytes: [UInt8]) {
+        guard isAuthenticated else { return }
+        link?.notify(bytes, on: ComoduleNumbers.notifier)
+    }
+
+    /// Sets the vehicle to something by its own hand, as when somebody turns a knob.
+    package func set(_ change: (inout VehicleSettings) -> Void) {
+        change(&vehicle)
+        for id in VehicleSettings.records { record(id).map { tell($0.bytes) } }
+        keep()
+    }
+
+    /// What the vehicle is set to: for tests, not for the air.
+    package var settings: VehicleSettings { vehicle }
+
+    // MARK: Storms
+
+    /// Tells of its speed as often as the script says, for as long as the link is up.
+    private func beginStorm(on link: AirLink) {
+        for fault in plan.faults {
+            guard case .storm(let rate) = fault.kind, rate > 0 else { continue }
+            storm(every: .seconds(1) / rate, on: link)
+        }
+    }
+
+    private func storm(every period: Duration, on link: AirLink) {
+        world.after(period) { [weak self, weak link] in
+            guard let self, let link, self.link === link else { return }
+            self.vehicle.stormSpeed = (self.vehicle.stormSpeed ?? 0) &+ 1
+            // A controller takes only so much: what comes meanwhile is made up for by the next.
+            if self.isAuthenticated, link.backlog < 64 {
+                if self.happens({ $0 == .garbage }) { self.tell([0xBA, 0xD0]) }
+                self.record(MotionRecord.id).map { self.tell($0.bytes) }
+            }
+            self.storm(every: period, on: link)
+        }
+    }
+}
+
+extension World {
+    /// Puts a Comodule module on the air that keeps nothing beyond its process.
+    package func addComodule(_ plan: ModulePlan, imageCapacity: Int = 1 << 20) {
+        add(ComoduleModule(plan: plan, world: self, slot: nil, imageCapacity: imageCapacity))
+    }
+
+    package var comoduleModules: [ComoduleModule] { devices.compactMap { $0 as? ComoduleModule } }
+}

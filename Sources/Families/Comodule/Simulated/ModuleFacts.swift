@@ -1,0 +1,126 @@
+import Domain
+import Protocols
+import Wire
+
+/// What a simulated module remembers over a restart, and over the end of our process.
+struct ModuleFacts: Equatable {
+    enum Mode: UInt8 {
+        case application, bootloader
+        /// Runs nothing any more.
+        case dead
+    }
+
+    var mode = Mode.application
+    /// While it restarts: what it starts as, and when.
+    var wakes: Moment?
+    var version: FirmwareVersion
+    var primaryVersion: FirmwareVersion
+    var bootCount: UInt32 = 1
+    var addressGeneration: UInt8 = 0
+    var bootloaderName: [UInt8] = []
+    var ongoingUntil: Moment?
+    /// How often each fault of the plan has happened.
+    var faultCounts: [UInt8]
+    var transfer = TransferFacts()
+    var updates: UpdateFacts
+    /// What the vehicle was set to; nil when nobody has set anything.
+    var vehicle: VehicleSettings?
+    /// A digest of what the plan says the module is to begin with.
+    var baseline: UInt32
+
+    init(plan: ModulePlan) {
+        version = plan.version
+        primaryVersion = plan.primaryVersion
+        updates = UpdateFacts(plan: plan)
+        faultCounts = [UInt8](repeating: 0, count: min(plan.faults.count, 255))
+        baseline = Self.baseline(of: plan)
+    }
+
+    /// Changes when the depot file gives the module another firmware to begin with.
+    static func baseline(of plan: ModulePlan) -> UInt32 {
+        CRC32.of(
+            Array(
+                "\(plan.serial) \(plan.version) \(plan.primaryVersion) \(plan.firmwareType)".utf8
+            )
+        )
+    }
+}
+
+// MARK: In flash
+
+extension ModuleFacts {
+    var bytes: [UInt8] {
+        var bytes = baseline.littleBytes + [mode.rawValue] + Self.bytes(wakes)
+        for version in [version, primaryVersion] {
+            bytes += version.major.littleBytes + version.minor.littleBytes
+            bytes += version.patch.littleBytes + version.build.littleBytes
+        }
+        bytes += bootCount.littleBytes + [addressGeneration] + Self.bytes(ongoingUntil)
+        bytes += [UInt8(bootloaderName.count)] + bootloaderName
+        bytes += [UInt8(faultCounts.count)] + faultCounts
+        bytes += UInt16(transfer.initPacket.count).littleBytes + transfer.initPacket
+        bytes += UInt32(transfer.initSize.map { $0 + 1 } ?? 0).littleBytes
+        bytes += [transfer.initAccepted ? 1 : 0]
+        bytes += UInt32(transfer.received).littleBytes + UInt32(transfer.executed).littleBytes
+        bytes += transfer.receivedCRC.littleBytes + transfer.executedCRC.littleBytes
+        bytes += UInt32(transfer.objectSize.map { $0 + 1 } ?? 0).littleBytes
+        bytes += updates.bytes
+        if let vehicle { bytes += vehicle.bytes }
+        return bytes
+    }
+
+    /// Nil when the bytes were saved by another layout.
+    init?(_ bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        do throws(OutOfBytes) {
+            baseline = try reader.little()
+            guard let mode = Mode(rawValue: try reader.byte()) else { return nil }
+            self.mode = mode
+            wakes = try Self.moment(&reader)
+            version = try Self.version(&reader)
+            primaryVersion = try Self.version(&reader)
+            bootCount = try reader.little()
+            addressGeneration = try reader.byte()
+            ongoingUntil = try Self.moment(&reader)
+            bootloaderName = try reader.bytes(Int(try reader.byte()))
+            faultCounts = try reader.bytes(Int(try reader.byte()))
+            transfer.initPacket = try reader.bytes(Int(try reader.little(UInt16.self)))
+            transfer.initSize = try Self.optional(&reader)
+            transfer.initAccepted = try reader.byte() == 1
+            transfer.received = Int(try reader.little(UInt32.self))
+            transfer.executed = Int(try reader.little(UInt32.self))
+            transfer.receivedCRC = try reader.little()
+            transfer.executedCRC = try reader.little()
+            transfer.objectSize = try Self.optional(&reader)
+            guard let updates = try UpdateFacts(&reader) else { return nil }
+            self.updates = updates
+            if !reader.isAtEnd { vehicle = try VehicleSettings(&reader) }
+        } catch { return nil }
+        guard reader.isAtEnd else { return nil }
+    }
+
+    static func bytes(_ moment: Moment?) -> [UInt8] {
+        UInt64(bitPattern: moment?.nanoseconds ?? -1).littleBytes
+    }
+
+    static func moment(_ reader: inout ByteReader) throws(OutOfBytes) -> Moment? {
+        let nanoseconds = Int64(bitPattern: try reader.little(UInt64.self))
+        return nanoseconds < 0 ? nil : Moment(nanoseconds: nanoseconds)
+    }
+
+    static func version(
+        _ reader: inout ByteReader
+    ) throws(OutOfBytes) -> FirmwareVersion {
+        FirmwareVersion(
+            try reader.little(),
+            try reader.little(),
+            try reader.little(),
+            build: try reader.little()
+        )
+    }
+
+    private static func optional(_ reader: inout ByteReader) throws(OutOfBytes) -> Int? {
+        let value = try reader.little(UInt32.self)
+        return value == 0 ? nil : Int(value) - 1
+    }
+}

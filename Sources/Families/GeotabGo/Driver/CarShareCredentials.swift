@@ -1,0 +1,109 @@
+import Digests
+package import Domain
+
+/// A token that was examined, with its key: what a command is signed with.
+package struct CarShareCredentials: Sendable {
+    private static let bodyLimit = AddOnType.messageToVehicle.bodyLengths.upperBound
+
+    package let token: CarShareToken
+    /// What is unusual about it; the vehicle decides.
+    package let warnings: [CarShareTokenFault]
+    package let service: GATTUUID
+    private let key: RSAPrivateKey
+
+    /// Reads a token and refuses one that no vehicle could take.
+    package init(text: Secret) throws(CarShareCredentialsError) {
+        let token: CarShareToken
+        do throws(CarShareTokenError) {
+            token = try CarShareToken(text: text)
+        } catch { throw .unreadable(error) }
+        let key = Self.key(of: token)
+        let faults = Self.faults(of: token, key)
+        let refusals = faults.filter { !$0.isWarning }
+        guard refusals.isEmpty, let key, let service = token.service else {
+            throw .refused(refusals)
+        }
+        self.token = token
+        self.key = key
+        self.service = service
+        warnings = faults.filter(\.isWarning)
+    }
+
+    private static func key(of token: CarShareToken) -> RSAPrivateKey? {
+        token.privateKey?.withBytes { RSAPrivateKey(pkcs1: $0) }
+    }
+
+    /// Everything that is wrong with a token or unusual about it, apart from its time.
+    package static func faults(of token: CarShareToken) -> [CarShareTokenFault] {
+        faults(of: token, key(of: token))
+    }
+
+    private static func faults(
+        of token: CarShareToken,
+        _ key: RSAPrivateKey?
+    ) -> [CarShareTokenFault] {
+        var faults = token.shapeFaults
+        if let id = UInt32(exactly: token.reservation.hardwareID), id != 0,
+            let service = token.service,
+            service != AddOnNumbers.service(ofHardware: id, sha256: SHA256.digest)
+        {
+            faults.append(.serviceOfOtherHardware)
+        }
+        guard let key else {
+            return token.privateKey == nil ? faults : faults + [.privateKey]
+        }
+        guard key.bits == 2_048 else { return faults + [.keySize(key.bits)] }
+        if !key.isCommonExponent { faults.append(.exponent) }
+        if SHA256.digest(of: key.modulus).bytes != token.reservationHash {
+            faults.append(.reservationHash)
+        }
+        if !token.reservationBytes.isEmpty, token.reservation.modulus != key.modulus {
+            faults.append(.otherKey)
+        }
+        let signature = key.bits / 8
+        if token.reservationSignature.count != signature {
+            let count = token.reservationSignature.count
+            faults.append(.signatureLength(count, expected: signature))
+        }
+        let size = token.bodyLength(
+            signature: signature,
+            command: CarShareCommands(.lock).bytes.count
+        )
+        if size > bodyLimit { faults.append(.size(size, limit: bodyLimit)) }
+        return faults
+    }
+
+    /// The message with the signed command, nil when the key cannot sign.
+    package func message(
+        _ commands: CarShareCommands,
+        _ challenge: CarShareChallenge
+    ) -> [UInt8]? {
+        let command = commands.bytes
+        guard let signature = key.signature(of: command + challenge.bytes) else { return nil }
+        return CarShareDeviceMessage(
+            tenantHash: token.tenantHash,
+            reservationSignature: token.reservationSignature,
+            reservation: token.reservationBytes,
+            reservationHash: token.reservationHash,
+            commandSignature: signature,
+            command: command
+        ).map { CarShareMessage.secure($0.bytes) }
+    }
+}
+
+/// Why a text gives no credentials.
+package enum CarShareCredentialsError: Error, Hashable, Sendable, CustomStringConvertible {
+    case unreadable(CarShareTokenError)
+    /// It is a token, and this is wrong with it.
+    case refused([CarShareTokenFault])
+
+    package var description: String { reasons.joined(separator: "; ") }
+
+    /// One sentence for each reason.
+    package var reasons: [String] {
+        switch self {
+        case .unreadable(let error): [error.description]
+        case .refused(let faults): faults.map(\.description)
+        }
+    }
+}

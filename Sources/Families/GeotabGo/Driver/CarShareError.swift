@@ -1,0 +1,74 @@
+package import Domain
+import Modules
+package import Radio
+
+/// Why a car-share command did not succeed, and whether it may have been carried out all the same.
+package struct CarShareError: Error, Hashable, Sendable {
+    package let fate: CarShareFate
+    package let reason: Reason
+
+    package enum Reason: Hashable, Sendable {
+        /// The token does not hold now, by the clock here.
+        case token(CarShareTokenFault)
+        case socket(CarShareSocketError)
+        case radio(RadioError)
+        case session(CarShareFailure.Reason)
+    }
+
+    package init(_ fate: CarShareFate, _ reason: Reason) {
+        self.fate = fate
+        self.reason = reason
+    }
+
+    init(_ failure: CarShareFailure) {
+        self.init(failure.fate, .session(failure.reason))
+    }
+
+    package var mayHaveBeenExecuted: Bool { fate.mayHaveBeenExecuted }
+
+    /// Whether sending the same commands again can do no harm that sending them once did not.
+    package func allowsRepeating(_ commands: CarShareCommands) -> Bool {
+        !mayHaveBeenExecuted || commands.repetition < .once
+    }
+
+    package var failureClass: FailureClass {
+        guard fate != .inDoubt else { return .inDoubt }
+        switch reason {
+        case .token: return .rejected
+        case .socket(.nobodyCame): return .unreachable
+        case .socket(.radio(.unauthorized)): return .rejected
+        case .socket(.noRoom): return .device
+        case .socket(.radio), .socket(.lost): return .transient
+        case .radio(let error): return error.failureClass
+        case .session(let reason): return CarShareFailure(fate, reason).failureClass
+        }
+    }
+}
+
+extension CarShareError: CustomStringConvertible {
+    package var description: String {
+        let sentence =
+            switch reason {
+            case .token(let fault): "the token cannot be used: \(fault)"
+            case .socket(let error): error.description
+            case .radio(let error): error.description
+            case .session(let reason): reason.description
+            }
+        return fate == .inDoubt ? sentence + "; it may have been carried out" : sentence
+    }
+}
+
+extension RadioError {
+    /// As the socket knows it.
+    var socketFault: CarShareSocketError.Radio {
+        switch self {
+        case .adapterOff: .off
+        case .adapterMissing: .missing
+        case .serviceUnavailable: .unavailable
+        case .unauthorized: .unauthorized
+        case .noFreeLink, .heldByAnother, .bond, .connectFailed, .linkLost, .timedOut,
+            .missingService, .missingCharacteristic, .att, .tooLong, .cancelled:
+            .failed
+        }
+    }
+}

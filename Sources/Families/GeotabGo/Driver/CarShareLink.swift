@@ -1,0 +1,175 @@
+package import Domain
+import Modules
+import Radio
+
+/// A vehicle that is connected and has shaken hands: commands can be sent to it, one at a time.
+package final class CarShareLink {
+    private let link: any CentralLink
+    private let time: any Timekeeper
+    private let limits: CarShareLimits
+    private let notes: @Sendable (CarShareNote) -> Void
+    private var session: CarShareSession
+    /// What the radio said when the link ended.
+    private var radioError: RadioError?
+    private var isSending = false
+
+    init(
+        link: any CentralLink,
+        credentials: CarShareCredentials,
+        time: any Timekeeper,
+        limits: CarShareLimits,
+        notes: @escaping @Sendable (CarShareNote) -> Void
+    ) {
+        self.link = link
+        self.time = time
+        self.limits = limits
+        self.notes = notes
+        session = CarShareSession(limits: limits, sign: credentials.message)
+    }
+
+    /// What ends a drive of the session.
+    private enum End {
+        case opened
+        case finished(Result<CarShareReport, CarShareFailure>)
+        case closed(AddOnTransportError?)
+    }
+
+    /// Shakes hands.
+    func open(before deadline: Moment) async throws(CarShareError) {
+        let actions = session.socketOpened(
+            maximumLength: link.maximumLength,
+            at: time.now
+        )
+        switch await drive(actions, before: deadline) {
+        case .opened: return
+        case .closed(let error): throw closed(error)
+        case .finished: throw CarShareError(.notSent, .session(.outOfTime))
+        }
+    }
+
+    /// Sends commands in one request; returns what the vehicle says once it has carried them out.
+    ///
+    /// The commands have one end: this result, or an error that says whether they may have been
+    /// carried out. After an error whose answers may still come the link takes no further command.
+    package func send(
+        _ commands: CarShareCommands,
+        before deadline: Moment? = nil
+    ) async throws(CarShareError) -> CarShareReport {
+        guard !isSending else { throw CarShareError(.notSent, .session(.busy)) }
+        isSending = true
+        defer { isSending = false }
+        if case .closed(let error)? = await drain() { throw closed(error) }
+        let actions = session.begin(commands, at: time.now)
+        switch await drive(actions, before: deadline) {
+        case .finished(.success(let report)): return report
+        case .finished(.failure(let failure)):
+            if let radioError, case .link = failure.reason {
+                throw CarShareError(failure.fate, .radio(radioError))
+            }
+            throw CarShareError(failure)
+        case .closed(let error): throw closed(error)
+        case .opened: throw CarShareError(.notSent, .session(.notConnected))
+        }
+    }
+
+    private func closed(_ error: AddOnTransportError?) -> CarShareError {
+        if let radioError { return CarShareError(.notSent, .radio(radioError)) }
+        return CarShareError(.notSent, .session(error.map { .handshake($0) } ?? .closed))
+    }
+
+    func disconnect() async {
+        _ = session.close(at: time.now)
+        await link.disconnect()
+    }
+
+    // MARK: Driving the session
+
+    /// More writes than a link keeps are not taken between two commands.
+    private static let mostDrained = 256
+
+    /// Takes what came while nobody listened, so that it is not taken for an answer.
+    private func drain() async -> End? {
+        for _ in 0..<Self.mostDrained {
+            let actions: [CarShareSession.Action]
+            do throws(RadioError) {
+                actions = session.received(try await link.nextWrite(before: time.now), at: time.now)
+            } catch {
+                guard error != .timedOut else { break }
+                actions = lost(error)
+            }
+            if let end = await perform(actions) { return end }
+        }
+        // What should have come in the meantime did not.
+        return await perform(session.timeout(at: time.now))
+    }
+
+    /// Does what the session says until it opens, ends a command or closes.
+    private func drive(_ first: [CarShareSession.Action], before limit: Moment?) async -> End {
+        var actions = first
+        while true {
+            if let end = await perform(actions) { return end }
+            if case .closed(let error) = session.transport.state { return .closed(error) }
+            actions = await wait(before: limit)
+        }
+    }
+
+    private func perform(_ actions: [CarShareSession.Action]) async -> End? {
+        var waiting = actions[...]
+        var end: End?
+        while let action = waiting.popFirst() {
+            switch action {
+            case .notify(let bytes): waiting += await notify(bytes)
+            case .note(let note): notes(note)
+            case .opened: end = end ?? .opened
+            case .finished(let result): end = end ?? .finished(result)
+            case .closed(let error): end = end ?? .closed(error)
+            }
+        }
+        return end
+    }
+
+    /// The next write of the vehicle or the end of its time, as the session answers to it.
+    private func wait(before limit: Moment?) async -> [CarShareSession.Action] {
+        // Without a deadline of its own the session waits for nothing.
+        let deadline = [session.deadline, limit].compactMap { $0 }.min() ?? time.now
+        do throws(RadioError) {
+            let bytes = try await link.nextWrite(before: deadline)
+            return session.received(bytes, at: time.now)
+        } catch {
+            guard error == .timedOut else { return lost(error) }
+            // A clock that is a little behind its own alarm must not make us ask again and again.
+            let now = max(time.now, deadline)
+            if let limit, now >= limit { return session.outOfTime(at: now) }
+            return session.timeout(at: now)
+        }
+    }
+
+    /// Gives the radio one piece; a vehicle that takes none for too long is lost.
+    private func notify(_ bytes: [UInt8]) async -> [CarShareSession.Action] {
+        let deadline = time.now.advanced(by: limits.piece)
+        let (link, time) = (link, time)
+        let result = await withTaskGroup(of: Result<Void, RadioError>.self) { group in
+            group.addTask {
+                do throws(RadioError) {
+                    return .success(try await link.notify(bytes))
+                } catch { return .failure(error) }
+            }
+            group.addTask {
+                await time.sleep(until: deadline, for: "a vehicle to take a piece")
+                return .failure(Task.isCancelled ? .cancelled : .timedOut)
+            }
+            let first = await group.next() ?? .failure(.cancelled)
+            group.cancelAll()
+            return first
+        }
+        switch result {
+        case .success: return session.pieceSent(at: time.now)
+        case .failure(let error): return lost(error)
+        }
+    }
+
+    private func lost(_ error: RadioError) -> [CarShareSession.Action] {
+        radioError = radioError ?? error
+        return session.linkFailed(error.linkFailure, at: time.now)
+    }
+}

@@ -1,0 +1,311 @@
+package import Domain
+import Wire
+
+/// One signed command after the other: request, challenge, command, verdict, result.
+///
+/// The protocol numbers nothing. So after a command whose answers may still be on their way this
+/// takes no other: `spent` is left only with the link.
+package struct CarShareExchange: Sendable {
+    package enum State: Equatable, Sendable {
+        /// Nothing is under way; whether a command was before. Next: `requesting`, `spent`.
+        case idle(used: Bool)
+        /// The request goes out; messages that overtake its acceptance are kept. Next:
+        /// `waitingForChallenge`, `idle`, `spent`.
+        case requesting(CarShareCommands, kept: [[UInt8]], left: Bool)
+        /// Next: `issuing`, `spent`.
+        case waitingForChallenge(CarShareCommands)
+        /// The signed command goes out; `left` once the vehicle may have all of it. Next:
+        /// `awaitingVerdict`, `idle`, `spent`.
+        case issuing(CarShareCommands, kept: [[UInt8]], left: Bool)
+        /// Next: `awaitingResult`, `idle`, `spent`.
+        case awaitingVerdict(CarShareCommands)
+        /// Next: `idle`, `spent`.
+        case awaitingResult(CarShareCommands)
+        /// No further command on this link.
+        case spent
+    }
+
+    package enum Action: Equatable, Sendable {
+        case send([UInt8])
+        case finished(Result<CarShareReport, CarShareFailure>)
+        case note(CarShareNote)
+    }
+
+    /// More than two messages cannot overtake the acceptance of a message: verdict and result.
+    private static let mostKept = 2
+
+    package private(set) var state = State.idle(used: false)
+    /// When `timeout` is due.
+    package private(set) var deadline: Moment?
+    /// The challenge that the command under way was signed for, as it came.
+    private var answered: [UInt8]?
+    private let limits: CarShareLimits
+    private let sign: @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
+
+    /// `sign` makes the message with the signed command; nil when it cannot.
+    package init(
+        limits: CarShareLimits = CarShareLimits(),
+        sign: @escaping @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
+    ) {
+        self.limits = limits
+        self.sign = sign
+    }
+
+    package var isUnderWay: Bool { commands != nil }
+
+    private var commands: CarShareCommands? {
+        switch state {
+        case .idle, .spent: nil
+        case .requesting(let commands, _, _), .waitingForChallenge(let commands),
+            .issuing(let commands, _, _), .awaitingVerdict(let commands),
+            .awaitingResult(let commands):
+            commands
+        }
+    }
+
+    /// What is known about the command if it ended now.
+    private var fate: CarShareFate {
+        switch state {
+        case .idle, .requesting, .waitingForChallenge, .spent: .notSent
+        case .issuing(_, _, let left): left ? .inDoubt : .notSent
+        case .awaitingVerdict, .awaitingResult: .inDoubt
+        }
+    }
+
+    // MARK: Events
+
+    package mutating func begin(_ commands: CarShareCommands, at now: Moment) -> [Action] {
+        switch state {
+        case .idle:
+            answered = nil
+            state = .requesting(commands, kept: [], left: false)
+            deadline = now.advanced(by: limits.reply)
+            return [.send(CarShareMessage.request)]
+        case .requesting, .waitingForChallenge, .issuing, .awaitingVerdict, .awaitingResult:
+            return [.finished(.failure(CarShareFailure(.notSent, .busy)))]
+        case .spent:
+            return [.finished(.failure(CarShareFailure(.notSent, .outOfStep)))]
+        }
+    }
+
+    /// The last piece of our message goes out.
+    package mutating func messageLeaves() {
+        switch state {
+        case .requesting(let commands, let kept, _):
+            state = .requesting(commands, kept: kept, left: true)
+        case .issuing(let commands, let kept, _):
+            state = .issuing(commands, kept: kept, left: true)
+        case .idle, .waitingForChallenge, .awaitingVerdict, .awaitingResult, .spent:
+            break
+        }
+    }
+
+    /// The vehicle took our message.
+    package mutating func accepted(at now: Moment) -> [Action] {
+        switch state {
+        case .requesting(let commands, let kept, true):
+            state = .waitingForChallenge(commands)
+            deadline = now.advanced(by: limits.challenge)
+            return kept.flatMap { received($0, at: now) }
+        case .issuing(let commands, let kept, true):
+            state = .awaitingVerdict(commands)
+            deadline = now.advanced(by: limits.verdict)
+            return kept.flatMap { received($0, at: now) }
+        case .idle, .requesting, .waitingForChallenge, .issuing, .awaitingVerdict,
+            .awaitingResult, .spent:
+            return [.note(.replyToNothing(accepted: true))]
+        }
+    }
+
+    /// The vehicle did not take our message.
+    package mutating func rejected() -> [Action] {
+        switch state {
+        case .requesting(_, let kept, true):
+            return end(.refused, .requestRejected, isClean: kept.isEmpty)
+        case .issuing(_, let kept, true):
+            // An answer to what it says it did not take: one of the two is not true.
+            return end(
+                kept.isEmpty ? .refused : .inDoubt,
+                .commandRejected,
+                isClean: kept.isEmpty
+            )
+        case .idle, .requesting, .waitingForChallenge, .issuing, .awaitingVerdict,
+            .awaitingResult, .spent:
+            return [.note(.replyToNothing(accepted: false))]
+        }
+    }
+
+    package mutating func received(_ message: [UInt8], at now: Moment) -> [Action] {
+        if isRepeated(message) { return [.note(.repeated(length: message.count))] }
+        switch state {
+        case .requesting(let commands, let kept, let left):
+            guard left, kept.isEmpty else {
+                return end(.notSent, Self.unexpectedChallenge(message))
+            }
+            state = .requesting(commands, kept: [message], left: left)
+            return []
+        case .waitingForChallenge(let commands):
+            return challenged(commands, message, at: now)
+        case .issuing(let commands, let kept, let left):
+            guard left, kept.count < Self.mostKept else {
+                return end(fate, Self.unexpectedVerdict(message))
+            }
+            state = .issuing(commands, kept: kept + [message], left: left)
+            return []
+        case .awaitingVerdict(let commands):
+            return judged(commands, message, at: now)
+        case .awaitingResult(let commands):
+            return reported(commands, message)
+        case .idle(let used):
+            // Who answers a command twice may answer the next one with what belongs to this.
+            if used { state = .spent }
+            return [.note(.messageToNothing(length: message.count))]
+        case .spent:
+            return [.note(.messageToNothing(length: message.count))]
+        }
+    }
+
+    /// Whether the vehicle says again what it said about this command: that says nothing new, and
+    /// is not an answer to what was sent meanwhile.
+    private func isRepeated(_ message: [UInt8]) -> Bool {
+        switch state {
+        case .requesting(_, let kept, _):
+            kept.contains(message)
+        case .issuing(_, let kept, _):
+            message == answered || kept.contains(message)
+        case .awaitingVerdict:
+            message == answered
+        case .awaitingResult:
+            message == answered || message == CarShareAcknowledgement.accepted.message
+        case .idle, .waitingForChallenge, .spent:
+            false
+        }
+    }
+
+    private static func unexpectedChallenge(_ message: [UInt8]) -> CarShareFailure.Reason {
+        do throws(CarShareChallenge.Fault) {
+            _ = try CarShareChallenge(message: message)
+            return .outOfStep
+        } catch {
+            return .challenge(error)
+        }
+    }
+
+    private static func unexpectedVerdict(_ message: [UInt8]) -> CarShareFailure.Reason {
+        do throws(CarShareAcknowledgement.Fault) {
+            _ = try CarShareAcknowledgement(message: message)
+            return .outOfStep
+        } catch {
+            return .verdict(error)
+        }
+    }
+
+    private mutating func challenged(
+        _ commands: CarShareCommands,
+        _ message: [UInt8],
+        at now: Moment
+    ) -> [Action] {
+        let challenge: CarShareChallenge
+        do throws(CarShareChallenge.Fault) {
+            challenge = try CarShareChallenge(message: message)
+        } catch { return end(.notSent, .challenge(error)) }
+        guard let body = sign(commands, challenge) else { return end(.notSent, .signing) }
+        answered = message
+        state = .issuing(commands, kept: [], left: false)
+        deadline = now.advanced(by: limits.reply)
+        return [.send(body)]
+    }
+
+    private mutating func judged(
+        _ commands: CarShareCommands,
+        _ message: [UInt8],
+        at now: Moment
+    ) -> [Action] {
+        do throws(CarShareAcknowledgement.Fault) {
+            switch try CarShareAcknowledgement(message: message) {
+            case .accepted:
+                state = .awaitingResult(commands)
+                deadline = now.advanced(by: limits.result)
+                return []
+            case .refused(let refusal):
+                return end(.refused, .nack(refusal), isClean: true)
+            }
+        } catch {
+            return end(.inDoubt, .verdict(error))
+        }
+    }
+
+    private mutating func reported(
+        _ commands: CarShareCommands,
+        _ message: [UInt8]
+    ) -> [Action] {
+        do throws(ProtobufError) {
+            let report = try CarShareReport(message: message)
+            deadline = nil
+            state = .idle(used: true)
+            guard !report.isSuccess else { return [.finished(.success(report))] }
+            return [.finished(.failure(CarShareFailure(report, of: commands)))]
+        } catch {
+            return end(.inDoubt, .unreadableResult(error))
+        }
+    }
+
+    /// The transport does not take the message that it was given.
+    package mutating func notTaken(_ refusal: AddOnTransport.Refusal) -> [Action] {
+        guard isUnderWay else { return [] }
+        let reason: CarShareFailure.Reason =
+            switch refusal {
+            case .notConnected: .notConnected
+            case .busy: .busy
+            case .length(let count): .tooLong(count)
+            }
+        return end(fate, reason)
+    }
+
+    /// Bytes came that are no frame.
+    package mutating func damaged(_ error: AddOnFrameError) -> [Action] {
+        isUnderWay ? end(fate, .damaged(error)) : [.note(.damaged(error))]
+    }
+
+    /// Ends what is under way for a reason that lies outside; nothing when nothing is.
+    package mutating func abort(_ reason: CarShareFailure.Reason) -> [Action] {
+        guard isUnderWay else {
+            state = .spent
+            return []
+        }
+        return end(fate, reason)
+    }
+
+    package mutating func timeout(at now: Moment) -> [Action] {
+        guard let deadline, now >= deadline else { return [] }
+        switch state {
+        case .requesting(_, let kept, let left):
+            // An answer shows that the message arrived, whatever became of its acceptance.
+            if left, !kept.isEmpty { return [.note(.answeredUnaccepted)] + accepted(at: now) }
+            return end(.notSent, .silence(.requestReply))
+        case .waitingForChallenge:
+            return end(.notSent, .silence(.challenge))
+        case .issuing(_, let kept, let left):
+            if left, !kept.isEmpty { return [.note(.answeredUnaccepted)] + accepted(at: now) }
+            return end(fate, .silence(.commandReply))
+        case .awaitingVerdict:
+            return end(.inDoubt, .silence(.verdict))
+        case .awaitingResult:
+            return end(.inDoubt, .silence(.result))
+        case .idle, .spent:
+            return []
+        }
+    }
+
+    /// Ends the command; without a clean end its answers may come later, and only a new link can
+    /// keep them from the next command.
+    private mutating func end(
+        _ fate: CarShareFate,
+        _ reason: CarShareFailure.Reason,
+        isClean: Bool = false
+    ) -> [Action] {
+        state = isClean ? .idle(used: true) : .spent
+        deadline = nil
+        return [.finished(.failure(CarShareFailure(fate, reason)))]
+    }
+}

@@ -1,0 +1,126 @@
+package import Domain
+package import Sessions
+
+/// Transport and commands of one link to a vehicle, as one machine.
+package struct CarShareSession: Sendable {
+    package enum Action: Equatable, Sendable {
+        /// One piece to the vehicle; `pieceSent` follows, or `linkFailed`.
+        case notify([UInt8])
+        /// Commands can be given.
+        case opened
+        /// The one end of a command.
+        case finished(Result<CarShareReport, CarShareFailure>)
+        case note(CarShareNote)
+        /// Close the link; nil when that was asked for.
+        case closed(AddOnTransportError?)
+    }
+
+    package private(set) var transport: AddOnTransport
+    package private(set) var exchange: CarShareExchange
+
+    package init(
+        limits: CarShareLimits = CarShareLimits(),
+        sums: AddOnSums = .trusting,
+        sign: @escaping @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
+    ) {
+        transport = AddOnTransport(limits: limits, sums: sums)
+        exchange = CarShareExchange(limits: limits, sign: sign)
+    }
+
+    /// When `timeout` is due.
+    package var deadline: Moment? {
+        guard let one = transport.deadline, let other = exchange.deadline else {
+            return transport.deadline ?? exchange.deadline
+        }
+        return min(one, other)
+    }
+
+    /// A vehicle has subscribed.
+    package mutating func socketOpened(maximumLength: Int, at now: Moment) -> [Action] {
+        let actions = transport.open()
+        return route(
+            actions + transport.socketOpened(maximumLength: maximumLength, at: now),
+            at: now
+        )
+    }
+
+    package mutating func begin(_ commands: CarShareCommands, at now: Moment) -> [Action] {
+        guard exchange.isUnderWay || transport.state == .connected else {
+            return [.finished(.failure(CarShareFailure(.notSent, .notConnected)))]
+        }
+        return route(exchange.begin(commands, at: now), at: now)
+    }
+
+    package mutating func pieceSent(at now: Moment) -> [Action] {
+        route(transport.pieceSent(), at: now)
+    }
+
+    package mutating func received(_ bytes: [UInt8], at now: Moment) -> [Action] {
+        route(transport.received(bytes, at: now), at: now)
+    }
+
+    package mutating func linkFailed(_ failure: LinkFailure, at now: Moment) -> [Action] {
+        route(transport.linkFailed(failure), at: now)
+    }
+
+    package mutating func timeout(at now: Moment) -> [Action] {
+        let actions = route(transport.timeout(at: now), at: now)
+        return actions + route(exchange.timeout(at: now), at: now)
+    }
+
+    /// The time for all of it is over.
+    package mutating func outOfTime(at now: Moment) -> [Action] {
+        route(exchange.abort(.outOfTime), at: now) + close(at: now)
+    }
+
+    package mutating func close(at now: Moment) -> [Action] {
+        route(transport.close(), at: now)
+    }
+
+    // MARK: Between the two
+
+    private mutating func route(_ actions: [AddOnTransport.Action], at now: Moment) -> [Action] {
+        actions.flatMap { action -> [Action] in
+            switch action {
+            case .notify(let bytes): return [.notify(bytes)]
+            case .opened: return [.opened]
+            case .messageLeaves:
+                exchange.messageLeaves()
+                return []
+            case .accepted: return route(exchange.accepted(at: now), at: now)
+            case .rejected: return route(exchange.rejected(), at: now)
+            case .received(let message): return route(exchange.received(message, at: now), at: now)
+            case .damaged(let error): return route(exchange.damaged(error), at: now)
+            case .note(let note): return [.note(note)]
+            case .closed(let error):
+                let reason: CarShareFailure.Reason =
+                    switch error {
+                    case .link(let failure)?: .link(failure)
+                    case .some(let error): .handshake(error)
+                    case nil: .closed
+                    }
+                return route(exchange.abort(reason), at: now) + [.closed(error)]
+            }
+        }
+    }
+
+    private mutating func route(_ actions: [CarShareExchange.Action], at now: Moment) -> [Action] {
+        actions.flatMap { action -> [Action] in
+            switch action {
+            case .send(let body):
+                // The command goes on: whether the message before was accepted is of no
+                // interest any more, and must not stand in the way of this one.
+                transport.forgetMessage()
+                do throws(AddOnTransport.Refusal) {
+                    return route(try transport.send(body), at: now)
+                } catch {
+                    return route(exchange.notTaken(error), at: now)
+                }
+            case .finished(let result):
+                transport.forgetMessage()
+                return [.finished(result)]
+            case .note(let note): return [.note(note)]
+            }
+        }
+    }
+}

@@ -1,0 +1,375 @@
+import Digests
+package import Domain
+import Radio
+package import Simulation
+
+/// A simulated GO device: the vehicle's side of the car-share protocol, as a central in the air.
+///
+/// It looks for its own service, connects, and takes signed commands: all checksums, both
+/// signatures, the vehicle, the time and the permissions are really checked.
+package final class GODevice: AirVisitor {
+    /// A confirmation must come so soon after the request.
+    private static let confirmationTime = Duration.seconds(2)
+    /// Two signatures take the device about so long.
+    private static let verificationTime = Duration.milliseconds(40)
+    /// After a link it looks again.
+    private static let pause = Duration.milliseconds(200)
+
+    /// What it is doing on a link.
+    private enum State: Equatable {
+        case away
+        /// Connected, listening for sync bytes.
+        case listening
+        /// The handshake was asked for.
+        case asked(number: Int)
+        case ready(challenge: [UInt8]?)
+        /// A command is under way.
+        case busy
+    }
+
+    let world: World
+    package let plan: GOPlan
+    private let tenants: [(hash: [UInt8], key: RSAPublicKey)]
+    private var state = State.away
+    private var visit: AirVisit?
+    private var mayLook = true
+    private var assembler = AddOnAssembler(sums: .strict)
+    private var handshakes = 0
+    /// For the rest of this link, by script.
+    private var ignoresSync = false
+    private var ignoresConfirmation = false
+    private let slot: DepotSlot?
+    private var saveIsSet = false
+    private var faultCounts: [Int] { didSet { save() } }
+    /// Links that it had: what was set for an older one does not happen on the next.
+    package private(set) var links = 0
+
+    /// The vehicle as it stands now.
+    package var vehicle: GOPlan.Vehicle { didSet { save() } }
+    /// Requests it carried out, each with its commands.
+    package internal(set) var executed: [CarShareCommands] = []
+    /// Requests whose signed command it got whole.
+    package private(set) var commandsReceived = 0
+
+    package convenience init(plan: GOPlan, world: World) {
+        self.init(plan: plan, world: world, slot: nil)
+    }
+
+    init(plan: GOPlan, world: World, slot: DepotSlot?) {
+        self.plan = plan
+        self.world = world
+        self.slot = slot
+        let facts = GOFacts(plan: plan, saved: slot?.facts())
+        vehicle = facts.vehicle
+        faultCounts = facts.faultCounts
+        tenants = plan.tenants.prefix(2).compactMap { modulus in
+            RSAPublicKey(modulus: modulus).map {
+                (SHA256.digest(of: $0.modulus).bytes, $0)
+            }
+        }
+        service = AddOnNumbers.service(ofHardware: plan.hardwareID, sha256: SHA256.digest)
+    }
+
+    private let service: GATTUUID?
+
+    /// Saves once for all that happens at this moment.
+    private func save() {
+        guard let slot, !saveIsSet else { return }
+        saveIsSet = true
+        world.after(.zero) { [weak self] in
+            guard let self else { return }
+            self.saveIsSet = false
+            let facts = GOFacts(plan: self.plan, vehicle: self.vehicle, faults: self.faultCounts)
+            slot.save(facts.bytes, at: self.world.now)
+        }
+    }
+
+    package var label: String { plan.serial.text }
+    package var reactionTime: Duration { plan.reactionTime }
+    package var linkParameters: LinkParameters { plan.link }
+
+    package var seeks: GATTUUID? {
+        visit == nil && mayLook && plan.isInReach ? service : nil
+    }
+
+    /// By the device's clock, nil when that is not set.
+    var clock: WallTime? { plan.clockOffset.map { world.wallTime.advanced(by: $0) } }
+
+    var hasKeys: Bool { !tenants.isEmpty }
+
+    func tenant(hash: [UInt8]) -> RSAPublicKey? {
+        tenants.first { $0.hash.starts(with: hash) }?.key
+    }
+
+    // MARK: The link
+
+    package func subscribed(_ visit: AirVisit) {
+        self.visit = visit
+        links += 1
+        assembler = AddOnAssembler(sums: .strict)
+        state = .listening
+        ignoresSync = happens(.noHandshake)
+        ignoresConfirmation = happens(.noHandshakeAcknowledgement)
+    }
+
+    package func visitEnded(_ visit: AirVisit) {
+        self.visit = nil
+        state = .away
+        mayLook = false
+        world.after(Self.pause) { [weak self] in self?.mayLook = true }
+    }
+
+    /// Ends the link from the vehicle's side.
+    package func leave() { visit?.end() }
+
+    package func notified(_ bytes: [UInt8], _ visit: AirVisit) {
+        if bytes == [AddOnNumbers.sync], !assembler.isMidFrame { return synced() }
+        for event in assembler.take(bytes) {
+            switch event {
+            case .frame(let frame): received(frame)
+            // As the wire specification has it: what is damaged is not answered.
+            case .damaged: continue
+            }
+        }
+    }
+
+    private func send(_ frame: AddOnFrame) { write(frame.bytes) }
+
+    private func write(_ bytes: [UInt8]) {
+        guard let visit else { return }
+        let length = visit.maximumLength
+        for start in stride(from: 0, to: bytes.count, by: length) {
+            visit.write(Array(bytes[start..<min(start + length, bytes.count)]))
+        }
+    }
+
+    private func message(_ body: [UInt8], damaged: Bool = false) {
+        guard let frame = try? AddOnFrame(.messageToHost, body) else { return }
+        var bytes = frame.bytes
+        if damaged { bytes[bytes.count - 2] ^= 0x5A }
+        write(bytes)
+    }
+
+    /// Does something later, unless the link is another one by then.
+    private func later(_ delay: Duration, _ action: @escaping (GODevice) -> Void) {
+        let link = links
+        world.after(delay) { [weak self] in
+            guard let self, self.visit != nil, self.links == link else { return }
+            action(self)
+        }
+    }
+
+    // MARK: Handshake
+
+    private func synced() {
+        switch state {
+        case .listening, .asked:
+            if ignoresSync || leaves(in: .handshake) { return }
+            ask()
+        case .ready, .busy:
+            // A host that begins anew.
+            ask()
+        case .away: return
+        }
+    }
+
+    private func ask() {
+        handshakes += 1
+        let number = handshakes
+        state = .asked(number: number)
+        send(.handshakeRequest)
+        later(Self.confirmationTime) { device in
+            if device.state == .asked(number: number) { device.state = .listening }
+        }
+    }
+
+    private func received(_ frame: AddOnFrame) {
+        switch (state, frame.type) {
+        case (.away, _): return
+        case (_, .confirmation):
+            let wantsAcknowledgement = frame.body[2] & 1 != 0
+            if case .asked = state { state = .ready(challenge: nil) }
+            guard wantsAcknowledgement, !ignoresConfirmation else { return }
+            send(.acknowledgement)
+        case (_, .ping): send(.acknowledgement)
+        case (.ready(let challenge), .messageToVehicle): received(frame.body, challenge)
+        case (.busy, .messageToVehicle):
+            send(.reply(accepted: true))
+            if frame.body.first == 0x80 { refuse(.busy) }
+        case (.listening, _), (.asked, _), (.ready, _), (.busy, _): return
+        }
+    }
+
+    // MARK: Commands
+
+    private func received(_ message: [UInt8], _ challenge: [UInt8]?) {
+        switch message.first {
+        case 0x00 where message == CarShareMessage.request: requested()
+        case 0x80: commanded(Array(message.dropFirst()), challenge)
+        default: send(.reply(accepted: false))
+        }
+    }
+
+    private func requested() {
+        if leaves(in: .request) || happens(.noReply(in: .request)) { return }
+        if happens(.rejects(in: .request)) { return send(.reply(accepted: false)) }
+        shakeAgain(in: .request)
+        var challenge = (0..<CarShareChallenge.length).map { _ in
+            UInt8(truncatingIfNeeded: world.random.next())
+        }
+        state = .ready(challenge: challenge)
+        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
+            if case .challengeLength(let count) = fault.kind {
+                faultCounts[index] += 1
+                challenge = Array(repeating: 0xC7, count: max(0, count))
+            }
+        }
+        let body = [0x01, 0x01, 0x00] + challenge
+        if happens(.challengeEarly) {
+            message(body)
+            return send(.reply(accepted: true))
+        }
+        send(.reply(accepted: true))
+        if leaves(in: .challenge) || happens(.noChallenge) { return }
+        let damaged = happens(.wrongChecksum)
+        later(.milliseconds(5)) { device in
+            device.shakeAgain(in: .challenge)
+            device.message(body, damaged: damaged)
+        }
+    }
+
+    private func commanded(_ bytes: [UInt8], _ challenge: [UInt8]?) {
+        commandsReceived += 1
+        if leaves(in: .command) || happens(.noReply(in: .command)) { return }
+        if happens(.rejects(in: .command)) { return send(.reply(accepted: false)) }
+        state = .busy
+        send(.reply(accepted: true))
+        shakeAgain(in: .command)
+        later(Self.verificationTime) { device in
+            let order = device.judge(bytes, challenge)
+            device.acknowledge(order)
+        }
+    }
+
+    private func refuse(_ refusal: CarShareRefusal) {
+        message(CarShareAcknowledgement.refused(refusal).message)
+    }
+
+    private func acknowledge(_ order: Result<GOOrder, CarShareRefusal>) {
+        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
+            guard case .nack(let code) = fault.kind else { continue }
+            faultCounts[index] += 1
+            state = .ready(challenge: nil)
+            return refuse(CarShareRefusal(rawValue: code))
+        }
+        switch order {
+        case .failure(let refusal):
+            state = .ready(challenge: nil)
+            refuse(refusal)
+        case .success(let order):
+            let isSilent = happens(.noAcknowledgement)
+            if !isSilent { message(CarShareAcknowledgement.accepted.message) }
+            shakeAgain(in: .acknowledgement)
+            carryOut(order, reports: !isSilent)
+        }
+    }
+
+    /// What was accepted is done, whatever becomes of the link.
+    private func carryOut(_ order: GOOrder, reports: Bool) {
+        let link = links
+        if leaves(in: .acknowledgement) {}
+        world.after(plan.operationTime) { [weak self] in
+            guard let self else { return }
+            let report = self.scripted() ?? self.execute(order)
+            guard self.visit != nil, self.links == link else { return }
+            self.state = .ready(challenge: nil)
+            self.shakeAgain(in: .result)
+            guard reports, !self.leaves(in: .result), !self.happens(.noResult) else { return }
+            self.later(self.lateness()) { $0.message(report.message) }
+        }
+    }
+
+    private func lateness() -> Duration {
+        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
+            guard case .lateResult(let delay) = fault.kind else { continue }
+            faultCounts[index] += 1
+            return delay
+        }
+        return .zero
+    }
+
+    /// What the script has it report in place of doing anything.
+    private func scripted() -> CarShareReport? {
+        if happens(.failsSilently) { return CarShareReport(isSuccess: false) }
+        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
+            guard case .status(let id, let value) = fault.kind else { continue }
+            faultCounts[index] += 1
+            let status = CarShareStatus(id: id, value: value, time: clock)
+            return CarShareReport(isSuccess: false, statuses: [status])
+        }
+        return nil
+    }
+
+    // MARK: Faults
+
+    private func isLeft(_ index: Int) -> Bool { faultCounts[index] < plan.faults[index].times }
+
+    private func happens(_ kind: GOPlan.Fault.Kind) -> Bool {
+        for (index, fault) in plan.faults.enumerated() where fault.kind == kind && isLeft(index) {
+            faultCounts[index] += 1
+            return true
+        }
+        return false
+    }
+
+    /// Ends the link here, by script or by chance; true when it did.
+    private func leaves(in phase: GOPlan.Phase) -> Bool {
+        let share = plan.lossChance / GOPlan.Phase.allCases.count
+        let isChance = share > 0 && world.random.below(10_000) < share
+        guard isChance || happens(.disconnect(in: phase)) else { return false }
+        leave()
+        return true
+    }
+
+    /// Asks for the handshake again in the middle of a command, without forgetting it.
+    private func shakeAgain(in phase: GOPlan.Phase) {
+        if happens(.secondHandshake(in: phase)) { send(.handshakeRequest) }
+    }
+}
+
+/// A central that subscribes to a vehicle's service and says nothing.
+final class StrayCentral: AirVisitor {
+    private let service: GATTUUID?
+    private var visit: AirVisit?
+    let label: String
+    let linkParameters = LinkParameters()
+    let reactionTime: Duration
+
+    init(of plan: GOPlan, number: Int) {
+        service = AddOnNumbers.service(ofHardware: plan.hardwareID, sha256: SHA256.digest)
+        label = "stray central \(number) at \(plan.serial)"
+        // After the device itself: whoever subscribes first is the one central.
+        reactionTime = plan.reactionTime + .milliseconds(1 + number)
+    }
+
+    var seeks: GATTUUID? { visit == nil ? service : nil }
+
+    func subscribed(_ visit: AirVisit) { self.visit = visit }
+    func notified(_ bytes: [UInt8], _ visit: AirVisit) {}
+    func visitEnded(_ visit: AirVisit) { self.visit = nil }
+}
+
+extension World {
+    /// Puts a GO device, and the strangers around it, on the air.
+    @discardableResult
+    package func add(_ plan: GOPlan) -> GODevice { add(plan, slot: nil) }
+
+    /// Puts one on the air that goes on where its memory says.
+    @discardableResult
+    func add(_ plan: GOPlan, slot: DepotSlot?) -> GODevice {
+        let device = GODevice(plan: plan, world: self, slot: slot)
+        add(device)
+        for number in 0..<plan.strayCentrals { add(StrayCentral(of: plan, number: number)) }
+        return device
+    }
+}

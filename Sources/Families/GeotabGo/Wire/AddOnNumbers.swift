@@ -1,0 +1,29 @@
+package import Domain
+import Wire
+
+/// Identifiers and constants of the add-on protocol as car-share hosts speak it over the air.
+package enum AddOnNumbers {
+    /// Ours to notify on.
+    package static let notify = GATTUUID(0x430F_2EA3_C765_4051, 0x9134_A341_254C_FD00)
+    /// The vehicle's to write on.
+    package static let write = GATTUUID(0x906E_E7E0_D8DB_44F3, 0xAF54_6B0D_FCEC_DF1C)
+
+    package static let start: UInt8 = 0x02
+    package static let end: UInt8 = 0x03
+    /// A bare byte that asks the vehicle to begin the handshake.
+    package static let sync: UInt8 = 0x55
+
+    /// The external device that a car-share host says it is.
+    package static let deviceID: UInt16 = 0x105F
+    /// Flag of the confirmation: the vehicle is to acknowledge it.
+    package static let wantsAcknowledgement: UInt16 = 1
+
+    /// The service of a vehicle: the first half of the SHA-256 of its hardware id, four bytes with
+    /// the least significant first.
+    package static func service(
+        ofHardware id: UInt32,
+        sha256: ([UInt8]) -> SHA256Digest
+    ) -> GATTUUID? {
+        GATTUUID(bytes: Array(sha256(id.littleBytes).bytes.prefix(16)))
+    }
+}

@@ -1,0 +1,42 @@
+import Domain
+package import Modules
+import Sealing
+
+extension LRApplication: FeatureHolder {
+    package func perform(
+        _ feature: FeatureSpec,
+        _ payload: [UInt8],
+        nonce: [UInt8]
+    ) async throws(FeatureError) {
+        guard let message = message(feature, payload, nonce) else {
+            throw .noCredentials(LRError.noCredentials.description)
+        }
+        let command = LRCommand(
+            rawValue: UInt16(feature.command) << 8 | UInt16(feature.namespace)
+        )
+        do throws(LRError) {
+            try await client.command(command, message.payload, isSealed: message.isSealed)
+        } catch {
+            if error.leavesDoubt { throw .inDoubt(error.description) }
+            if case .radio(let radio) = error { throw .radio(radio) }
+            throw .failed(error.failureClass, error.description)
+        }
+    }
+
+    /// What is sent; nil when it takes credentials that are not there.
+    private func message(
+        _ feature: FeatureSpec,
+        _ payload: [UInt8],
+        _ nonce: [UInt8]
+    ) -> (payload: [UInt8], isSealed: Bool)? {
+        guard feature.seal != .none else { return (payload, false) }
+        guard let credentials, let key = SealingKey(credentials.key) else { return nil }
+        switch feature.seal {
+        case .none: return (payload, false)
+        case .payload: return key.seal(payload, nonce: nonce).map { ($0, true) }
+        case .password:
+            return credentials.password.withBytes { key.seal($0, nonce: nonce) }
+                .map { (payload + $0, true) }
+        }
+    }
+}

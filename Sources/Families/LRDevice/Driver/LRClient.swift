@@ -1,0 +1,122 @@
+package import Domain
+package import Radio
+
+/// A link to an LR device, and requests on it.
+package final class LRClient {
+    private static let linkLimit = Duration.seconds(10)
+    /// Notifications kept until somebody takes them; the oldest go first.
+    private static let inboxBound = 64
+
+    private let link: any Link
+    private let time: any Timekeeper
+    private let replies: any Subscription
+    private var requests = LRRequests()
+    private var inbox: [LRMessage] = []
+    /// Notifications that were dropped because nobody took them.
+    package private(set) var dropped = 0
+    /// What came and was nobody's answer.
+    package private(set) var strays = 0
+
+    /// Makes the device ready to be asked: it must have both characteristics, and tell replies.
+    package init(link: any Link, time: any Timekeeper) async throws(LRError) {
+        self.link = link
+        self.time = time
+        do throws(RadioError) {
+            try link.require(LRNumbers.request)
+            replies = try await link.subscribe(
+                to: LRNumbers.reply,
+                before: time.now.advanced(by: Self.linkLimit)
+            )
+        } catch { throw .radio(error) }
+    }
+
+    package func disconnect() async { await link.disconnect() }
+
+    /// Asks, and waits for the one reply.
+    ///
+    /// Never asks twice by itself: what is sealed could act twice.
+    package func ask(
+        _ command: LRCommand,
+        isSealed: Bool = false,
+        payload: [UInt8] = [],
+        limit: Duration = LRRequests.limit
+    ) async throws(LRError) -> [UInt8] {
+        guard
+            let message = LRMessage(.request, command, isSealed: isSealed, payload: payload)
+        else { throw .tooLong(payload.count, limit: LRMessage.longestPayload) }
+        guard message.bytes.count <= link.maximumLength else {
+            throw .tooLong(
+                payload.count,
+                limit: max(0, link.maximumLength - LRMessage.headerLength)
+            )
+        }
+        let ticket: LRRequests.Ticket
+        do throws(LRRequestError) {
+            ticket = try requests.begin(command, at: time.now, limit: limit)
+        } catch { throw .request(error) }
+        let deadline = time.now.advanced(by: limit)
+        do throws(RadioError) {
+            try await link.write(message.bytes, to: LRNumbers.request, before: deadline)
+        } catch {
+            if error == .linkLost { _ = requests.linkLost() }
+            requests.withdraw(ticket)
+            throw error == .timedOut || error == .linkLost
+                ? .unanswered(command, .radio(error)) : .radio(error)
+        }
+        return try await answer(to: ticket, command)
+    }
+
+    private func answer(
+        to ticket: LRRequests.Ticket,
+        _ command: LRCommand
+    ) async throws(LRError) -> [UInt8] {
+        while true {
+            let deadline = requests.deadline ?? time.now
+            let bytes: [UInt8]
+            do throws(RadioError) {
+                bytes = try await replies.next(before: deadline)
+            } catch {
+                guard error == .timedOut else {
+                    _ = requests.linkLost()
+                    throw .unanswered(command, .radio(error))
+                }
+                let late = requests.timeout(at: max(time.now, deadline))
+                guard late.contains(ticket) else { continue }
+                throw .unanswered(command, .request(.timedOut(command)))
+            }
+            switch requests.received(bytes) {
+            case .completed(ticket, let reply): return reply.payload
+            case .failed(ticket, let error): throw .request(error)
+            case .notified(let message): keep(message)
+            case .completed, .failed, .ignored: strays += 1
+            }
+        }
+    }
+
+    /// The next notification, nil when none came by the deadline.
+    package func notification(before deadline: Moment) async throws(LRError) -> LRMessage? {
+        while inbox.isEmpty {
+            let bytes: [UInt8]
+            do throws(RadioError) {
+                bytes = try await replies.next(before: deadline)
+            } catch {
+                guard error == .timedOut else { throw .radio(error) }
+                return nil
+            }
+            if case .notified(let message) = requests.received(bytes) {
+                keep(message)
+            } else {
+                strays += 1
+            }
+        }
+        return inbox.removeFirst()
+    }
+
+    private func keep(_ message: LRMessage) {
+        if inbox.count == Self.inboxBound {
+            inbox.removeFirst()
+            dropped += 1
+        }
+        inbox.append(message)
+    }
+}

@@ -1,0 +1,63 @@
+package import Domain
+import Modules
+package import Radio
+
+/// Why an exchange with an LR device came to nothing.
+package enum LRError: Error, Equatable, Sendable {
+    case radio(RadioError)
+    case request(LRRequestError)
+    /// The request went out, and no reply says what became of it.
+    indirect case unanswered(LRCommand, LRError)
+    /// A payload does not fit one message on this link.
+    case tooLong(Int, limit: Int)
+    /// The device answered that it did not do it.
+    case refused(LRCommand)
+    /// The device's answer makes no sense.
+    case value(LRCommand, String)
+    /// The other side's key is none, or a weak one.
+    case weakKey
+    /// The secret of the vehicle is needed and not there.
+    case noCredentials
+    /// A value that cannot be given to the device; the text says why.
+    case badValue(String)
+    /// The profile has no such feature; the nearest that it has.
+    case unknownFeature(String, nearest: String?)
+}
+
+extension LRError: CustomStringConvertible {
+    package var failureClass: FailureClass {
+        switch self {
+        case .radio(let error): error.failureClass
+        case .request(let error): error.failureClass
+        case .unanswered: .inDoubt
+        case .tooLong, .noCredentials, .badValue, .unknownFeature, .refused: .rejected
+        case .value, .weakKey: .device
+        }
+    }
+
+    /// Whether the device may have done what it was asked although nobody heard of it.
+    package var leavesDoubt: Bool {
+        if case .unanswered = self { return true }
+        return false
+    }
+
+    package var description: String {
+        switch self {
+        case .radio(let error): error.description
+        case .request(let error): error.description
+        case .unanswered(_, let error):
+            "\(error.description); it may have been done all the same, so look before you repeat it"
+        case .tooLong(let count, let limit):
+            "the value takes \(count) bytes, and one message to this device carries \(limit)"
+        case .refused(let command):
+            "the device refused \(command); check its password and whether it is free"
+        case .value(let command, let what): "the device answered \(command) with \(what)"
+        case .weakKey: "the device offered a key that cannot be used; exchange keys anew"
+        case .noCredentials:
+            "this needs the lock's key and password; give the vehicle a `secret` of KEY:PASSWORD"
+        case .badValue(let why): why
+        case .unknownFeature(let name, let nearest):
+            "there is no feature `\(name)`" + (nearest.map { "; did you mean `\($0)`?" } ?? "")
+        }
+    }
+}

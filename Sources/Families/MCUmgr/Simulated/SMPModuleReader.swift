@@ -1,0 +1,186 @@
+import Domain
+import Marked
+import Protocols
+import Simulation
+
+/// Reads an item of a depot's `modules` that is of family `mcumgr`; it may stand for many.
+struct SMPModuleReader {
+    /// How a depot file calls what the bootloader does.
+    private enum Bootloader: String, CaseIterable {
+        case swap, overwrite
+        case directXIP = "direct-xip"
+        case directXIPRevert = "direct-xip-revert"
+        case ramLoad = "ram-load"
+
+        var mode: BootloaderMode {
+            switch self {
+            case .swap: .swapMove
+            case .overwrite: .overwrite
+            case .directXIP: .directXIP
+            case .directXIPRevert: .directXIPRevert
+            case .ramLoad: .ramLoad
+            }
+        }
+    }
+
+    private var reader: FieldReader
+    private let link: LinkParameters
+    private let diagnostics: Diagnostics
+
+    init(_ node: MarkedNode, _ link: LinkParameters, _ diagnostics: Diagnostics) {
+        reader = FieldReader(node, diagnostics, as: "a simulated module")
+        self.link = link
+        self.diagnostics = diagnostics
+    }
+
+    mutating func read() -> [SMPModulePlan] {
+        _ = reader.choice("family", Family.self, .optional)
+        let serial = reader.text("serial").flatMap { Serial($0) }
+        if serial == nil, reader.has("serial") {
+            diagnostics.error(
+                reader.place(of: "serial"),
+                "a serial is 1 to 64 visible characters without spaces",
+                hint: "it is the name that the module advertises, such as ym-0001"
+            )
+        }
+        let count = reader.integer("count", in: 1...100_000, default: 1)
+        // Read all the same without a serial, so that all faults are told at once.
+        guard let stand = serial ?? Serial("none") else { return [] }
+        var plan = SMPModulePlan(serial: stand)
+        plan.versions = versions() ?? plan.versions
+        plan.rules = rules()
+        plan.signal = reader.integer("signal", in: -120...0, default: -60)
+        if reader.boolean("out-of-reach", default: false) { plan.signal = nil }
+        plan.advertisingInterval = reader.duration(
+            "advertising-interval",
+            in: .milliseconds(20)...(.seconds(11)),
+            default: plan.advertisingInterval
+        )
+        plan.restartTime = reader.duration("restart-time", default: plan.restartTime)
+        plan.activationTime = reader.duration("activation-time", default: plan.activationTime)
+        plan.eraseTime = reader.duration("erase-time", default: plan.eraseTime)
+        plan.messageTime = reader.duration("message-time", default: plan.messageTime)
+        plan.link = link
+        if let own = reader.reader("link", as: "a link", .optional) {
+            plan.link = DepotFile.read(link: own, over: link)
+        }
+        plan.faults = reader.list("faults", .optional, of: "faults").compactMap { fault($0) }
+        reader.finish()
+        return serial == nil ? [] : series(of: plan, count: count)
+    }
+
+    /// One version, or one for each image.
+    private mutating func versions() -> [FirmwareVersion]? {
+        if reader.has("versions") {
+            let nodes = reader.list("versions", .optional, of: "versions")
+            let versions = nodes.compactMap { node in
+                node.text(diagnostics).flatMap { version($0, node.place) }
+            }
+            guard (1...4).contains(nodes.count) else {
+                diagnostics.error(
+                    reader.place(of: "versions"),
+                    "a module has 1 to 4 images, here are \(nodes.count)",
+                    hint: "one version for each, the main image first"
+                )
+                return nil
+            }
+            return versions.count == nodes.count ? versions : nil
+        }
+        guard let text = reader.text("version", .optional) else { return nil }
+        return version(text, reader.place(of: "version")).map { [$0] }
+    }
+
+    private func version(_ text: String, _ place: Place) -> FirmwareVersion? {
+        guard let version = FirmwareVersion(text) else {
+            diagnostics.error(
+                place,
+                "`\(text)` is not a version",
+                hint: "write two to four numbers in quotes, as in \"1.2.3\""
+            )
+            return nil
+        }
+        return version
+    }
+
+    private mutating func rules() -> SMPServerRules {
+        var rules = SMPServerRules()
+        rules.mode = (reader.choice("bootloader", Bootloader.self, .optional) ?? .swap).mode
+        rules.bufferSize =
+            reader.byteCount("buffer-size", in: 64...65_535, .optional)?.bytes
+            ?? rules.bufferSize
+        rules.bufferCount = reader.integer("buffers", in: 1...64, default: rules.bufferCount)
+        rules.reassembles = reader.boolean("reassembles", default: true)
+        rules.isVersion1 = reader.integer("protocol", in: 1...2, default: 2) == 1
+        rules.refusesDowngrade = reader.boolean("refuses-downgrade", default: false)
+        rules.erasesAsItGoes = !reader.boolean("erases-first", default: false)
+        rules.recall =
+            reader.choice("recalls-upload", UploadRecall.self, .optional) ?? rules.recall
+        rules.key = DepotFile.publicKey(&reader, diagnostics)
+        return rules
+    }
+
+    /// Serials whose last digits count up from the first one.
+    private func series(of plan: SMPModulePlan, count: Int) -> [SMPModulePlan] {
+        guard count > 1 else { return [plan] }
+        let text = plan.serial.text
+        let digits = String(text.reversed().prefix { $0.isASCII && $0.isNumber }.reversed())
+        guard let first = Int(digits.suffix(9)), digits.count <= 9 else {
+            diagnostics.error(
+                reader.place(of: "serial"),
+                "several modules need a serial that ends in up to nine digits",
+                hint: "as in ym-0001"
+            )
+            return []
+        }
+        let head = text.dropLast(digits.count)
+        return (0..<count).compactMap { step in
+            let number = String(first + step)
+            let zeros = String(repeating: "0", count: max(0, digits.count - number.count))
+            guard let serial = Serial(head + zeros + number) else { return nil }
+            var next = plan
+            next.serial = serial
+            next.name = serial.text
+            return next
+        }
+    }
+
+    private func fault(_ node: MarkedNode) -> SMPModulePlan.Fault? {
+        var reader = FieldReader(node, diagnostics, as: "a fault")
+        let times = reader.integer("times", in: 1...255, default: 1)
+        var kinds: [SMPModulePlan.Fault.Kind] = []
+        for (key, kind) in Self.offsets {
+            if let at = reader.byteCount(key, in: 1...(64 << 20), .optional) {
+                kinds.append(kind(at.bytes))
+            }
+        }
+        for (key, kind) in Self.switches where reader.boolean(key, default: false) {
+            kinds.append(kind)
+        }
+        reader.finish()
+        guard kinds.count == 1 else {
+            diagnostics.error(
+                node.place,
+                "a fault is one thing that goes wrong, here are \(kinds.count)",
+                hint: "one list item for each, as in `- {link-lost-at: 20KiB}`"
+            )
+            return nil
+        }
+        return SMPModulePlan.Fault(kinds[0], times: times)
+    }
+
+    private static let offsets: [(String, @Sendable (Int) -> SMPModulePlan.Fault.Kind)] = [
+        ("link-lost-at", { .linkLost(at: $0) }), ("silent-at", { .silent(at: $0) }),
+        ("restart-at", { .restart(at: $0) }), ("answer-lost-at", { .answerLost(at: $0) }),
+        ("answer-twice-at", { .answerTwice(at: $0) }), ("piece-lost-at", { .pieceLost(at: $0) }),
+        ("corrupted-at", { .corrupted(at: $0) }), ("wrong-offset-at", { .wrongOffset(at: $0) }),
+        ("flash-full-at", { .flashFull(at: $0) }),
+    ]
+
+    private static let switches: [(String, SMPModulePlan.Fault.Kind)] = [
+        ("busy", .busy), ("restarts-in-erase", .restartInErase), ("marks-lost", .marksLost),
+        ("crashes", .crashes), ("refuses-test", .refusesTest),
+        ("refuses-confirm", .refusesConfirm), ("ignores-reset", .ignoresReset),
+        ("never-returns", .neverReturns), ("connect-fails", .connectFails),
+        ("address-changes", .addressChanges),
+    ]
+}

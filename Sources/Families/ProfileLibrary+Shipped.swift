@@ -1,0 +1,14 @@
+import Marked
+package import Modules
+
+extension ProfileLibrary {
+    /// What is inside the program.
+    package static let shipped: ProfileLibrary = {
+        let diagnostics = Diagnostics()
+        let profiles = FamilyRegistry.profiles.compactMap {
+            Profile.parse($0.bytes, file: $0.name, diagnostics)
+        }
+        precondition(!diagnostics.hasErrors, "a profile that is shipped has mistakes")
+        return ProfileLibrary(profiles, bootloaders: FamilyRegistry.bootloaders)
+    }()
+}

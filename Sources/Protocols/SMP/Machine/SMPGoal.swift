@@ -1,0 +1,90 @@
+package import Domain
+
+/// What a module should run when an SMP update is done.
+package struct SMPGoal: Equatable, Sendable {
+    /// One file that can be sent.
+    package struct Candidate: Equatable, Sendable {
+        /// The slot it is linked for; nil when it runs from any.
+        package let slot: Int?
+        package let version: FirmwareVersion
+        /// By which bootloader and device know the image.
+        package let hash: [UInt8]
+        /// The file's length.
+        package let size: Int
+        package let dependencies: [MCUbootImage.Dependency]
+
+        package init(
+            slot: Int? = nil,
+            version: FirmwareVersion,
+            hash: [UInt8],
+            size: Int,
+            dependencies: [MCUbootImage.Dependency] = []
+        ) {
+            self.slot = slot
+            self.version = version
+            self.hash = hash
+            self.size = size
+            self.dependencies = dependencies
+        }
+    }
+
+    /// One of the module's images.
+    package struct Part: Equatable, Sendable {
+        package let image: Int
+        /// One, or one a slot for images that run where they lie.
+        package let candidates: [Candidate]
+        /// False for a processor whose bootloader cannot go back, such as a network core.
+        package let canRevert: Bool
+
+        package init(image: Int, candidates: [Candidate], canRevert: Bool = true) {
+            self.image = image
+            self.candidates = candidates
+            self.canRevert = canRevert
+        }
+
+        package func isOne(_ found: SMPImage?) -> Bool {
+            found.flatMap { candidate(for: $0) } != nil
+        }
+
+        /// The file that a device lists: by its hash, or by its version where no hash is told.
+        package func candidate(for found: SMPImage) -> Candidate? {
+            if let hash = found.hash { return candidates.first { $0.hash == hash } }
+            let sameVersion = candidates.filter { $0.version == found.version }
+            return sameVersion.first { $0.slot == found.slot } ?? sameVersion.first
+        }
+    }
+
+    /// In the order in which they are marked: the main image comes last, since a bootloader that
+    /// finds it marked first passes over the others.
+    package let parts: [Part]
+
+    /// Nil when there is nothing to install, or two parts are for one image.
+    package init?(parts: [Part]) {
+        guard !parts.isEmpty, Set(parts.map(\.image)).count == parts.count,
+            parts.allSatisfy({ !$0.candidates.isEmpty })
+        else { return nil }
+        self.parts = parts.sorted { $0.image > $1.image }
+    }
+}
+
+/// How one part of the goal stands in the module.
+package enum SMPStanding: Equatable {
+    case absent
+    /// In a slot that does not run.
+    case staged(SMPImage)
+    /// It runs, and gives way to the old one at the next start.
+    case trying
+    case installed
+
+    package init(_ part: SMPGoal.Part, in list: SMPImageList) {
+        if let active = list.active(part.image), part.isOne(active) {
+            self = active.flags.contains(.confirmed) ? .installed : .trying
+        } else if let staged = list.others(part.image).first(where: { part.isOne($0) }) {
+            self = .staged(staged)
+        } else {
+            self = .absent
+        }
+    }
+
+    package var isRunning: Bool { self == .trying || self == .installed }
+}

@@ -1,0 +1,251 @@
+package import Domain
+package import Sessions
+
+/// The client's side of one Secure DFU upload on one link (nRF5 SDK 12 to 17).
+///
+/// It begins with asking the target what it has and sends only what is missing, so a lost link
+/// needs nothing but a new machine on the next one. Sent is not received: what counts is the
+/// target's own offset and checksum, in receipts every few packets and at each object's end.
+/// Notifications that come late or twice are passed over; lost ones are asked for again.
+///
+/// The shell performs one action at a time and feeds its result; while it sends packets it may
+/// leave notifications waiting, since a range is never longer than the window allows.
+package struct SecureDFUUpload: Sendable {
+    package enum State: Equatable, Sendable {
+        /// Next: `selectingInit`.
+        case idle
+        /// How much of the init packet is there? Next: `silencing`, `executingInit`.
+        case selectingInit
+        /// Receipts go off, as the init packet is checked in one piece; nil creates it anew.
+        /// Next: `creatingInit`, `sendingInit`.
+        case silencing(resumingAt: Int?)
+        /// Next: `sendingInit`.
+        case creatingInit
+        /// Next: `checkingInit`.
+        case sendingInit
+        /// Next: `executingInit`, `creatingInit`.
+        case checkingInit(asked: Int)
+        /// Next: `settingReceipts`.
+        case executingInit(resumed: Bool)
+        /// Next: `selectingData`.
+        case settingReceipts
+        /// How much of the image is there? Next: `creating`, `sending`, `executing`, `silencing`.
+        case selectingData
+        /// Next: `pausing`, `sending`, `silencing`.
+        case creating(UploadObject)
+        /// Next: `sending`.
+        case pausing(UploadObject)
+        /// A range is with the radio. Next: `awaitingReceipt`, `checking`, `creating`.
+        case sending(UploadObject)
+        /// The window is full. Next: `sending`, `checking`, `creating`.
+        case awaitingReceipt(UploadObject)
+        /// Has everything come that was sent? Next: `executing`, `sending`, `creating`.
+        case checking(UploadObject, asked: Int)
+        /// Next: `creating`, `finished`, `finishedOrLost`, `stopped`.
+        case executing(UploadObject, resumed: Bool)
+        case ended(Ending)
+    }
+
+    /// How an upload ends; any state may end as `failed`.
+    package enum Ending: Equatable, Sendable {
+        case finished
+        /// The link ended while the last object was executed: the target has the whole image and
+        /// may or may not have taken it.
+        case finishedOrLost
+        /// As asked, with all objects before this offset executed or complete.
+        case stopped(at: Int)
+        case failed(UploadError)
+    }
+
+    package enum Action: Equatable, Sendable {
+        /// Write to the control point, then wait for a notification.
+        case write(DFURequest)
+        /// Send these bytes in packets of `packetLength`, then tell `packetsSent`.
+        case send(Range<Int>, of: UploadError.Part)
+        /// Wait for a notification, at most until `deadline`.
+        case wait
+        /// Tell `pauseOver` at this moment.
+        case pause(until: Moment)
+        case ended(Ending)
+    }
+
+    /// Askings for one checksum before the target counts as mute.
+    static let askingLimit = 3
+
+    package let settings: UploadSettings
+    package internal(set) var state = State.idle
+    /// When `timeout` is due; nil before the beginning and after the end.
+    package internal(set) var deadline: Moment?
+    /// Bytes of the image that the target has, by its own words.
+    package internal(set) var acknowledged = 0
+    /// Where this link took the image up.
+    package internal(set) var resumedFrom = 0
+    /// Bytes of the image given to the radio on this link, repeats included.
+    package internal(set) var sent = 0
+
+    let initPacket: [UInt8]
+    var image: PrefixChecksums
+    /// The size of a whole data object.
+    var objectSize = 0
+    var initTriesLeft: Int
+    var isStopping = false
+    /// The first data object of this link has had its pause.
+    var hasPaused = false
+    /// What the first data object of this link waits when it did not arrive at once.
+    var delayAfterLoss = Duration.zero
+    /// A data object of this link was executed.
+    var hasExecuted = false
+    /// The target had bytes of the image when asked: they may be the reason if nothing fits.
+    var foundProgress = false
+    var startedOver = false
+
+    package init(initPacket: [UInt8], image: [UInt8], settings: UploadSettings) {
+        self.initPacket = initPacket
+        self.image = PrefixChecksums(image)
+        self.settings = settings
+        initTriesLeft = settings.retriesPerObject
+    }
+
+    package var total: Int { image.bytes.count }
+
+    // MARK: Events
+
+    package mutating func begin(at now: Moment) -> Action {
+        guard state == .idle else { return pending }
+        guard (1...Int(UInt32.max)).contains(initPacket.count) else {
+            return end(.failed(.unfitLength(of: .initPacket, initPacket.count)))
+        }
+        guard (1...Int(UInt32.max)).contains(total) else {
+            return end(.failed(.unfitLength(of: .image, total)))
+        }
+        return ask(.select(.command), in: .selectingInit, at: now)
+    }
+
+    /// The control point notified something.
+    package mutating func response(_ bytes: [UInt8], at now: Moment) -> Action {
+        switch state {
+        case .idle, .ended:
+            return pending
+        case .selectingInit, .silencing, .creatingInit, .sendingInit, .checkingInit,
+            .executingInit, .settingReceipts, .selectingData, .creating, .pausing, .sending,
+            .awaitingReceipt, .checking, .executing:
+            break
+        }
+        let response: DFUResponse
+        do {
+            response = try DFUResponse(bytes)
+        } catch {
+            return end(.failed(.malformed(bytes)))
+        }
+        let action = take(response, at: now)
+        // A target that talks without getting on must not hold us beyond the deadline.
+        guard action == .wait, let deadline, now >= deadline else { return action }
+        return timeout(at: now)
+    }
+
+    /// The range handed out last is with the radio.
+    package mutating func packetsSent(at now: Moment) -> Action {
+        switch state {
+        case .sendingInit:
+            return ask(.checksum, in: .checkingInit(asked: 1), at: now)
+        case .sending(let object):
+            guard object.handed == object.end else { return sendMore(of: object, at: now) }
+            return askForChecksum(of: object, asked: 1, at: now)
+        case .idle, .selectingInit, .silencing, .creatingInit, .checkingInit, .executingInit,
+            .settingReceipts, .selectingData, .creating, .pausing, .awaitingReceipt, .checking,
+            .executing, .ended:
+            return pending
+        }
+    }
+
+    package mutating func pauseOver(at now: Moment) -> Action {
+        switch state {
+        case .pausing(let object):
+            return sendMore(of: object, at: now)
+        case .idle, .selectingInit, .silencing, .creatingInit, .sendingInit, .checkingInit,
+            .executingInit, .settingReceipts, .selectingData, .creating, .sending,
+            .awaitingReceipt, .checking, .executing, .ended:
+            return pending
+        }
+    }
+
+    /// Ends the upload before the next object, which is where resuming costs nothing.
+    package mutating func stopRequested() -> Action {
+        guard state == .idle else {
+            isStopping = true
+            return pending
+        }
+        return end(.stopped(at: 0))
+    }
+
+    package mutating func linkFailed(_ failure: LinkFailure, at now: Moment) -> Action {
+        switch state {
+        case .executing(let object, _) where object.end == total && failure == .lost:
+            return end(.finishedOrLost)
+        case .ended:
+            return pending
+        case .idle, .selectingInit, .silencing, .creatingInit, .sendingInit, .checkingInit,
+            .executingInit, .settingReceipts, .selectingData, .creating, .pausing, .sending,
+            .awaitingReceipt, .checking, .executing:
+            return end(.failed(.link(failure)))
+        }
+    }
+
+    package mutating func timeout(at now: Moment) -> Action {
+        guard let deadline, now >= deadline else { return pending }
+        switch state {
+        case .selectingInit: return mute(.select, .initPacket)
+        case .silencing: return mute(.setReceiptInterval, .initPacket)
+        case .creatingInit: return mute(.create, .initPacket)
+        case .executingInit: return mute(.execute, .initPacket)
+        case .settingReceipts: return mute(.setReceiptInterval, .image)
+        case .selectingData: return mute(.select, .image)
+        case .creating: return mute(.create, .image)
+        case .executing: return mute(.execute, .image)
+        case .sendingInit, .sending:
+            return end(.failed(.noProgress(acknowledged: acknowledged)))
+        case .checkingInit(let asked):
+            guard asked < Self.askingLimit else { return mute(.checksum, .initPacket) }
+            return ask(.checksum, in: .checkingInit(asked: asked + 1), at: now)
+        case .pausing(let object):
+            return sendMore(of: object, at: now)
+        case .awaitingReceipt(let object):
+            // Every receipt for what was sent has had its time: the next answer is the checksum's.
+            return askForChecksum(of: object, asked: 2, at: now)
+        case .checking(let object, let asked):
+            guard asked < Self.askingLimit else { return mute(.checksum, .image) }
+            return askForChecksum(of: object, asked: asked + 1, at: now)
+        case .idle, .ended:
+            return pending
+        }
+    }
+
+    // MARK: Moving on
+
+    /// What stands to be done when an event changed nothing.
+    private var pending: Action {
+        guard case .ended(let ending) = state else { return .wait }
+        return .ended(ending)
+    }
+
+    mutating func ask(
+        _ request: DFURequest,
+        in next: State,
+        at now: Moment,
+        limit: Duration? = nil
+    ) -> Action {
+        state = next
+        deadline = now.advanced(by: limit ?? settings.answerLimit)
+        return .write(request)
+    }
+
+    mutating func end(_ ending: Ending) -> Action {
+        deadline = nil
+        state = .ended(ending)
+        return .ended(ending)
+    }
+
+    private mutating func mute(_ operation: DFUOperation, _ part: UploadError.Part) -> Action {
+        end(.failed(.noAnswer(operation, of: part)))
+    }
+}

@@ -1,0 +1,133 @@
+import Domain
+import Modules
+import Radio
+import Sessions
+
+/// Sends one signed piece of firmware to a bootloader over one link.
+final class DFUUploader {
+    enum End: Sendable, Equatable {
+        /// The module has all of it, or had it all when the link ended with the last answer.
+        case finished
+        /// At a safe point, because it was asked for.
+        case stopped(at: Int)
+    }
+
+    private let link: any Link
+    private let control: DFUControlPoint
+    private let time: any Timekeeper
+    /// Image bytes given to the radio on this link, repeats included.
+    private(set) var bytesSent = 0
+
+    init(link: any Link, control: DFUControlPoint, time: any Timekeeper) {
+        self.link = link
+        self.control = control
+        self.time = time
+    }
+
+    /// Sends what the module lacks; `progress` hears of every byte more that it acknowledges.
+    func upload(
+        _ part: FirmwarePart,
+        pace: Int,
+        unless isStopped: @Sendable () -> Bool,
+        progress: (UploadProgress) async -> Void
+    ) async -> Result<End, ModuleError> {
+        guard
+            let settings = UploadSettings(maximumLength: link.maximumLength, pace: pace)
+        else {
+            return .failure(.radio(.tooLong(limit: link.maximumLength)))
+        }
+        var machine = SecureDFUUpload(
+            initPacket: part.initPacket,
+            image: part.firmware,
+            settings: settings
+        )
+        defer { bytesSent = machine.sent }
+        var known = 0
+        var asked = false
+        var action = machine.begin(at: time.now)
+        while true {
+            if !asked, isStopped() {
+                asked = true
+                // What is under way goes on: the machine ends before the next object.
+                if case .ended(let ending) = machine.stopRequested() { action = .ended(ending) }
+            }
+            let deadline = machine.deadline ?? time.now
+            let done: Result<[UInt8]?, RadioError>
+            switch action {
+            case .write(let request):
+                done = await control.write(request, before: deadline).map { nil }
+                if case .success = done { action = .wait }
+            case .wait:
+                done = await control.next(before: deadline).map { $0 }
+                if case .success(let bytes?) = done {
+                    action = machine.response(bytes, at: time.now)
+                }
+            case .send(let range, let what):
+                let bytes = what == .initPacket ? part.initPacket : part.firmware
+                let length = machine.settings.packetLength
+                done = await send(bytes[range], in: length, before: deadline).map { nil }
+                if case .success = done { action = machine.packetsSent(at: time.now) }
+            case .pause(let moment):
+                await time.sleep(until: moment, for: "the bootloader to be ready")
+                action = machine.pauseOver(at: time.now)
+                done = .success(nil)
+            case .ended(let ending):
+                return Self.result(of: ending)
+            }
+            if case .failure(let error) = done {
+                if error.isOurs { return .failure(.radio(error)) }
+                action =
+                    error == .timedOut
+                    ? machine.timeout(at: max(time.now, deadline))
+                    : machine.linkFailed(error.linkFailure, at: time.now)
+            }
+            if machine.acknowledged != known {
+                known = machine.acknowledged
+                await progress(
+                    UploadProgress(acknowledged: known, resumedFrom: machine.resumedFrom)
+                )
+            }
+        }
+    }
+
+    /// Puts the packets of a range into the radio, by the deadline or not at all.
+    ///
+    /// A queue that takes nothing more is the one thing about a packet that can be seen here.
+    private func send(
+        _ bytes: ArraySlice<UInt8>,
+        in length: Int,
+        before deadline: Moment
+    ) async -> Result<Void, RadioError> {
+        let (link, time) = (link, time)
+        return await withTaskGroup(of: Result<Void, RadioError>.self) { group in
+            group.addTask {
+                var start = bytes.startIndex
+                do throws(RadioError) {
+                    while start < bytes.endIndex {
+                        let end = min(start + length, bytes.endIndex)
+                        try await link.send(Array(bytes[start..<end]), to: DFUNumbers.packet)
+                        start = end
+                    }
+                    return .success(())
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask {
+                await time.sleep(until: deadline, for: "the radio to take packets")
+                return .failure(.timedOut)
+            }
+            let first = await group.next() ?? .failure(.timedOut)
+            group.cancelAll()
+            return first
+        }
+    }
+
+    private static func result(of ending: SecureDFUUpload.Ending) -> Result<End, ModuleError> {
+        switch ending {
+        case .finished, .finishedOrLost: .success(.finished)
+        case .stopped(let offset): .success(.stopped(at: offset))
+        case .failed(let error): .failure(.upload(error))
+        }
+    }
+}

@@ -1,0 +1,44 @@
+package import Domain
+package import Marked
+
+/// A family of modules that a simulated depot may hold: how its file describes them.
+package struct SimulatedFamily: Sendable {
+    /// Reads one item of a depot's `modules`, which may stand for many modules.
+    package typealias ItemReader = (DepotItem) -> [any PlannedModule]
+
+    package let family: Family
+    /// Reads what stands at the head of a depot for all modules of the family, and says how an
+    /// item is read.
+    package let items: @Sendable (inout FieldReader, Diagnostics) -> ItemReader
+
+    package init(
+        _ family: Family,
+        items: @escaping @Sendable (inout FieldReader, Diagnostics) -> ItemReader
+    ) {
+        self.family = family
+        self.items = items
+    }
+
+    /// A family that has no keys at the head of a depot.
+    package init(
+        _ family: Family,
+        item: @escaping @Sendable (DepotItem) -> [any PlannedModule]
+    ) {
+        self.init(family) { _, _ in item }
+    }
+}
+
+/// One item of a depot's `modules`, and what holds for all of them.
+package struct DepotItem {
+    package let node: MarkedNode
+    package let link: LinkParameters
+    package let diagnostics: Diagnostics
+}
+
+/// A simulated module as a depot's file describes it.
+package protocol PlannedModule: Sendable {
+    var serial: Serial { get }
+
+    /// Puts the module on the air; its flash is in the slot, where there is one.
+    func join(_ world: World, slot: DepotSlot?, imageCapacity: Int)
+}
