@@ -24,7 +24,7 @@ enum BlueZBench {
         guard arguments.count == 3, let address = BusAddress(arguments[1]) else { usage() }
         let loop = try EventLoop.start(name: "bench")
         let time = LoopTime(loop: loop)
-        let host = try BlueZ(address, settings: BlueZSettings(), time: time)
+        let host = try BlueZ(address)
         let bench = BlueZBenchSite(
             address: address,
             loop: loop,

@@ -136,19 +136,31 @@ extension Connection {
     /// The unique name of who has the name; nil when nobody has.
     package func owner(of name: String) async throws(BusError) -> String? {
         do throws(BusError) {
-            return try await call(
-                MethodCall(
-                    "GetNameOwner",
-                    of: Bus.name,
-                    at: Bus.path,
-                    on: Bus.name,
-                    [.string(name)]
-                ),
-                answering: "s"
-            )[0].asString
+            return try Self.owner(.success(try await call(Self.ownerCall(name))))
         } catch {
-            if case .refused(let reply) = error, reply.isServiceGone { return nil }
-            throw error
+            return try Self.owner(.failure(error))
+        }
+    }
+
+    static func ownerCall(_ name: String) -> MethodCall {
+        MethodCall(
+            "GetNameOwner",
+            of: Bus.name,
+            at: Bus.path,
+            on: Bus.name,
+            [.string(name)]
+        )
+    }
+
+    /// What the answer to that call says.
+    static func owner(_ answer: Result<[DBusValue], BusError>) throws(BusError) -> String? {
+        switch answer {
+        case .success(let values):
+            let found = values.map(\.signature.text).joined()
+            guard found == "s" else { throw .malformed(.body(expected: "s", found: found)) }
+            return values[0].asString
+        case .failure(.refused(let reply)) where reply.isServiceGone: return nil
+        case .failure(let error): throw error
         }
     }
 }

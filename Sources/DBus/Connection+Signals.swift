@@ -84,15 +84,8 @@ extension Connection {
         of name: String,
         _ handler: @escaping @Sendable (String?) -> Void
     ) async throws(BusError) -> (observer: ObserverID, owner: String?) {
-        let rule = SignalRule(
-            from: Bus.name,
-            interface: Bus.name,
-            member: "NameOwnerChanged",
-            path: Bus.path,
-            firstArgument: name
-        )
-        let id = try await observe(rule) { message in
-            guard message.signature == "sss", let owner = message.body[2].asString else { return }
+        let id = try await observe(Self.ownerRule(name)) { message in
+            guard let owner = Self.newOwner(message) else { return }
             handler(owner.isEmpty ? nil : owner)
         }
         do throws(BusError) {
@@ -107,13 +100,41 @@ extension Connection {
     ///
     /// The owner's word in the answer is not older than the signals before it: both come from the
     /// bus, in order.
+    ///
+    /// Seen through also when the task that came first is cancelled: the others rely on it.
     private func track(_ name: String) async throws(BusError) {
         guard !observers.isTracking(name) else { return }
         observers.setOwner(nil, of: name)
-        _ = try await observeOwner(of: name) { [weak self] owner in
-            self?.assumeIsolated { $0.observers.setOwner(owner, of: name) }
+        let id = observeSoon(Self.ownerRule(name)) { [weak self] message in
+            guard let owner = Self.newOwner(message) else { return }
+            self?.assumeIsolated { $0.observers.setOwner(owner.isEmpty ? nil : owner, of: name) }
         }
-        observers.setOwner(try await owner(of: name), of: name)
+        let answer = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Result<[DBusValue], BusError>, Never>) in
+            start(Self.ownerCall(name)) { continuation.resume(returning: $0) }
+        }
+        do throws(BusError) {
+            observers.setOwner(try Self.owner(answer), of: name)
+        } catch {
+            if let id { unobserve(id) }
+            observers.forgetOwner(of: name)
+            throw error
+        }
+    }
+
+    private static func ownerRule(_ name: String) -> SignalRule {
+        SignalRule(
+            from: Bus.name,
+            interface: Bus.name,
+            member: "NameOwnerChanged",
+            path: Bus.path,
+            firstArgument: name
+        )
+    }
+
+    /// Who has the name from now on, empty for nobody; nil when the signal is not what it should be.
+    private static func newOwner(_ message: Message) -> String? {
+        message.signature == "sss" ? message.body[2].asString : nil
     }
 
     private func tellBus(_ member: String, _ rule: String) async throws(BusError) {

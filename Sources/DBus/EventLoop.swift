@@ -5,9 +5,10 @@ package import Threads
 
 /// One thread that runs jobs, waits on descriptors and keeps timers: the owner of a bus connection.
 ///
-/// Actors pinned to it may touch what lives on it without a hop. Handlers run on the thread and
-/// must not block. The thread lives, and keeps this object alive, until `stop`.
-package final class EventLoop: SerialExecutor {
+/// Actors pinned to it may touch what lives on it without a hop. Tasks that prefer it wait for what
+/// it brings without a switch of threads. Handlers run on the thread and must not block. The thread
+/// lives, and keeps this object alive, until `stop`.
+package final class EventLoop: SerialExecutor, TaskExecutor {
     /// What a descriptor is ready for, or is waited to be ready for.
     package struct Readiness: OptionSet, Sendable {
         package let rawValue: UInt8
@@ -36,6 +37,12 @@ package final class EventLoop: SerialExecutor {
         var finished = false
         /// Set before the first work can come, and nil again once the thread was joined.
         var thread: pthread_t?
+
+        /// The thread itself looks into the inbox before it waits: nobody has to wake it.
+        var isOnThread: Bool {
+            guard let thread else { return false }
+            return pthread_equal(thread, pthread_self()) != 0
+        }
     }
 
     private struct Watch {
@@ -98,13 +105,13 @@ package final class EventLoop: SerialExecutor {
     package func perform(_ body: @escaping @Sendable () -> Void) { add(.closure(body)) }
 
     private func add(_ work: Work) {
-        let isFirst = inbox.withLock { inbox in
+        let mustRing = inbox.withLock { inbox in
             // Work that nobody does would leave a task waiting for ever, without a word.
             precondition(!inbox.finished, "work came for the thread \(name) after it stopped")
             inbox.work.append(work)
-            return inbox.work.count == 1
+            return inbox.work.count == 1 && !inbox.isOnThread
         }
-        if isFirst { ring() }
+        if mustRing { ring() }
     }
 
     private func ring() {
@@ -118,10 +125,7 @@ package final class EventLoop: SerialExecutor {
     }
 
     package func isIsolatingCurrentContext() -> Bool? {
-        inbox.withLock { inbox in
-            guard let thread = inbox.thread else { return false }
-            return pthread_equal(thread, pthread_self()) != 0
-        }
+        inbox.withLock { $0.isOnThread }
     }
 
     // MARK: Descriptors and timers, on the thread only
@@ -190,6 +194,7 @@ package final class EventLoop: SerialExecutor {
     private func run() {
         var polled: [pollfd] = []
         var ids: [WatchID] = []
+        let (actors, tasks) = (asUnownedSerialExecutor(), asUnownedTaskExecutor())
         while true {
             let (work, stopping) = inbox.withLock { inbox in
                 defer { inbox.work = [] }
@@ -199,14 +204,16 @@ package final class EventLoop: SerialExecutor {
             if stopping, work.isEmpty { return }
             for item in work {
                 switch item {
-                case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+                case .job(let job): job.runSynchronously(isolatedTo: actors, taskExecutor: tasks)
                 case .closure(let body): body()
                 }
             }
             // Nothing is waited for any more, only what the work brought about is done.
             if stopping { continue }
-            // One at a time, because a handler may set or remove others.
-            while let handler = timers.takeExpired(by: Self.now) { handler() }
+            // One at a time, because a handler may set or remove others; those that are due at once
+            // have their turn after what the descriptors bring.
+            let now = Self.now
+            while let handler = timers.takeExpired(by: now) { handler() }
             waitForDescriptors(&polled, &ids, until: timers.nextMoment())
             serve(polled, ids)
         }
@@ -228,7 +235,10 @@ package final class EventLoop: SerialExecutor {
             ids.append(watch.id)
         }
         var milliseconds: CInt = -1
-        if let deadline {
+        if inbox.withLock({ !$0.work.isEmpty }) {
+            // Work that the thread has given itself.
+            milliseconds = 0
+        } else if let deadline {
             // Rounded up: a poll that ends too early would spin until the time has come.
             let left = max(0, Self.now.duration(to: deadline).nanoseconds)
             milliseconds = CInt(clamping: left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0))

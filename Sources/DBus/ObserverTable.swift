@@ -48,6 +48,7 @@ struct ObserverTable {
     mutating func setOwner(_ owner: String?, of name: String) {
         owners.updateValue(owner, forKey: name)
     }
+    mutating func forgetOwner(of name: String) { owners[name] = nil }
 
     /// Those whose rules fit the heads of the signal, in the order in which they came.
     func candidates(for raw: borrowing RawMessage) -> [Observer] {

@@ -19,6 +19,8 @@ package struct Advertisement: Sendable, Equatable {
     /// Company identifier and what follows it.
     package var manufacturerData: [UInt16: [UInt8]]
     package var services: [GATTUUID]
+    /// Not heard: another program of this host is connected to it, so that it does not advertise.
+    package var isHeld = false
 
     package init(
         peer: Peer,

@@ -14,8 +14,15 @@ package protocol Central: Sendable {
         _ body: (any Scan) async throws(RadioError) -> R
     ) async throws(RadioError) -> R
 
-    /// Makes a link and finds the services, or throws by the deadline with nothing left behind.
-    func connect(to peer: Peer, before deadline: Moment) async throws(RadioError) -> any Link
+    /// Makes a link, a bond where the policy wants one, and finds the services, or throws by the
+    /// deadline with nothing left behind.
+    ///
+    /// A peer that another program is connected to stays with that: `heldByAnother`.
+    func connect(
+        to peer: Peer,
+        _ policy: BondPolicy,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Link
 
     /// Drops what the host remembers about a peer: its services may have changed.
     func forget(_ peer: Peer) async
@@ -71,6 +78,15 @@ package protocol Subscription: Sendable {
     /// The next value, `timedOut` at the deadline, or `linkLost` once all values that came before
     /// the loss are taken.
     func next(before deadline: Moment) async throws(RadioError) -> [UInt8]
+}
+
+extension Central {
+    package func connect(
+        to peer: Peer,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Link {
+        try await connect(to: peer, .unbonded, before: deadline)
+    }
 }
 
 extension Link {

@@ -12,6 +12,10 @@ package enum RadioError: Error, Hashable, Sendable {
     case unauthorized
     /// The adapter carries as many links as it can.
     case noFreeLink
+    /// Another program of this host is connected to the module.
+    case heldByAnother
+    /// There is no bond with the module, or one that is of no use.
+    case bond(BondFailure)
     /// The link could not be made.
     case connectFailed
     /// The link was there and is not any more.
@@ -64,6 +68,8 @@ extension RadioError: CustomStringConvertible {
         case .serviceUnavailable: "the host's Bluetooth service does not answer"
         case .unauthorized: "the host does not let us use Bluetooth"
         case .noFreeLink: "the adapter has no free link"
+        case .heldByAnother: "another program of this host is connected to the module"
+        case .bond(let failure): failure.description
         case .connectFailed: "the connection could not be made"
         case .linkLost: "the link was lost"
         case .timedOut: "no answer in time"

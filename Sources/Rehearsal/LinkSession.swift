@@ -54,7 +54,7 @@ final class LinkSession: Sendable {
             entrance.finish()
             await link?.disconnect()
             group.cancelAll()
-            await place.host.disconnect(central)
+            await place.radio.disconnectCentral(central)
         }
         for socket in sockets.withLock({ $0 }) { socket.close() }
     }
@@ -113,16 +113,14 @@ final class LinkSession: Sendable {
         _ subscription: any Subscription,
         _ place: LinkPlace
     ) -> (@Sendable () async -> Void)? {
-        guard let pair = UnixDescriptor.packetPair(),
-            let socket = PacketSocket(pair.ours, mtu: request.mtu, on: place.host.loop)
-        else {
+        guard let (socket, theirs) = place.radio.socketPair(mtu: request.mtu) else {
             request.call.fail(ErrorReply("org.bluez.Error.Failed", "no socket"))
             return nil
         }
         // What comes back on it is the word that an indication was confirmed.
         socket.onHangUp {}
         sockets.withLock { $0.append(socket) }
-        request.call.reply(.descriptor(pair.theirs), .uint16(UInt16(request.mtu)))
+        request.call.reply(.descriptor(theirs), .uint16(UInt16(request.mtu)))
         return {
             while !Task.isCancelled {
                 let deadline = place.time.now.advanced(by: .seconds(60))
@@ -155,7 +153,7 @@ final class LinkSession: Sendable {
 
 /// Where a session takes place: the adapter outside, and the module's air inside.
 struct LinkPlace: Sendable {
-    let host: RehearsalHost
+    let radio: BlueZ
     let depot: SimulatedDepot
     /// Both names: of the adapter outside and of its stand-in in the air.
     let adapter: String

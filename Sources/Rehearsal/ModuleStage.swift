@@ -12,10 +12,37 @@ struct ModuleStage: Sendable {
     let label: String
     let adapter: String
     let depot: SimulatedDepot
-    let host: RehearsalHost
-    let events: AsyncStream<HostEvent>
-    let entrance: AsyncStream<HostEvent>.Continuation
+    let radio: BlueZ
     let note: @Sendable (RehearsalNote) -> Void
+    private let station: UInt64
+    private let events: AsyncStream<StageEvent>
+    private let entrance: AsyncStream<StageEvent>.Continuation
+
+    /// Takes the adapter.
+    init(
+        _ label: String,
+        on adapter: String,
+        of radio: BlueZ,
+        _ depot: SimulatedDepot,
+        note: @escaping @Sendable (RehearsalNote) -> Void
+    ) async throws(RadioError) {
+        self.label = label
+        self.adapter = adapter
+        self.depot = depot
+        self.radio = radio
+        self.note = note
+        let (events, entrance) = AsyncStream<StageEvent>.makeStream(
+            bufferingPolicy: .bufferingOldest(4_096)
+        )
+        self.events = events
+        self.entrance = entrance
+        station = try await radio.openStation(on: adapter) { event in
+            guard case .dropped = entrance.yield(.station(event)) else { return }
+            guard case .asked(let call, _) = event else { return }
+            call.fail(ErrorReply("org.bluez.Error.InProgress", "too much at once"))
+        }
+        note(.serviceBack(adapter: adapter))
+    }
 
     /// Until the task is cancelled.
     func run() async {
@@ -31,13 +58,15 @@ struct ModuleStage: Sendable {
         }
     }
 
+    /// Gives the adapter back.
+    func close() async { await radio.closeStation(station) }
+
     private struct State {
-        var isReady = false
         var face = ModuleFace(broadcast: nil, table: [:])
         var session: LinkSession?
-        /// What is registered at present.
-        var served: [Characteristic: CharacteristicFlags]?
-        var advertised: Broadcast?
+        /// What is wanted at the station, and what was told of it.
+        var shown = ModuleFace(broadcast: nil, table: [:])
+        var told: Broadcast?
     }
 
     /// Tells each time the module looks different.
@@ -58,85 +87,115 @@ struct ModuleStage: Sendable {
         }
     }
 
+    // MARK: Events
+
     private func take(
-        _ event: HostEvent,
+        _ event: StageEvent,
         _ state: inout State,
         _ group: inout TaskGroup<Void>
     ) {
         switch event {
-        case .ready:
-            state.isReady = true
-            note(.serviceBack(adapter: adapter))
-        case .void:
+        case .face(let face): state.face = face
+        case .station(.usable): note(.serviceBack(adapter: adapter))
+        case .station(.void):
             note(.serviceGone(adapter: adapter))
-            state.isReady = false
-            state.served = nil
-            state.advertised = nil
+            state.told = nil
             state.session?.end()
             state.session = nil
-        case .arrived(let central):
-            // One central at a time: another one is not answered.
-            guard state.session == nil, let broadcast = state.face.broadcast else { return }
-            note(.connected(module: label, adapter: adapter, central: Self.address(of: central)))
-            let session = LinkSession(central: central)
-            state.session = session
-            let place = LinkPlace(
-                host: host,
-                depot: depot,
-                adapter: adapter,
-                module: Peer(handle: broadcast.address)
-            )
-            group.addTask { await session.run(place) }
-        case .left(let central):
+        case .station(.arrived(let central)): arrived(central, &state, &group)
+        case .station(.left(let central)):
             guard let session = state.session, session.central == central else { return }
             note(.disconnected(module: label, adapter: adapter))
             session.end()
             state.session = nil
-        case .asked(let request):
-            guard let session = state.session else {
-                let error = ErrorReply("org.bluez.Error.Failed", "the module is not there")
-                return request.call.fail(error)
-            }
-            session.take(request)
-        case .released: state.advertised = nil
-        case .face(let face): state.face = face
+        case .station(.asked(let call, let characteristic)):
+            asked(call, characteristic, state.session)
+        case .station(.settled): settled(&state)
+        case .station(.refused(let step, let refusal)):
+            note(.refused(adapter: adapter, what: "\(step): \(refusal)"))
         }
     }
 
-    /// Registers what the module shows now; while it has a link nothing of it changes.
+    /// One central at a time: another one is not answered.
+    private func arrived(
+        _ central: ObjectPath,
+        _ state: inout State,
+        _ group: inout TaskGroup<Void>
+    ) {
+        guard state.session == nil, let broadcast = state.face.broadcast else { return }
+        note(.connected(module: label, adapter: adapter, central: Self.address(of: central)))
+        let session = LinkSession(central: central)
+        state.session = session
+        let place = LinkPlace(
+            radio: radio,
+            depot: depot,
+            adapter: adapter,
+            module: Peer(handle: broadcast.address)
+        )
+        group.addTask { await session.run(place) }
+    }
+
+    private func asked(
+        _ call: IncomingCall,
+        _ characteristic: Characteristic,
+        _ session: LinkSession?
+    ) {
+        guard let request = HostRequest(call, on: characteristic) else {
+            switch call.member {
+            case "StopNotify", "Confirm": return call.reply()
+            default:
+                return call.fail(ErrorReply("org.bluez.Error.NotSupported", "not served"))
+            }
+        }
+        guard let session else {
+            return call.fail(ErrorReply("org.bluez.Error.Failed", "the module is not there"))
+        }
+        session.take(request)
+    }
+
+    private func settled(_ state: inout State) {
+        guard state.told != state.shown.broadcast else { return }
+        state.told = state.shown.broadcast
+        if let broadcast = state.shown.broadcast {
+            note(
+                .advertises(module: label, adapter: adapter, name: broadcast.name ?? "nobody")
+            )
+        } else if state.session == nil {
+            note(.silent(module: label, adapter: adapter))
+        }
+    }
+
+    // MARK: What is shown
+
+    /// Shows the module as it is; while it has a link only its advertisement goes.
     private func show(_ state: inout State) async {
-        guard state.isReady else { return }
-        guard state.session == nil else {
-            if state.advertised != nil {
-                state.advertised = nil
-                _ = await host.advertise(nil)
-            }
-            return
+        var wanted = state.shown
+        if state.session == nil {
+            wanted = state.face
+            if wanted.broadcast == nil { wanted = ModuleFace(broadcast: nil, table: [:]) }
+        } else {
+            wanted = ModuleFace(broadcast: nil, table: wanted.table)
         }
-        let broadcast = state.face.broadcast
-        let table = broadcast == nil ? nil : state.face.table
-        if state.served != table {
-            state.advertised = nil
-            _ = await host.advertise(nil)
-            state.served = table
-            if let refusal = await host.serve(table) {
-                note(.refused(adapter: adapter, what: refusal))
-            }
-            if table == nil { note(.silent(module: label, adapter: adapter)) }
-        }
-        if state.advertised != broadcast {
-            state.advertised = broadcast
-            if let refusal = await host.advertise(broadcast) {
-                note(.refused(adapter: adapter, what: refusal))
-            } else if let broadcast {
-                let name = broadcast.name ?? "nobody"
-                note(.advertises(module: label, adapter: adapter, name: name))
-            }
-        }
+        guard wanted != state.shown else { return }
+        state.shown = wanted
+        await radio.show(
+            wanted.table.isEmpty ? nil : ServedTable(wanted.table),
+            wanted.broadcast.map { AdvertisedFace($0) },
+            at: station
+        )
     }
 
     /// A central's address, which is the last part of its object's path.
     private static func address(of central: ObjectPath) -> String {
         String(central.name.dropFirst(4).map { $0 == "_" ? ":" : $0 })
+    }
+}
+
+extension AdvertisedFace {
+    fileprivate init(_ broadcast: Broadcast) {
+        self.init(name: broadcast.name, services: broadcast.services)
+        manufacturerData = broadcast.manufacturerData
+        isDiscoverable = true
+        interval = broadcast.interval
     }
 }

@@ -1,9 +1,9 @@
-package import DBus
+package import BlueZ
 package import Domain
-package import Radio
+import Families
+import Radio
 package import Simulation
 import Threads
-import Wire
 
 /// A simulated depot served from real adapters: each module by an adapter of its own.
 package struct Rehearsal: Sendable {
@@ -12,8 +12,7 @@ package struct Rehearsal: Sendable {
 
     private let file: DepotFile
     private let adapters: [String]
-    private let bus: BusAddress
-    private let central: @Sendable (String) -> any Central
+    private let radio: BlueZ
     private let clock: any Timekeeper
     private let socket: (notify: GATTUUID, write: GATTUUID)
     private let populate: @Sendable (Air) async -> Void
@@ -25,8 +24,7 @@ package struct Rehearsal: Sendable {
     package init(
         _ file: DepotFile,
         on adapters: [String],
-        bus: BusAddress,
-        central: @escaping @Sendable (String) -> any Central,
+        by radio: BlueZ,
         clock: any Timekeeper,
         socket: (notify: GATTUUID, write: GATTUUID) = (AddOnNumbers.notify, AddOnNumbers.write),
         populate: @escaping @Sendable (Air) async -> Void = { _ in },
@@ -34,8 +32,7 @@ package struct Rehearsal: Sendable {
     ) {
         self.file = file
         self.adapters = adapters
-        self.bus = bus
-        self.central = central
+        self.radio = radio
         self.clock = clock
         self.socket = socket
         self.populate = populate
@@ -51,13 +48,7 @@ package struct Rehearsal: Sendable {
     ) -> Result<Void, RehearsalError> {
         do {
             let depot = try SimulatedDepot(file, seed: seed, beginning: clock.wallTime)
-            let loop = try EventLoop.start(name: "rehearsal")
-            defer { loop.stop() }
-            return try depot.simulation.run(pace: .times(1)) {
-                await result(of: depot, loop, isOver)
-            }
-        } catch let error as ThreadError {
-            return .failure(.thread("\(error)"))
+            return try depot.simulation.run(pace: .times(1)) { await result(of: depot, isOver) }
         } catch {
             return .failure(.depot("\(error)"))
         }
@@ -65,7 +56,6 @@ package struct Rehearsal: Sendable {
 
     private func result(
         of depot: SimulatedDepot,
-        _ loop: EventLoop,
         _ isOver: @escaping @Sendable () -> Bool
     ) async -> Result<Void, RehearsalError> {
         await withTaskGroup(of: Void.self) { group in
@@ -78,7 +68,7 @@ package struct Rehearsal: Sendable {
             }
             defer { group.cancelAll() }
             do throws(RehearsalError) {
-                try await run(depot, loop, isOver)
+                try await run(depot, isOver)
                 return .success(())
             } catch {
                 return .failure(error)
@@ -88,7 +78,6 @@ package struct Rehearsal: Sendable {
 
     private func run(
         _ depot: SimulatedDepot,
-        _ loop: EventLoop,
         _ isOver: @escaping @Sendable () -> Bool
     ) async throws(RehearsalError) {
         do throws(SimulatedDepot.MemoryFailure) {
@@ -104,56 +93,62 @@ package struct Rehearsal: Sendable {
             throw .tooFewAdapters(modules: all, adapters: adapters.count)
         }
         for adapter in adapters { await depot.simulation.air.addAdapter(adapter) }
-        var stages: [ModuleStage] = []
-        for (label, adapter) in zip(modules, adapters) {
-            stages.append(stage(label, adapter, depot, loop))
-        }
-        let hosts = stages.map(\.host)
-        do throws(RehearsalError) {
-            for host in hosts { try await host.begin() }
-        } catch {
-            for host in hosts { await host.close() }
-            throw error
-        }
+        let stages = try await stages(for: modules, depot)
         let guests = zip(visitors, adapters.dropFirst(modules.count)).map { label, adapter in
             VisitorStage(
                 label: label,
                 adapter: adapter,
                 depot: depot,
-                central: central(adapter),
+                central: BlueZCentral(adapter, of: radio),
                 clock: clock,
                 socket: socket,
                 note: note
             )
         }
-        await withTaskGroup(of: Void.self) { [stages] group in
+        await withTaskGroup(of: Void.self) { group in
             for stage in stages { group.addTask { await stage.run() } }
             for guest in guests { group.addTask { await guest.run() } }
             while !isOver() {
+                // After a loss of the bus somebody has to ask for a new connection.
+                try? await radio.attach()
                 await depot.simulation.time.sleep(for: Self.patience, "the end of the rehearsal")
             }
             group.cancelAll()
         }
-        for host in hosts { await host.close() }
+        for stage in stages { await stage.close() }
     }
 
-    private func stage(
-        _ label: String,
-        _ adapter: String,
-        _ depot: SimulatedDepot,
-        _ loop: EventLoop
-    ) -> ModuleStage {
-        let (events, entrance) = AsyncStream<HostEvent>.makeStream(
-            bufferingPolicy: .bufferingOldest(4_096)
-        )
-        return ModuleStage(
-            label: label,
-            adapter: adapter,
-            depot: depot,
-            host: RehearsalHost(adapter, bus, on: loop, events: entrance),
-            events: events,
-            entrance: entrance,
-            note: note
-        )
+    /// An adapter for each module.
+    private func stages(
+        for modules: [String],
+        _ depot: SimulatedDepot
+    ) async throws(RehearsalError) -> [ModuleStage] {
+        var stages: [ModuleStage] = []
+        do throws(RehearsalError) {
+            for (label, adapter) in zip(modules, adapters) {
+                try await check(adapter)
+                do throws(RadioError) {
+                    stages.append(
+                        try await ModuleStage(label, on: adapter, of: radio, depot, note: note)
+                    )
+                } catch { throw .radio(error) }
+            }
+            return stages
+        } catch {
+            for stage in stages { await stage.close() }
+            throw error
+        }
+    }
+
+    /// An adapter that can serve must be there.
+    private func check(_ word: String) async throws(RehearsalError) {
+        let adapters: [AdapterReport]
+        do throws(RadioError) { adapters = try await radio.survey() } catch { throw .radio(error) }
+        let found = adapters.first {
+            $0.name == word || $0.address.lowercased() == word.lowercased()
+        }
+        guard let found else { throw .noAdapter(word, others: adapters.map(\.name)) }
+        guard found.isPowered else { throw .adapterOff(word) }
+        guard found.canServe else { throw .noPeripheralRole(word) }
     }
 }

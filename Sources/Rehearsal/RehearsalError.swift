@@ -1,10 +1,9 @@
+package import Radio
+
 /// Why a rehearsal cannot begin, or cannot go on.
 package enum RehearsalError: Error, Hashable, Sendable {
-    case thread(String)
-    /// The bus does not answer, in its own words.
-    case bus(String)
-    /// Nobody serves Bluetooth on the bus.
-    case noService
+    /// The host's Bluetooth cannot be used.
+    case radio(RadioError)
     case noAdapter(String, others: [String])
     case adapterOff(String)
     /// The adapter cannot advertise or serve.
@@ -18,9 +17,7 @@ package enum RehearsalError: Error, Hashable, Sendable {
 extension RehearsalError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .thread(let reason): "no thread for the rehearsal: \(reason)"
-        case .bus(let reason): reason
-        case .noService: "the Bluetooth service does not answer on the bus"
+        case .radio(let error): error.description
         case .noAdapter(let name, let others):
             "there is no adapter \(name)"
                 + (others.isEmpty

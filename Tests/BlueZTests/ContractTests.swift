@@ -47,7 +47,7 @@ struct ScriptedBench: ContractBench {
         guard let address = BusAddress(daemon.address) else { throw BusError.disconnected }
         let fake = try ScriptedBlueZ(address)
         try await fake.start()
-        let host = try BlueZ(address, settings: settings, time: LoopTime(loop: fake.loop))
+        let host = try BlueZ(address, settings: settings)
         let bench = ScriptedBench(daemon: daemon, fake: fake, host: host)
         let result: Result<R, any Error>
         do { result = .success(try await body(bench)) } catch { result = .failure(error) }

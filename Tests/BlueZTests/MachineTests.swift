@@ -1,5 +1,6 @@
 import BlueZ
 import DBus
+import Domain
 import Radio
 import Testing
 
@@ -86,6 +87,8 @@ import Testing
 }
 
 @Suite struct LadderTests {
+    private static let begin = Moment(nanoseconds: 0)
+
     @Test func `each rung is taken once until something is heard`() {
         var ladder = WatchdogLadder()
         #expect(ladder.silent(mayCyclePower: true) == .restartScan)
@@ -100,21 +103,47 @@ import Testing
     @Test func `a cap is learned from three failures in a row beside links`() {
         var cap = LinkCap(7)
         var learned = false
-        for _ in 0..<10 { learned = cap.failed(beside: 0) || learned }
-        for _ in 0..<2 { learned = cap.failed(beside: 3) || learned }
+        for module in ["a", "b", "c", "d"] {
+            learned = cap.failed(module, beside: 0, at: Self.begin) || learned
+        }
+        for module in ["a", "b"] {
+            learned = cap.failed(module, beside: 3, at: Self.begin) || learned
+        }
         cap.connected()
-        for _ in 0..<2 { learned = cap.failed(beside: 3) || learned }
+        for module in ["a", "b"] {
+            learned = cap.failed(module, beside: 3, at: Self.begin) || learned
+        }
         #expect(!learned)
-        learned = cap.failed(beside: 3)
-        #expect(learned)
-        #expect(cap.limit == 3 && cap.hasRoom(beside: 2) && !cap.hasRoom(beside: 3))
+        learned = cap.failed("c", beside: 3, at: Self.begin)
+        let room = (2...3).map { cap.hasRoom(beside: $0, at: Self.begin) }
+        #expect(learned && cap.limit == 3 && room == [true, false])
     }
 
-    @Test func `a cap that the adapter tells is believed, and never raised`() {
+    @Test func `a module that always breaks off teaches nothing about the adapter`() {
         var cap = LinkCap(7)
-        let learned = [cap.refused(beside: 4), cap.refused(beside: 5), cap.refused(beside: 0)]
+        var learned = false
+        for _ in 0..<50 { learned = cap.failed("a", beside: 2, at: Self.begin) || learned }
+        #expect(!learned && cap.limit == 7)
+    }
+
+    @Test func `a cap that the adapter tells is believed at once`() {
+        var cap = LinkCap(7)
+        let learned = [4, 5, 0].map { cap.refused(beside: $0, at: Self.begin) }
         #expect(learned == [true, false, false])
         #expect(cap.limit == 4)
+    }
+
+    @Test func `a learned cap rises again step by step, never beyond what is allowed`() {
+        var cap = LinkCap(5)
+        _ = cap.refused(beside: 3, at: Self.begin)
+        var now = Self.begin.advanced(by: LinkCap.memory - .nanoseconds(1))
+        var room = [cap.hasRoom(beside: 3, at: now)]
+        for _ in 0..<3 {
+            now = now.advanced(by: LinkCap.memory)
+            room += [cap.hasRoom(beside: 3, at: now), cap.hasRoom(beside: 4, at: now)]
+        }
+        #expect(room == [false, true, false, true, true, true, true])
+        #expect(cap.limit == 5)
     }
 }
 

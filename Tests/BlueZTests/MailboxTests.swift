@@ -19,7 +19,7 @@ import Testing
         within time: Duration
     ) async -> Result<Int, RadioError> {
         do throws(RadioError) {
-            return .success(try await mailbox.next(within: time))
+            return .success(try await mailbox.next(before: EventLoop.now.advanced(by: time)))
         } catch { return .failure(error) }
     }
 

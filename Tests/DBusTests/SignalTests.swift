@@ -104,6 +104,30 @@ import Threads
         }
     }
 
+    /// Who has a name is learned once for all, by whoever asks first.
+    @Test func `an observer that gives up at once leaves the name to the next one`() async throws {
+        try await withPair { service, client in
+            #expect(try await service.requestName(Sample.name))
+            let rule = SignalRule(from: Sample.name)
+            let error = await withTaskGroup(of: BusError?.self) { group in
+                group.cancelAll()
+                group.addTask {
+                    do throws(BusError) {
+                        _ = try await client.observe(rule) { _ in }
+                        return nil
+                    } catch { return error }
+                }
+                return await group.next() ?? nil
+            }
+            #expect(error == .cancelled)
+            let seen = Monitor(0)
+            _ = try await client.observe(rule) { _ in seen.withLock { $0 += 1 } }
+            try await service.emit(Self.moved)
+            try await fence(client, service)
+            #expect(seen.withLock { $0 } == 1)
+        }
+    }
+
     @Test func `a stream keeps what it can hold and says what it dropped`() async throws {
         try await withPair { service, client in
             let taken = try await client.withSignals(

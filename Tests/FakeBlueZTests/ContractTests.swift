@@ -75,7 +75,7 @@ struct FakeBench: ContractBench {
             world.add(ContractVisitor())
         }
         try await fake.start()
-        let host = try BlueZ(address, settings: ours, time: LoopTime(loop: fake.loop))
+        let host = try BlueZ(address, settings: ours)
         let bench = FakeBench(daemon: daemon, fake: fake, host: host)
         let result: Result<R, any Error>
         do { result = .success(try await body(bench)) } catch { result = .failure(error) }

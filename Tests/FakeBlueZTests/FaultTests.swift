@@ -2,6 +2,7 @@ import BlueZ
 import DBus
 import Domain
 import FakeBlueZ
+import Families
 import Foundation
 import Marked
 import Radio
@@ -75,7 +76,9 @@ import Testing
                 - {stale-services: true, lacks: "2556"}
             """
         let tree = MarkedNode.parse(Array(text.utf8), file: "depot.yaml", diagnostics)
-        let file = tree.flatMap { DepotFile.read($0, diagnostics) }
+        let file = tree.flatMap {
+            DepotFile.read($0, families: FamilyRegistry.simulated, diagnostics)
+        }
         let host = try #require(file).host
         #expect(host.strangers == 3)
         #expect(host.addressLifetime == .seconds(900))

@@ -1,6 +1,7 @@
 import DBus
 import Domain
 import FakeBlueZ
+import Families
 import Foundation
 import Marked
 import PrivateBus
@@ -35,7 +36,9 @@ import Testing
         let address = try #require(BusAddress(daemon.address))
         let diagnostics = Diagnostics()
         let tree = MarkedNode.parse(Array(Self.depot.utf8), file: "depot.yaml", diagnostics)
-        let file = try #require(tree.flatMap { DepotFile.read($0, diagnostics) })
+        let file = try #require(
+            tree.flatMap { DepotFile.read($0, families: FamilyRegistry.simulated, diagnostics) }
+        )
         let fake = try FakeBlueZ(address)
         try await fake.arrange { world in
             Result { try SimulatedDepot.populate(world, file, nil) }

@@ -2,6 +2,7 @@
 /* System calls that the Glibc module leaves out, each under its own name. */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -19,3 +20,11 @@ int window_columns(int descriptor);
 /* Nanoseconds of a clock of clock_gettime(2), 0 when there is no such clock: in one number, since
    which module owns the type of the two depends on what else is compiled. */
 int64_t clock_nanoseconds(int clock);
+
+/* Waits on a condition of CLOCK_MONOTONIC with its mutex held, until this reading of the clock in
+   nanoseconds at most; 0 when it was signalled. */
+int condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t until);
+
+/* What was written to a socket and not yet read at its other end, in bytes of the kernel's memory;
+   0 for nothing, -1 when the descriptor cannot say. */
+int unread_bytes(int descriptor);

@@ -1,0 +1,109 @@
+package import DBus
+
+/// What BlueZ means by an error, whatever it is called in which version.
+package enum BlueZRefusal: Hashable, Sendable {
+    /// The adapter is off.
+    case notReady
+    /// The same is under way: join it, or ask again soon.
+    case inProgress
+    /// The adapter cannot carry more links.
+    case tooManyLinks
+    /// Another program holds the characteristic, or we did a moment ago.
+    case acquired
+    /// There is no link.
+    case notConnected
+    case att(UInt8)
+    case alreadyExists
+    case notSupported
+    /// All advertising slots are taken, or it is not allowed.
+    case notPermitted
+    case objectGone
+    case serviceGone
+    case accessDenied
+    /// The other side has lost the keys of the bond.
+    case keyMissing
+    /// An attempt was ended before it came to something.
+    case canceled
+    case authentication(Authentication)
+    /// Anything else that was tried and did not work.
+    case failed
+
+    /// How a pairing ended without a bond.
+    package enum Authentication: Hashable, Sendable {
+        /// Refused, with a wrong passkey, or for any other reason.
+        case failed
+        /// Another pairing is under way at the adapter.
+        case rejected
+        /// The link was lost in the middle of it, or somebody ended it.
+        case canceled
+        case timedOut
+        /// The other side could not be connected to.
+        case noLink
+    }
+
+    package init(_ reply: ErrorReply) {
+        if reply.isServiceGone {
+            self = .serviceGone
+            return
+        }
+        if reply.isObjectGone {
+            self = .objectGone
+            return
+        }
+        if reply.isAccessDenied {
+            self = .accessDenied
+            return
+        }
+        let prefix = "org.bluez.Error."
+        guard reply.name.hasPrefix(prefix) else {
+            self = .failed
+            return
+        }
+        self = Self.meaning(of: reply.name.dropFirst(prefix.utf8.count), reply.message)
+    }
+
+    private static func meaning(of name: Substring, _ message: String) -> BlueZRefusal {
+        let words = message.lowercased()
+        switch name {
+        case "NotReady": return .notReady
+        case "InProgress": return .inProgress
+        case "AlreadyExists": return .alreadyExists
+        case "DoesNotExist": return .objectGone
+        case "NotConnected": return .notConnected
+        case "NotSupported": return .att(0x06)
+        case "NotAuthorized": return .att(0x08)
+        case "InvalidValueLength", "InvalidLength": return .att(0x0D)
+        case "InvalidOffset": return .att(0x07)
+        case "InvalidArguments":
+            if words.contains("length") { return .att(0x0D) }
+            return words.contains("offset") ? .att(0x07) : .failed
+        case "AuthenticationFailed": return .authentication(.failed)
+        case "AuthenticationRejected": return .authentication(.rejected)
+        case "AuthenticationCanceled": return .authentication(.canceled)
+        case "AuthenticationTimeout": return .authentication(.timedOut)
+        case "ConnectionAttemptFailed": return .authentication(.noLink)
+        case "NotPermitted":
+            if words.contains("acquired") { return .acquired }
+            if words.contains("not paired") { return .att(0x05) }
+            if words.contains("read not permitted") { return .att(0x02) }
+            return words.contains("write not permitted") ? .att(0x03) : .notPermitted
+        case "Failed":
+            if words.contains("already in progress") { return .inProgress }
+            if words.contains("concurrent-connection-limit") { return .tooManyLinks }
+            if words.contains("not connected") { return .notConnected }
+            if words.contains("key-missing") { return .keyMissing }
+            if words.contains("connection-cancel") { return .canceled }
+            if words.contains("adapter-not-powered") || words.contains("not powered") {
+                return .notReady
+            }
+            return code(in: words).map { .att($0) } ?? .failed
+        default: return .failed
+        }
+    }
+
+    /// The number in "Operation failed with ATT error: 0x08".
+    private static func code(in words: String) -> UInt8? {
+        guard words.contains("att error"), let mark = words.lastIndex(of: "x") else { return nil }
+        return UInt8(words[words.index(after: mark)...].prefix(2), radix: 16)
+    }
+}

@@ -1,0 +1,41 @@
+package import DBus
+package import Domain
+
+/// A characteristic as BlueZ shows it.
+package struct CharacteristicRecord: Equatable, Sendable {
+    package let path: ObjectPath
+    package var service: ObjectPath?
+    package var uuid: GATTUUID?
+    package var flags: CharacteristicFlags = []
+    package var mtu: Int?
+    /// Whether it can be written through a socket, which its property tells by being there.
+    package var hasWriteSocket = false
+    package var hasNotifySocket = false
+    private var isWriteAcquired = false
+    private var isNotifyAcquired = false
+    private var isNotifying = false
+
+    package init(path: ObjectPath) {
+        self.path = path
+        service = path.parent
+    }
+
+    /// Whether some program, ours included, listens to it or has a socket of it.
+    package var isInUse: Bool { isWriteAcquired || isNotifyAcquired || isNotifying }
+
+    package mutating func set(_ properties: [String: DBusValue]) {
+        if let value = properties["Service"]?.asPath { service = value }
+        if let value = properties["UUID"]?.asString { uuid = GATTUUID(value) }
+        if let value = properties["Flags"]?.asStrings { flags = CharacteristicFlags(names: value) }
+        if let value = properties["MTU"]?.asInt { mtu = value }
+        if let value = properties["Notifying"]?.asBool { isNotifying = value }
+        if let value = properties["WriteAcquired"]?.asBool {
+            hasWriteSocket = true
+            isWriteAcquired = value
+        }
+        if let value = properties["NotifyAcquired"]?.asBool {
+            hasNotifySocket = true
+            isNotifyAcquired = value
+        }
+    }
+}

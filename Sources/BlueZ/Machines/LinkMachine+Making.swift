@@ -1,0 +1,233 @@
+package import Domain
+import Radio
+
+/// From the wish for a link to its use.
+extension LinkMachine {
+    package mutating func begin(_ facts: LinkFacts, at now: Moment) -> [Action] {
+        if let fault = facts.hostFault { return giveUp(.radio(fault)) }
+        guard now < limit else { return giveUp(.radio(.timedOut)) }
+        return approach(facts, at: now)
+    }
+
+    /// Goes to the device from wherever it is.
+    private mutating func approach(_ facts: LinkFacts, at now: Moment) -> [Action] {
+        guard let device = facts.device else {
+            state = .hearing(until: soon(rules.hearing, after: now))
+            return [.hear]
+        }
+        path = device.path
+        guard device.isConnected else { return connect(device, at: now) }
+        guard isLeftBehind, !facts.isInUse else {
+            return [.note(.heldByAnother(adapter: adapter, address: address))]
+                + giveUp(.radio(.heldByAnother))
+        }
+        state = .clearing(until: now.advanced(by: rules.ending))
+        return [.note(.leftBehind(adapter: adapter, address: address)), .call(.disconnect)]
+    }
+
+    /// Pairing connects as well; some modules want it before anything of theirs is read.
+    private mutating func connect(_ device: DeviceRecord, at now: Moment) -> [Action] {
+        guard now < limit else { return giveUp(.radio(.timedOut)) }
+        if policy.pairing != .none, !device.isBonded {
+            state = .connecting(.pair, until: soon(rules.pairing, after: now))
+            return [.remember, .call(.pair)]
+        }
+        state = .connecting(.connect, until: soon(rules.connecting, after: now))
+        return [.remember, .call(.connect)]
+    }
+
+    /// The call under way has ended.
+    package mutating func answered(
+        _ call: Call,
+        _ refusal: BlueZRefusal?,
+        _ facts: LinkFacts,
+        at now: Moment
+    ) -> [Action] {
+        switch (state, call) {
+        case (.connecting(call, _), .connect): connectAnswered(refusal, facts, at: now)
+        case (.connecting(call, _), .pair): pairAnswered(refusal, facts, at: now)
+        case (.fencing, .fence): fenced(facts)
+        case (.ending, .disconnect): disconnectAnswered(facts)
+        case (.idle, _), (.hearing, _), (.clearing, _), (.connecting, _), (.awaiting, _),
+            (.resolving, _), (.fencing, _), (.measuring, _), (.reading, _), (.standing, _),
+            (.leaving, _), (.ending, _), (.over, _):
+            []
+        }
+    }
+
+    private mutating func connectAnswered(
+        _ refusal: BlueZRefusal?,
+        _ facts: LinkFacts,
+        at now: Moment
+    ) -> [Action] {
+        switch refusal {
+        case nil:
+            // An answer is no link: some versions say yes to an attempt that failed.
+            return expect(soon(rules.grace, after: now), facts, at: now)
+        case .inProgress, .alreadyExists:
+            // Somebody's attempt is under way: ours too, then.
+            isShared = true
+            return expect(limit, facts, at: now)
+        case .objectGone: return objectGone(facts, at: now)
+        case .keyMissing: return end(.keys, facts, at: now)
+        case .failed, .canceled:
+            return end(breaksOnKeys(facts) ? .keys : .radio(.connectFailed), facts, at: now)
+        case .notReady: return end(.radio(.adapterOff), facts, at: now)
+        case .serviceGone: return end(.radio(.serviceUnavailable), facts, at: now)
+        case .accessDenied: return end(.radio(.unauthorized), facts, at: now)
+        case .tooManyLinks: return end(.radio(.noFreeLink), facts, at: now)
+        case .acquired, .notConnected, .att, .notSupported, .notPermitted, .authentication:
+            return end(.radio(.connectFailed), facts, at: now)
+        }
+    }
+
+    private mutating func pairAnswered(
+        _ refusal: BlueZRefusal?,
+        _ facts: LinkFacts,
+        at now: Moment
+    ) -> [Action] {
+        switch refusal {
+        case nil: return expect(soon(rules.grace, after: now), facts, at: now)
+        case .alreadyExists:
+            // The bond is there, the link need not be.
+            state = .connecting(.connect, until: soon(rules.connecting, after: now))
+            return [.call(.connect)]
+        case .authentication(let what):
+            return end(.radio(bondError(what)), facts, at: now)
+        case .objectGone: return objectGone(facts, at: now)
+        case .notReady: return end(.radio(.adapterOff), facts, at: now)
+        case .serviceGone: return end(.radio(.serviceUnavailable), facts, at: now)
+        case .accessDenied: return end(.radio(.unauthorized), facts, at: now)
+        case .tooManyLinks: return end(.radio(.noFreeLink), facts, at: now)
+        case .inProgress, .acquired, .notConnected, .att, .notSupported, .notPermitted, .failed,
+            .canceled, .keyMissing:
+            return end(.radio(.connectFailed), facts, at: now)
+        }
+    }
+
+    private func bondError(_ what: BlueZRefusal.Authentication) -> RadioError {
+        switch what {
+        case .failed:
+            if case .passkey = policy.pairing { return .bond(.wrongPasskey) }
+            return .bond(.refused)
+        case .timedOut: return .bond(.timedOut)
+        // Another pairing is under way, or the link was lost in the middle of this one.
+        case .rejected, .canceled, .noLink: return .connectFailed
+        }
+    }
+
+    /// Whether a link that breaks off now speaks of a bond that the other side has lost.
+    private func breaksOnKeys(_ facts: LinkFacts) -> Bool {
+        facts.device?.isBonded == true && wasConnected
+    }
+
+    private mutating func objectGone(_ facts: LinkFacts, at now: Moment) -> [Action] {
+        guard case .connecting = state, !hasHeard else {
+            return end(.radio(.connectFailed), facts, at: now)
+        }
+        path = nil
+        state = .hearing(until: soon(rules.hearing, after: now))
+        return [.forget, .hear]
+    }
+
+    private mutating func expect(
+        _ until: Moment,
+        _ facts: LinkFacts,
+        at now: Moment
+    ) -> [Action] {
+        state = .awaiting(until: until)
+        return changed(facts, at: now)
+    }
+
+    /// The facts are other ones than before.
+    package mutating func changed(_ facts: LinkFacts, at now: Moment) -> [Action] {
+        if facts.isConnected { wasConnected = true }
+        switch state {
+        case .idle, .over: return []
+        case .hearing:
+            if let fault = facts.hostFault { return giveUp(.radio(fault)) }
+            guard facts.device != nil else { return [] }
+            hasHeard = true
+            return approach(facts, at: now)
+        case .clearing:
+            if let fault = facts.hostFault { return giveUp(.radio(fault)) }
+            guard let device = facts.device else { return approach(facts, at: now) }
+            return device.isConnected ? [] : connect(device, at: now)
+        case .connecting:
+            if let fault = facts.hostFault { return end(.radio(fault), facts, at: now) }
+            return facts.device == nil ? objectGone(facts, at: now) : []
+        case .awaiting:
+            if let fault = facts.hostFault { return end(.radio(fault), facts, at: now) }
+            guard facts.device != nil else { return end(.radio(.connectFailed), facts, at: now) }
+            guard facts.isConnected else { return [] }
+            state = .resolving(until: soon(rules.services, after: now))
+            return changed(facts, at: now)
+        case .resolving:
+            if let failure = loss(facts) { return end(failure, facts, at: now) }
+            guard facts.isResolved else { return [] }
+            state = .fencing
+            return [.call(.fence)]
+        case .fencing, .measuring, .reading:
+            return loss(facts).map { end($0, facts, at: now) } ?? []
+        case .standing, .leaving: return facts.isResolved ? [] : lost(facts, at: now)
+        case .ending: return endingChanged(facts)
+        }
+    }
+
+    /// Lost before it was of use: the attempt failed, there was no link to lose.
+    private func loss(_ facts: LinkFacts) -> Failure? {
+        if let fault = facts.hostFault { return .radio(fault) }
+        guard !facts.isConnected else { return nil }
+        return breaksOnKeys(facts) ? .keys : .radio(.connectFailed)
+    }
+
+    /// The daemon may say that all services are found before it tells of the last of them.
+    private mutating func fenced(_ facts: LinkFacts) -> [Action] {
+        guard facts.isResolved else { return [] }
+        state = .measuring
+        return [.measure]
+    }
+
+    /// What a socket says that one packet carries; nil when none is to be had.
+    package mutating func socketMeasured(_ length: Int?, at now: Moment) -> [Action] {
+        guard state == .measuring else { return [] }
+        guard let length else {
+            state = .reading(next: now, tries: 0)
+            return [.readMTU]
+        }
+        state = .standing
+        return [.stands(maximumLength: length)]
+    }
+
+    /// The property says 23 until the exchange is done; nil where there is none.
+    package mutating func propertyRead(_ mtu: Int?, at now: Moment) -> [Action] {
+        guard case .reading(_, let tries) = state else { return [] }
+        if mtu == 23, tries < 3 {
+            state = .reading(next: now.advanced(by: .milliseconds(200)), tries: tries + 1)
+            return []
+        }
+        state = .standing
+        // An attribute is never longer than 512.
+        return [.stands(maximumLength: min(min(max(mtu ?? 23, 23), 517) - 3, 512))]
+    }
+
+    package mutating func tick(_ facts: LinkFacts, at now: Moment) -> [Action] {
+        guard let deadline, deadline <= now else { return [] }
+        if case .reading = state, now < limit { return [.readMTU] }
+        if case .leaving(_, let until) = state, now < until { return [.look] }
+        let isLate: RadioError = now < limit ? .connectFailed : .timedOut
+        switch state {
+        case .standing, .over: return []
+        case .idle, .hearing: return giveUp(.radio(isLate))
+        case .leaving: return lost(facts, at: now)
+        case .clearing, .awaiting, .fencing, .measuring, .reading:
+            return end(.radio(isLate), facts, at: now)
+        case .connecting(.pair, _): return end(.radio(.bond(.timedOut)), facts, at: now)
+        case .connecting: return end(.radio(isLate), facts, at: now)
+        case .resolving:
+            // A time of the caller's that is over says nothing about the services.
+            return end(now < limit ? .services : .radio(.timedOut), facts, at: now)
+        case .ending: return finish(facts)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import DBus
+import Domain
+import Radio
+
+/// Links of ours that an earlier run has left: known by their addresses, and ended before anything
+/// is searched for.
+///
+/// Whoever is still connected does not advertise, and BlueZ shows it under another name meanwhile.
+extension BlueZ {
+    /// Whether a link of this process is about the device.
+    func isOurs(_ path: ObjectPath) -> Bool { links.values.contains { $0.isAbout(path) } }
+
+    /// Whether an earlier run made a link to the device, or was about to, and nobody has it now.
+    private func isLeftBehind(_ device: DeviceRecord) -> Bool {
+        settings.memory.links().contains(device.address) && !isOurs(device.path)
+            && !mirror.isInUse(device.path)
+    }
+
+    /// Ends what is left behind at an adapter, once.
+    func sweep(_ lane: AdapterLane, _ adapter: AdapterRecord) async throws(RadioError) {
+        guard lane.swept != generation else { return }
+        let before = generation
+        let left = mirror.devices.values.filter { $0.adapter == adapter.path && isLeftBehind($0) }
+            .sorted { $0.path < $1.path }
+        for device in left { end(device, on: lane.word) }
+        if !left.isEmpty { try await hearAll() }
+        do throws(RadioError) {
+            try await condition(within: .seconds(6)) {
+                let isGone =
+                    before != self.generation
+                    || left.allSatisfy { self.mirror.devices[$0.path]?.isConnected != true }
+                return isGone ? .success(()) : nil
+            }
+        } catch .timedOut {
+            // What does not go is met again when its module is looked for.
+        }
+        guard before == generation else { throw .serviceUnavailable }
+        lane.swept = before
+        // Of those that are not connected any more nothing is left.
+        let connected = Set(mirror.devices.values.filter(\.isConnected).map(\.address))
+        let ours = Set(links.values.map(\.machine.address))
+        for address in settings.memory.links().subtracting(connected).subtracting(ours).sorted() {
+            settings.memory.remove(address)
+        }
+    }
+
+    /// A connection that was being made when a run was killed may come up later.
+    func endIfLeftBehind(_ path: ObjectPath) {
+        guard let device = mirror.devices[path], device.isConnected, isLeftBehind(device),
+            let record = device.adapter.flatMap({ mirror.adapters[$0] }),
+            let lane = lanes.values.first(where: {
+                $0.swept == generation && record.isCalled($0.word)
+            })
+        else { return }
+        end(device, on: lane.word)
+    }
+
+    /// The call also ends an attempt that is under way.
+    private func end(_ device: DeviceRecord, on word: String) {
+        if device.isConnected {
+            settings.note(.leftBehind(adapter: word, address: device.address))
+        }
+        startCall(Self.disconnectCall(device.path))
+    }
+
+    static func disconnectCall(_ path: ObjectPath) -> MethodCall {
+        MethodCall(
+            "Disconnect",
+            of: BlueZName.device,
+            at: path,
+            on: BlueZName.service,
+            patience: .seconds(10)
+        )
+    }
+}

@@ -1,0 +1,313 @@
+import DBus
+import Domain
+import Radio
+
+/// Making and ending links: the machine's wishes, and who waits for them.
+extension BlueZ {
+    func connect(
+        _ peer: Peer,
+        on word: String,
+        _ policy: BondPolicy,
+        before deadline: Moment
+    ) async throws(RadioError) -> BlueZLink {
+        try await attach()
+        let adapter = try await adapter(word)
+        let lane = lane(word)
+        try await sweep(lane, adapter)
+        // A module has one link: the one before is over when somebody wants another.
+        for body in links.values where body.lane === lane && body.machine.address == peer.handle {
+            await disconnect(body)
+        }
+        let body = newBody(peer, lane, policy, before: deadline)
+        run(body, [])
+        drive(lane, lane.machine.wantsToConnect(body.ticket, at: now))
+        let ticket = body.ticket
+        return try await body.wanted.outcome { [weak self, loop] in
+            loop.perform { [weak self] in self?.assumeIsolated { $0.cancelled(ticket) } }
+        }
+    }
+
+    private func newBody(
+        _ peer: Peer,
+        _ lane: AdapterLane,
+        _ policy: BondPolicy,
+        before deadline: Moment
+    ) -> LinkBody {
+        let ticket = newID()
+        let machine = LinkMachine(
+            to: peer.handle,
+            on: lane.word,
+            policy,
+            isLeftBehind: settings.memory.links().contains(peer.handle),
+            before: deadline,
+            rules: settings.linkRules
+        )
+        let alarm = Deadline(on: loop) { [weak self] in
+            self?.assumeIsolated { $0.linkIsDue(ticket) }
+        }
+        let body = LinkBody(ticket, machine, on: lane, generation: generation, alarm: alarm)
+        links[ticket] = body
+        return body
+    }
+
+    // MARK: Events
+
+    func admit(_ ticket: UInt64) {
+        guard let body = links[ticket] else { return }
+        run(body, body.machine.begin(facts(of: body), at: now))
+    }
+
+    func refuse(_ ticket: UInt64, _ error: RadioError) {
+        guard let body = links[ticket] else { return }
+        run(body, body.machine.refused(error))
+    }
+
+    private func cancelled(_ ticket: UInt64) {
+        guard let body = links[ticket] else { return }
+        run(body, body.machine.cancelled(facts(of: body), at: now))
+    }
+
+    private func linkIsDue(_ ticket: UInt64) {
+        guard let body = links[ticket] else { return }
+        run(body, body.machine.tick(facts(of: body), at: now))
+        for id in body.requests.keys.sorted() {
+            guard let request = body.requests[id] else { continue }
+            tick(request, body)
+        }
+        body.alarm.set(links[ticket] == nil ? nil : body.deadline)
+    }
+
+    /// The facts may be other ones.
+    func examine(_ body: LinkBody) {
+        run(body, body.machine.changed(facts(of: body), at: now))
+    }
+
+    func signOfLoss(_ body: LinkBody) {
+        run(body, body.machine.signOfLoss(facts(of: body), at: now))
+    }
+
+    private func facts(of body: LinkBody) -> LinkFacts {
+        let adapter = mirror.adapter(called: body.lane.word)
+        let device: DeviceRecord? =
+            if let path = body.machine.path {
+                mirror.devices[path]
+            } else {
+                adapter.flatMap { mirror.device(body.machine.address, on: $0.path) }
+            }
+        return LinkFacts(
+            isSameGeneration: body.generation == generation,
+            adapter: adapter,
+            device: device,
+            isInUse: device.map { mirror.isInUse($0.path, besides: body.used) } ?? false
+        )
+    }
+
+    // MARK: Actions
+
+    func run(_ body: LinkBody, _ actions: [LinkMachine.Action]) {
+        for action in actions { perform(action, body) }
+        body.alarm.set(links[body.ticket] == nil ? nil : body.deadline)
+    }
+
+    private func perform(_ action: LinkMachine.Action, _ body: LinkBody) {
+        let lane = body.lane
+        switch action {
+        case .call(let call): perform(call, body)
+        case .hear: drive(lane, lane.machine.mustHear(body.ticket, at: now))
+        case .remember: settings.memory.add(body.machine.address)
+        case .forget: settings.memory.remove(body.machine.address)
+        case .measure: measure(body)
+        case .readMTU:
+            let known = body.table.values.compactMap { mirror.characteristic(at: $0.path)?.mtu }
+            run(body, body.machine.propertyRead(known.max(), at: now))
+        case .look:
+            let isDrained = body.isDrained
+            run(
+                body,
+                isDrained
+                    ? body.machine.drained(facts(of: body), at: now)
+                    : body.machine.notDrained(at: now)
+            )
+        case .stands(let length): stands(body, length)
+        case .void: void(body)
+        case .failed(let failure): failed(body, failure)
+        case .over: over(body)
+        case .note(let note): settings.note(note)
+        }
+    }
+
+    private func perform(_ call: LinkMachine.Call, _ body: LinkBody) {
+        guard let path = body.machine.path else { return }
+        let ticket = body.ticket
+        var order: MethodCall
+        switch call {
+        case .connect, .pair:
+            order = MethodCall(
+                call == .pair ? "Pair" : "Connect",
+                of: BlueZName.device,
+                at: path,
+                on: BlueZName.service
+            )
+            // Later than ours, which is followed by a call that ends the attempt.
+            let left = body.machine.deadline.map { now.duration(to: $0) } ?? .zero
+            order.patience = left + .seconds(5)
+        case .disconnect: order = Self.disconnectCall(path)
+        case .fence: order = Self.fence
+        }
+        startCall(order) { [weak self] result in
+            self?.assumeIsolated { $0.answered(ticket, call, Self.refusal(of: result)) }
+        }
+    }
+
+    private func answered(_ ticket: UInt64, _ call: LinkMachine.Call, _ refusal: BlueZRefusal?) {
+        guard let body = links[ticket] else { return }
+        run(body, body.machine.answered(call, refusal, facts(of: body), at: now))
+        runWatchers()
+    }
+
+    private func stands(_ body: LinkBody, _ length: Int) {
+        let face = BlueZLink(body, maximumLength: length, host: self)
+        body.face = face
+        body.hasStood = true
+        for (characteristic, record) in body.table {
+            if let socket = body.writers[record.path] { face.keep(socket, for: characteristic) }
+        }
+        body.lane.machine.linked(body.machine.address)
+        drive(body.lane, body.lane.machine.attemptEnded(body.ticket, at: now))
+        // Whoever wanted it may have given up in this very moment.
+        guard body.wanted.settle(.success(face)) else {
+            return run(body, body.machine.release(at: now))
+        }
+    }
+
+    private func failed(_ body: LinkBody, _ failure: LinkMachine.Failure) {
+        let lane = body.lane
+        let error: RadioError
+        switch failure {
+        case .radio(let reason): error = reason
+        case .services:
+            error = .connectFailed
+            if lane.machine.servicesMissed(body.machine.address), let path = body.machine.path {
+                settings.note(.forgottenAsUnresolved(address: body.machine.address))
+                removeDevice(path)
+            }
+        case .keys: error = keysMissed(body)
+        }
+        drive(lane, lane.machine.failed(body.machine.address, error, at: now))
+        body.wanted.settle(.failure(error))
+    }
+
+    /// Once may be chance; twice, the module has lost the bond.
+    private func keysMissed(_ body: LinkBody) -> RadioError {
+        guard body.lane.machine.keysMissed(body.machine.address) else { return .connectFailed }
+        guard body.machine.policy.mayRenew, let path = body.machine.path else {
+            return .bond(.lost)
+        }
+        settings.note(.bondRenewed(adapter: body.lane.word, address: body.machine.address))
+        removeDevice(path)
+        return .connectFailed
+    }
+
+    private func over(_ body: LinkBody) {
+        guard links.removeValue(forKey: body.ticket) != nil else { return }
+        let lane = body.lane
+        if body.hasStood { lane.machine.unlinked() }
+        drive(lane, lane.machine.attemptEnded(body.ticket, at: now))
+        body.wanted.settle(.failure(.cancelled))
+        for ender in body.enders { ender.settle(.success(())) }
+        body.enders = []
+        runWatchers()
+    }
+
+    /// Closes what belongs to a link.
+    func void(_ body: LinkBody) {
+        body.face?.markLost()
+        for request in body.requests.values.sorted(by: { $0.id < $1.id }) {
+            request.outcome.settle(.failure(.linkLost))
+        }
+        body.requests = [:]
+        body.lines = [:]
+        for socket in body.writers.values { socket.close() }
+        for (path, mailbox) in body.mailboxes {
+            guard let socket = body.readers[path] else {
+                mailbox.end(.linkLost)
+                continue
+            }
+            // What the module said last may still be in the socket.
+            socket.finish({ mailbox.add($0) }, { mailbox.end(.linkLost) })
+        }
+        body.writers = [:]
+        body.readers = [:]
+        body.mailboxes = [:]
+        body.signalled = []
+    }
+
+    // MARK: The end
+
+    func disconnect(_ link: BlueZLink) async {
+        guard let body = links[link.ticket] else { return }
+        await disconnect(body)
+    }
+
+    /// Ends a link of ours and waits until BlueZ says so.
+    func disconnect(_ body: LinkBody) async {
+        guard links[body.ticket] === body else { return }
+        for path in body.signalled.sorted() {
+            startCall(
+                MethodCall(
+                    "StopNotify",
+                    of: BlueZName.characteristic,
+                    at: path,
+                    on: BlueZName.service
+                )
+            )
+        }
+        body.signalled = []
+        let end = Once<Void>()
+        body.enders.append(end)
+        body.face?.markLost()
+        run(
+            body,
+            body.machine.isStanding
+                ? body.machine.release(at: now)
+                : body.machine.cancelled(facts(of: body), at: now)
+        )
+        // A task that is cancelled does not wait; the order is given all the same.
+        try? await end.outcome()
+    }
+
+    // MARK: Forgetting
+
+    /// Has BlueZ forget a device, and waits until its object is gone.
+    ///
+    /// One that is bonded stays: its keys would go with it. So does one that another program is
+    /// connected to.
+    func forget(_ peer: Peer, on word: String) async {
+        guard (try? await attach()) != nil, let adapter = mirror.adapter(called: word),
+            let device = mirror.device(peer.handle, on: adapter.path), !device.isBonded
+        else { return }
+        for body in links.values where body.isAbout(device.path) { await disconnect(body) }
+        // bluetoothd 5.82 dies when a device is removed before the end of its sockets is seen to.
+        try? await hearAll()
+        guard let left = mirror.devices[device.path], !left.isConnected else { return }
+        let before = generation
+        removeDevice(device.path)
+        try? await condition(within: .seconds(5)) {
+            before != self.generation || self.mirror.devices[device.path] == nil
+                ? .success(()) : nil
+        }
+    }
+
+    private func removeDevice(_ path: ObjectPath) {
+        guard let adapter = mirror.devices[path]?.adapter else { return }
+        startCall(
+            MethodCall(
+                "RemoveDevice",
+                of: BlueZName.adapter,
+                at: adapter,
+                on: BlueZName.service,
+                [.objectPath(path)]
+            )
+        )
+    }
+}

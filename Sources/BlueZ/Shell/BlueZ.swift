@@ -1,0 +1,170 @@
+package import DBus
+import Domain
+import Radio
+package import Threads
+
+/// The host's Bluetooth, by way of the BlueZ daemon: one for the whole process.
+///
+/// A shell: it feeds what the bus tells into values (`ObjectMirror`, `AdapterMachine`,
+/// `LinkMachine`, `RequestMachine`, `StationMachine`, `GuestBook`) and does what they say, all on
+/// the thread of the bus. Packets of links go over sockets that another thread reads. Deadlines are
+/// moments of `EventLoop.now`.
+package actor BlueZ {
+    package nonisolated let loop: EventLoop
+    nonisolated let packets: EventLoop
+    nonisolated let settings: BlueZSettings
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        loop.asUnownedSerialExecutor()
+    }
+    /// What tasks prefer that exchange packets: they run on the thread that reads them.
+    package nonisolated var packetExecutor: any TaskExecutor { packets }
+
+    let bus: Bus
+    /// The connection in use; nil before the first and after a loss.
+    var connection: Connection?
+    /// Who has the name `org.bluez`.
+    var owner: String?
+    /// Counts owners and connections: what belongs to an earlier one is lost.
+    var generation = 0
+    /// Whether the mirror holds the host's tree.
+    var isLoaded = false
+    /// Why it does not, when the tree was asked for in vain.
+    var loadError: RadioError?
+    var attachTurn = Turn()
+    var mirror = ObjectMirror()
+
+    var lanes: [String: AdapterLane] = [:]
+    var links: [UInt64: LinkBody] = [:]
+    var stations: [UInt64: Station] = [:]
+    var services: [UInt64: Service] = [:]
+
+    private var watchers: [UInt64: () -> Bool] = [:]
+    private var lastID: UInt64 = 0
+
+    /// How much of the host's tree is held here: it must not grow from link to link.
+    package var objectCount: Int { mirror.objectCount }
+
+    /// Opens nothing yet: the bus is connected to when the radio is first needed.
+    package init(
+        _ address: BusAddress,
+        settings: BlueZSettings = BlueZSettings()
+    ) throws(ThreadError) {
+        loop = try EventLoop.start(name: "bus")
+        do throws(ThreadError) {
+            packets = try EventLoop.start(name: "packets")
+        } catch {
+            loop.stop()
+            throw error
+        }
+        self.settings = settings
+        bus = Bus(address, on: loop)
+    }
+
+    /// Ends links, scans and services, and the threads.
+    ///
+    /// Nothing may be asked afterwards.
+    package nonisolated func close() async {
+        await shutDown()
+        packets.stop()
+        loop.stop()
+    }
+
+    private func shutDown() async {
+        for body in links.values { void(body) }
+        // bluetoothd 5.82 dies when a client's end and that of its sockets come as one: it is left
+        // the time to see to the sockets.
+        if isLoaded { try? await hearAll() }
+        generationEnded()
+        await bus.close()
+        connection = nil
+    }
+
+    nonisolated var now: Moment { EventLoop.now }
+
+    func newID() -> UInt64 {
+        lastID += 1
+        return lastID
+    }
+
+    // MARK: Calling BlueZ
+
+    /// Calls without holding up the task: seen through also when that is cancelled.
+    func startCall(
+        _ call: MethodCall,
+        completion: @escaping @Sendable (Result<[DBusValue], BusError>) -> Void = { _ in }
+    ) {
+        guard let connection else { return completion(.failure(.disconnected)) }
+        // Both live on the loop's thread.
+        connection.assumeIsolated { $0.start(call, completion: completion) }
+    }
+
+    static func refusal(of result: Result<[DBusValue], BusError>) -> BlueZRefusal? {
+        switch result {
+        case .success: nil
+        case .failure(.refused(let reply)): BlueZRefusal(reply)
+        case .failure(.disconnected), .failure(.unreachable): .serviceGone
+        case .failure(.timedOut), .failure(.cancelled), .failure(.malformed),
+            .failure(.unsendable):
+            .failed
+        }
+    }
+
+    static func radioError(_ error: BusError) -> RadioError {
+        switch error {
+        case .cancelled: .cancelled
+        case .timedOut: .timedOut
+        case .refused(let reply): reply.isAccessDenied ? .unauthorized : .serviceUnavailable
+        case .unreachable, .disconnected, .malformed, .unsendable: .serviceUnavailable
+        }
+    }
+
+    // MARK: Waiting for facts
+
+    /// Waits until `check` has something to say; asked again after every change.
+    func condition<T: Sendable>(
+        within time: Duration,
+        _ check: @escaping () -> Result<T, RadioError>?
+    ) async throws(RadioError) -> T {
+        if let outcome = check() { return try outcome.get() }
+        let once = Once<T>()
+        let id = newID()
+        watchers[id] = {
+            guard let outcome = check() else { return false }
+            once.settle(outcome)
+            return true
+        }
+        defer { watchers[id] = nil }
+        return try await once.outcome(before: now.advanced(by: time), on: loop)
+    }
+
+    func runWatchers() {
+        guard !watchers.isEmpty else { return }
+        for id in watchers.keys.sorted() {
+            if watchers[id]?() == true { watchers[id] = nil }
+        }
+    }
+}
+
+/// Lets one in at a time, in the order in which they came.
+struct Turn {
+    private var isTaken = false
+    private var queue: [Once<Void>] = []
+
+    mutating func take() -> Once<Void>? {
+        guard isTaken else {
+            isTaken = true
+            return nil
+        }
+        let place = Once<Void>()
+        queue.append(place)
+        return place
+    }
+
+    mutating func leave() {
+        while !queue.isEmpty {
+            // Those who gave up meanwhile are passed over.
+            if queue.removeFirst().settle(.success(())) { return }
+        }
+        isTaken = false
+    }
+}

@@ -1,0 +1,131 @@
+import DBus
+package import Domain
+
+/// Services that are served from an adapter, as BlueZ is to find them.
+package struct ServedTable: Equatable, Sendable {
+    /// How a characteristic is served.
+    package struct Attribute: Equatable, Sendable {
+        package var flags: CharacteristicFlags
+        /// Handed out as sockets: what is notified, and what is written.
+        package var notifiesBySocket = true
+        package var isWrittenBySocket = false
+
+        package init(_ flags: CharacteristicFlags) { self.flags = flags }
+    }
+
+    package var attributes: [Characteristic: Attribute]
+
+    package init(_ attributes: [Characteristic: Attribute]) { self.attributes = attributes }
+
+    package init(_ flags: [Characteristic: CharacteristicFlags]) {
+        attributes = flags.mapValues { Attribute($0) }
+    }
+
+    /// One object on the bus: a service, or a characteristic of one.
+    struct Object: Sendable {
+        let path: ObjectPath
+        let description: InterfaceDescription
+        let properties: [String: DBusValue]
+        /// Nil for a service.
+        let characteristic: Characteristic?
+    }
+
+    /// Services and characteristics in the order of their UUIDs, so that handles come out alike.
+    func objects(under root: ObjectPath) -> [Object] {
+        var objects: [Object] = []
+        for (index, service) in Set(attributes.keys.map(\.service)).sorted().enumerated() {
+            guard let path = root.appending("service\(index)") else { continue }
+            objects.append(
+                Object(
+                    path: path,
+                    description: InterfaceDescription(BlueZName.gattService),
+                    properties: [
+                        "UUID": .string(service.description), "Primary": .boolean(true),
+                    ],
+                    characteristic: nil
+                )
+            )
+            let members = attributes.filter { $0.key.service == service }
+                .sorted { $0.key.uuid < $1.key.uuid }
+            for (index, (characteristic, attribute)) in members.enumerated() {
+                guard let own = path.appending("char\(index)") else { continue }
+                objects.append(
+                    Object(
+                        path: own,
+                        description: .served,
+                        properties: Self.properties(of: characteristic, attribute, in: path),
+                        characteristic: characteristic
+                    )
+                )
+            }
+        }
+        return objects
+    }
+
+    private static func properties(
+        of characteristic: Characteristic,
+        _ attribute: Attribute,
+        in service: ObjectPath
+    ) -> [String: DBusValue] {
+        var properties: [String: DBusValue] = [
+            "UUID": .string(characteristic.uuid.description),
+            "Service": .objectPath(service),
+            "Flags": .strings(attribute.flags.names),
+        ]
+        // BlueZ asks for sockets where these are there.
+        if attribute.notifiesBySocket, !attribute.flags.isDisjoint(with: [.notify, .indicate]) {
+            properties["NotifyAcquired"] = .boolean(false)
+        }
+        if attribute.isWrittenBySocket { properties["WriteAcquired"] = .boolean(false) }
+        return properties
+    }
+}
+
+extension CharacteristicFlags {
+    private static let words: [(CharacteristicFlags, String)] = [
+        (.read, "read"), (.write, "write"), (.writeWithoutResponse, "write-without-response"),
+        (.notify, "notify"), (.indicate, "indicate"),
+    ]
+
+    /// As BlueZ calls them.
+    var names: [String] { Self.words.filter { contains($0.0) }.map(\.1) }
+
+    init(names: [String]) {
+        self = Self.words.reduce(into: []) { flags, word in
+            if names.contains(word.1) { flags.insert(word.0) }
+        }
+    }
+}
+
+extension InterfaceDescription {
+    /// A characteristic of ours, as BlueZ calls it.
+    static let served = InterfaceDescription(
+        BlueZName.characteristic,
+        methods: [
+            Method(
+                "ReadValue",
+                takes: [Argument("options", .properties)],
+                gives: [Argument("value", .bytes)]
+            ),
+            Method(
+                "WriteValue",
+                takes: [Argument("value", .bytes), Argument("options", .properties)]
+            ),
+            Method(
+                "AcquireWrite",
+                takes: [Argument("options", .properties)],
+                gives: [Argument("socket", .descriptor), Argument("mtu", .uint16)]
+            ),
+            Method(
+                "AcquireNotify",
+                takes: [Argument("options", .properties)],
+                gives: [Argument("socket", .descriptor), Argument("mtu", .uint16)]
+            ),
+            Method("StartNotify"), Method("StopNotify"), Method("Confirm"),
+        ]
+    )
+    static let advertised = InterfaceDescription(
+        BlueZName.advertisement,
+        methods: [Method("Release")]
+    )
+}

@@ -1,0 +1,58 @@
+import DBus
+import Domain
+import Radio
+
+/// One service of ours for centrals, one at a time; touched by the actor `BlueZ` only.
+final class Service {
+    let description: ServiceDescription
+    let word: String
+    let generation: Int
+    /// Its place on the adapter; set right after it was opened.
+    var station: UInt64 = 0
+    var book: GuestBook
+    let alarm: Deadline
+    var visits: [GuestBook.Visit: VisitBody] = [:]
+    /// Sockets for writing, by the central's object: they may come before the subscription.
+    var writers: [ObjectPath: (socket: PacketSocket, mailbox: Mailbox<[UInt8]>)] = [:]
+    /// Nothing comes of it any more.
+    var isEnded = false
+    /// Why it could not be registered or advertised.
+    var refusal: BlueZRefusal?
+    var isRegistered = false
+
+    init(
+        _ description: ServiceDescription,
+        _ word: String,
+        generation: Int,
+        alarm: Deadline
+    ) {
+        self.description = description
+        self.word = word
+        self.generation = generation
+        book = GuestBook(word)
+        self.alarm = alarm
+    }
+
+    var notify: Characteristic { Characteristic(description.notify, of: description.uuid) }
+    var write: Characteristic { Characteristic(description.write, of: description.uuid) }
+
+    var table: ServedTable {
+        var writing = ServedTable.Attribute([.write, .writeWithoutResponse])
+        writing.isWrittenBySocket = true
+        return ServedTable([notify: ServedTable.Attribute([.notify]), write: writing])
+    }
+}
+
+/// One visit of a central that has subscribed; touched by the actor `BlueZ` only.
+final class VisitBody {
+    let device: ObjectPath
+    let socket: PacketSocket
+    var mailbox: Mailbox<[UInt8]>
+    weak var face: BlueZCentralLink?
+
+    init(device: ObjectPath, socket: PacketSocket, mailbox: Mailbox<[UInt8]>) {
+        self.device = device
+        self.socket = socket
+        self.mailbox = mailbox
+    }
+}

@@ -1,0 +1,54 @@
+import DBus
+import Domain
+import Radio
+import Threads
+
+/// A place for one outcome: the first one counts, and one task waits for it.
+final class Once<Value: Sendable>: Sendable {
+    private struct State: Sendable {
+        var outcome: Result<Value, RadioError>?
+        var waiter: CheckedContinuation<Result<Value, RadioError>, Never>?
+    }
+
+    private let state = Monitor(State())
+
+    /// False when there was an outcome already.
+    @discardableResult
+    func settle(_ outcome: Result<Value, RadioError>) -> Bool {
+        let (counts, waiter) = state.withLock { state in
+            let isFirst = state.outcome == nil
+            if isFirst { state.outcome = outcome }
+            defer { state.waiter = nil }
+            return (isFirst, state.waiter)
+        }
+        waiter?.resume(returning: outcome)
+        return counts
+    }
+
+    /// Waits for the outcome, which is `cancelled` with the task; `whenCancelled` is told first.
+    func outcome(
+        whenCancelled: @escaping @Sendable () -> Void = {}
+    ) async throws(RadioError) -> Value {
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let known = state.withLock { state in
+                    if state.outcome == nil { state.waiter = continuation }
+                    return state.outcome
+                }
+                if let known { continuation.resume(returning: known) }
+            }
+        } onCancel: {
+            whenCancelled()
+            settle(.failure(.cancelled))
+        }
+        return try outcome.get()
+    }
+
+    /// The same, and `timedOut` at a moment of the loop's clock.
+    func outcome(before moment: Moment, on loop: EventLoop) async throws(RadioError) -> Value {
+        let deadline = Deadline(on: loop) { [weak self] in self?.settle(.failure(.timedOut)) }
+        deadline.set(moment)
+        defer { deadline.set(nil) }
+        return try await outcome()
+    }
+}

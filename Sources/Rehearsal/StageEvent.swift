@@ -1,0 +1,90 @@
+import BlueZ
+import DBus
+import Domain
+import Radio
+import Simulation
+
+/// What happens between a simulated module and the adapter that stands for it, in its order.
+enum StageEvent: Sendable {
+    case station(StationEvent)
+    /// The module looks different from now on.
+    case face(ModuleFace)
+}
+
+/// What a module shows to whoever has not connected to it.
+struct ModuleFace: Sendable, Equatable {
+    /// Nil while it is silent.
+    let broadcast: Broadcast?
+    let table: [Characteristic: CharacteristicFlags]
+}
+
+/// One request of a central, to be answered by the simulated module.
+struct HostRequest: Sendable {
+    enum Kind: Sendable {
+        case read(offset: Int)
+        case write([UInt8])
+        /// Without response.
+        case command([UInt8])
+        case subscribe
+    }
+
+    let kind: Kind
+    let characteristic: Characteristic
+    /// What was agreed on for the link; 23 when it is not told.
+    let mtu: Int
+    let call: IncomingCall
+
+    init?(_ call: IncomingCall, on characteristic: Characteristic) {
+        let options = call.arguments.last?.asProperties ?? [:]
+        let offset = options["offset"]?.asInt ?? 0
+        switch call.member {
+        case "ReadValue": kind = .read(offset: offset)
+        case "WriteValue":
+            guard offset == 0, let bytes = call.arguments.first?.asBytes else { return nil }
+            kind = options["type"]?.asString == "command" ? .command(bytes) : .write(bytes)
+        case "AcquireNotify": kind = .subscribe
+        default: return nil
+        }
+        self.characteristic = characteristic
+        self.call = call
+        mtu = min(517, max(23, options["mtu"]?.asInt ?? 23))
+    }
+}
+
+extension HostRequest {
+    /// Ends a request that the module does not hear any more: its link ends, and real BlueZ must
+    /// not be left without a word until then.
+    ///
+    /// A write was acknowledged by the module's stack; bluetoothd 5.82 dies when it is answered, or
+    /// given up, after the end of its link. An error would be taken for the module's own.
+    func endUnheard() {
+        switch kind {
+        case .write, .command: call.reply()
+        case .read, .subscribe: call.fail(ErrorReply(.linkLost))
+        }
+    }
+}
+
+extension ErrorReply {
+    /// As BlueZ wants to hear it, so that the central gets the error of the protocol.
+    init(_ error: RadioError) {
+        let name =
+            switch error {
+            case .att(.insufficientAuthorization): "NotAuthorized"
+            case .att(.invalidLength), .tooLong: "InvalidValueLength"
+            case .att(.readNotPermitted), .att(.writeNotPermitted): "NotPermitted"
+            case .att(.procedureInProgress): "InProgress"
+            case .att(.improperlyConfigured): "ImproperlyConfigured"
+            case .missingCharacteristic, .missingService: "NotSupported"
+            case .att, .adapterOff, .adapterMissing, .serviceUnavailable, .unauthorized,
+                .noFreeLink, .heldByAnother, .bond, .connectFailed, .linkLost, .timedOut,
+                .cancelled:
+                "Failed"
+            }
+        var text = error.description
+        if case .att(let code) = error, (0x80...0x9F).contains(code.rawValue) {
+            text = "0x" + String(code.rawValue, radix: 16)
+        }
+        self.init("org.bluez.Error." + name, text)
+    }
+}
