@@ -106,11 +106,15 @@ let package = Package(
                 "Journal", "Reports",
             ]
         ),
+        adapter(
+            "Operations",
+            ["Commands", "Domain", "Images", "Manifest", "Reports", "Trust", "Wire"]
+        ),
         .executableTarget(
             name: "yardmaster",
             dependencies: [
                 "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Protocols",
-                "Families", "Simulation", "Images", "Marked",
+                "Families", "Simulation", "Images", "Marked", "Operations",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "Trust",
                 "DBus", "BlueZ", "FakeBlueZ", "Rehearsal", "CLinux",
             ],
@@ -146,6 +150,12 @@ let package = Package(
             name: "Workbench",
             dependencies: [],
             path: "Tests/Workbench",
+            swiftSettings: common
+        ),
+        .target(
+            name: "Signers",
+            dependencies: ["COpenSSL", "Digests", "Domain", "Trust", "Wire"],
+            path: "Tests/Signers",
             swiftSettings: common
         ),
         .target(
@@ -207,7 +217,7 @@ let package = Package(
             "ShimTests",
             ["CCurl", "CDBus", "COpenSSL", "CSQLite", "CYAML", "CZlib"]
         ),
-        tests("ProgramTests", ["PrivateBus", "SetLights", "yardmaster"]),
+        tests("ProgramTests", ["PrivateBus", "SetLights", "Signers", "Workbench", "yardmaster"]),
         tests("WireTests", ["Domain", "Wire"]),
         tests(
             "SimulationTests",

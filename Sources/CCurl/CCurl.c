@@ -104,6 +104,14 @@ CURLcode curl_easy_info_long(CURL *easy, CURLINFO info, long *value) {
     return lib.curl_easy_getinfo(easy, info, value);
 }
 
+CURLcode curl_easy_info_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
+    return lib.curl_easy_getinfo(easy, info, value);
+}
+
+CURLcode curl_easy_info_text(CURL *easy, CURLINFO info, const char **value) {
+    return lib.curl_easy_getinfo(easy, info, value);
+}
+
 CURLcode curl_easy_info_pointer(CURL *easy, void **value) {
     return lib.curl_easy_getinfo(easy, CURLINFO_PRIVATE, value);
 }

@@ -9,6 +9,7 @@ struct CurlFault {
     /// The status of the proxy's answer to our wish for a tunnel, 0 without one.
     let proxyStatus: Int
     let wasRedirected: Bool
+    let elapsed: Duration
     let hasAnswered: Bool
     /// Whether a byte of the body came.
     let hasBegun: Bool
@@ -28,8 +29,9 @@ struct CurlFault {
         case CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2,
             CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING:
             return .cut(text)
-        case CURLE_OPERATION_TIMEDOUT: return .tooSlow(text)
-        case CURLE_TOO_MANY_REDIRECTS: return .tooManyRedirects(request.redirects)
+        case CURLE_OPERATION_TIMEDOUT:
+            guard hasAnswered, elapsed < request.deadline else { return .tooSlow(text) }
+            return .tooSlow(request.settings.rateRule)
         case CURLE_FILESIZE_EXCEEDED: return .badAnswer("it is too long")
         case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT,
             CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,

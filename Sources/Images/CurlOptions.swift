@@ -12,7 +12,7 @@ struct CurlOptions {
 
     /// What is asked for.
     mutating func request(_ request: ExchangeRequest) {
-        set(CURLOPT_URL, request.address.text)
+        address(request.address)
         set(CURLOPT_USERAGENT, "yardmaster")
         // Names are encoded by whoever made the address; nobody takes them apart again.
         set(CURLOPT_PATH_AS_IS, 1)
@@ -28,13 +28,20 @@ struct CurlOptions {
         if let validator = request.validator { headers(["If-Range: \(validator)"]) }
     }
 
+    /// Where it goes now: the one thing that a redirect changes, besides the time that is left.
+    mutating func address(_ address: WebAddress) {
+        set(CURLOPT_URL, address.text)
+        set(CURLOPT_PROTOCOLS_STR, address.scheme.rawValue)
+    }
+
+    mutating func deadline(_ deadline: Duration) {
+        set(CURLOPT_TIMEOUT_MS, Self.milliseconds(deadline))
+    }
+
     /// Where it may lead, and to whom.
     mutating func safety(_ request: ExchangeRequest) {
-        let schemes = request.address.scheme == .http ? "http,https" : "https"
-        set(CURLOPT_PROTOCOLS_STR, schemes)
-        set(CURLOPT_REDIR_PROTOCOLS_STR, schemes)
-        set(CURLOPT_FOLLOWLOCATION, request.redirects > 0 ? 1 : 0)
-        set(CURLOPT_MAXREDIRS, request.redirects)
+        // The library would follow from https back to http where it was http at first.
+        set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_UNRESTRICTED_AUTH, 0)
         set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         set(CURLOPT_SSL_VERIFYPEER, 1)
@@ -60,8 +67,9 @@ struct CurlOptions {
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(settings.connectTimeout))
         set(CURLOPT_LOW_SPEED_LIMIT, settings.leastSpeed)
+        // Silence is noticed there, a drip here (`RateWatch`).
         set(CURLOPT_LOW_SPEED_TIME, max(1, Int(settings.slowness.components.seconds)))
-        set(CURLOPT_TIMEOUT_MS, Self.milliseconds(request.deadline))
+        deadline(request.deadline)
     }
 
     private static func milliseconds(_ duration: Duration) -> Int {

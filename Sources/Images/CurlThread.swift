@@ -64,6 +64,7 @@ final class CurlThread {
         var code = CURLE_OK
         while let easy = curl_multi_ended(multi, &code) {
             guard let transfer = CurlTransfer.of(easy) else { continue }
+            if transfer.follows(code, in: multi) { continue }
             active[transfer.id] = nil
             exchanges[transfer.id] = nil
             transfer.end(transfer.result(of: code), in: multi)

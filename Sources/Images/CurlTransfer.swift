@@ -11,7 +11,9 @@ final class CurlTransfer {
     private var list: UnsafeMutablePointer<curl_slist>?
     private var head = ResponseHead()
     private var hasBegun = false
-    private var wasRedirected = false
+    private var redirects: Redirects
+    /// What the transfers of this one took that ended in a redirect.
+    private var spent = Duration.zero
     /// Our own reason for ending it, which libcurl only knows as a failed write.
     private var verdict: DownloadError?
     private let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -26,6 +28,7 @@ final class CurlTransfer {
         self.request = request
         self.taker = taker
         self.continuation = continuation
+        redirects = Redirects(from: request.address, limit: request.redirects)
         words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
 
@@ -71,6 +74,36 @@ final class CurlTransfer {
         return nil
     }
 
+    /// Whether the answer was a redirect that is followed: then it is under way again.
+    func follows(_ code: CURLcode, in multi: UnsafeMutableRawPointer) -> Bool {
+        guard code == CURLE_OK, verdict == nil, !hasBegun, let easy,
+            redirects.follows(status: head.status)
+        else { return false }
+        var place: UnsafePointer<CChar>?
+        curl_easy_info_text(easy, CURLINFO_REDIRECT_URL, &place)
+        guard let text = place.map({ String(cString: $0) }) else { return false }
+        do throws(DownloadError) {
+            var options = CurlOptions(easy)
+            options.address(try redirects.next(text))
+            spent += elapsed
+            options.deadline(request.deadline - spent)
+            guard options.refusal == nil else { throw .badAnswer("it redirects to no address") }
+        } catch {
+            verdict = error
+            return false
+        }
+        head = ResponseHead()
+        curl_multi_remove(multi, easy)
+        return curl_multi_add(multi, easy) == CURLM_OK
+    }
+
+    /// How long the latest of its transfers took.
+    private var elapsed: Duration {
+        var microseconds: curl_off_t = 0
+        if let easy { curl_easy_info_offset(easy, CURLINFO_TOTAL_TIME_T, &microseconds) }
+        return .microseconds(max(0, Int64(microseconds)))
+    }
+
     func goOn() {
         if let easy { _ = curl_easy_go_on(easy) }
     }
@@ -100,7 +133,8 @@ final class CurlTransfer {
                     words: String(cString: words),
                     request: request,
                     proxyStatus: proxyStatus,
-                    wasRedirected: wasRedirected,
+                    wasRedirected: redirects.count > 0,
+                    elapsed: spent + elapsed,
                     hasAnswered: head.status != 0,
                     hasBegun: hasBegun
                 ).meaning
@@ -119,7 +153,6 @@ final class CurlTransfer {
     private func takeHeader(_ line: UnsafeRawBufferPointer) -> Int {
         // What comes behind the body says nothing about it any more.
         guard !hasBegun else { return line.count }
-        if (300...399).contains(head.status) { wasRedirected = true }
         head.take([UInt8](line))
         if let fault = head.fault {
             verdict = .badAnswer(fault)
@@ -129,6 +162,13 @@ final class CurlTransfer {
     }
 
     private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if !hasBegun, redirects.follows(status: head.status), head.hasLocation {
+            guard redirects.skip(bytes.count) else {
+                verdict = .badAnswer("a redirect with a body without end")
+                return 0
+            }
+            return bytes.count
+        }
         if !hasBegun, let error = startBody() {
             verdict = error
             return 0

@@ -130,6 +130,7 @@ extension ImageFetcher {
         var hasBegunAnew = false
         while true {
             let before = fetch.part.count
+            let began = time.now
             let result = await transfer(fetch, from: address, until: end)
             switch result {
             case .success:
@@ -140,7 +141,8 @@ extension ImageFetcher {
                 if before == 0 || hasBegunAnew { throw error }
                 hasBegunAnew = true
             case .failure(.download(let error)):
-                if fetch.part.count > before { backoff.reset() }
+                let spent = began.duration(to: time.now)
+                if settings.isProgress(fetch.part.count - before, in: spent) { backoff.reset() }
                 if before > 0, error.isAboutTheRest, !hasBegunAnew {
                     fetch.forget()
                     hasBegunAnew = true
@@ -176,7 +178,12 @@ extension ImageFetcher {
         let note =
             fetch.part.count > 0
             ? PartNote.read(from: store.notePath(of: fetch.request.digest)) : nil
-        let taker = PieceTaker(exchange, fetch.expectation(from: fetch.part.count))
+        let taker = PieceTaker(
+            exchange,
+            fetch.expectation(from: fetch.part.count),
+            settings,
+            time
+        )
         let request = ExchangeRequest(
             address: address,
             from: fetch.part.count,

@@ -69,6 +69,7 @@ package struct ImageInventory: Sendable {
             folders.insert(store.folder(of: entry.digest))
         }
         try removeNotes(&folders)
+        try ImageReferences(store).removeDrafts()
         for folder in folders.sorted() {
             do throws(FileFault) { try store.files.syncFolder(folder) } catch {
                 throw .writing(folder, error.code)

@@ -1,5 +1,6 @@
 package import Domain
 import Glibc
+import Synchronization
 
 /// Which images a rollout needs, kept beside the store so that cleaning up spares them.
 ///
@@ -7,6 +8,10 @@ import Glibc
 /// so that there is no moment in which one that is needed could be taken for litter.
 package struct ImageReferences: Sendable {
     private static let sizeLimit = 16 << 20
+    private static let draftEnding = ".new"
+    private static let drafts = Atomic(0)
+
+    private static func next() -> Int { drafts.add(1, ordering: .relaxed).newValue }
 
     private let store: StoreFolder
 
@@ -21,11 +26,12 @@ package struct ImageReferences: Sendable {
         let path = path(of: rollout)
         if let old = try? Self.contents(of: path), old == Array(lines.utf8) { return }
         try store.make([store.root, store.references])
-        let draft = path + ".new"
+        // Others may write the same list at this moment.
+        let draft = "\(path)-\(getpid())-\(Self.next())\(Self.draftEnding)"
         do throws(FileFault) {
             let file = try store.files.open(
                 draft,
-                flags: O_WRONLY | O_CREAT | O_TRUNC,
+                flags: O_WRONLY | O_CREAT | O_EXCL,
                 mode: 0o600
             )
             defer { close(file) }
@@ -39,7 +45,21 @@ package struct ImageReferences: Sendable {
             try result.get()
             try store.files.rename(draft, to: path)
             try store.files.syncFolder(store.references)
-        } catch { throw .writing(path, error.code) }
+        } catch {
+            try? store.files.remove(draft)
+            throw .writing(path, error.code)
+        }
+    }
+
+    /// Removes what processes that ended left of lists; only while nobody uses the store.
+    func removeDrafts() throws(ImageError) {
+        for name in try FolderListing.names(in: store.references)
+        where name.hasSuffix(Self.draftEnding) {
+            let path = store.references + "/" + name
+            do throws(FileFault) { try store.files.remove(path) } catch {
+                throw .writing(path, error.code)
+            }
+        }
     }
 
     /// Forgets what a rollout needs; false when nothing was known of it.

@@ -44,27 +44,42 @@ final class Part {
     ) throws(ImageError) -> Int32? {
         let path = store.partPath(of: digest)
         while true {
-            let descriptor: Int32
-            do throws(FileFault) {
-                descriptor = try store.files.open(path, flags: O_RDWR | O_CREAT, mode: 0o600)
-            } catch { throw .writing(path, error.code) }
-            while flock(descriptor, LOCK_EX | flags) != 0 {
-                let code = errno
-                if code == EINTR { continue }
+            switch try PartFile.open(path, in: store) {
+            case .toWrite(let descriptor):
+                guard try hold(descriptor, path, flags) else { return nil }
+                if isNamed(descriptor, path) { return descriptor }
                 close(descriptor)
-                guard code == EWOULDBLOCK else { throw .writing(path, code) }
-                return nil
+            case .sealed(let descriptor):
+                // Whoever sealed it may be about to give it its name: the lock tells.
+                guard try hold(descriptor, path, flags) else { return nil }
+                if isNamed(descriptor, path) { _ = fchmod(descriptor, PartFile.mode) }
+                close(descriptor)
             }
-            // The lock is on the file, not on its name: whoever had it may have renamed or
-            // removed it since we opened it.
-            var (held, named) = (stat(), stat())
-            if fstat(descriptor, &held) == 0, lstat(path, &named) == 0,
-                held.st_ino == named.st_ino, held.st_dev == named.st_dev
-            {
-                return descriptor
-            }
-            close(descriptor)
         }
+    }
+
+    /// False, and the file closed, while another process has the lock.
+    private static func hold(
+        _ descriptor: Int32,
+        _ path: String,
+        _ flags: Int32
+    ) throws(ImageError) -> Bool {
+        while flock(descriptor, LOCK_EX | flags) != 0 {
+            let code = errno
+            if code == EINTR { continue }
+            close(descriptor)
+            guard code == EWOULDBLOCK else { throw .writing(path, code) }
+            return false
+        }
+        return true
+    }
+
+    /// The lock is on the file, not on its name: whoever had it may have renamed or removed it
+    /// since we opened it.
+    private static func isNamed(_ descriptor: Int32, _ path: String) -> Bool {
+        var (held, named) = (stat(), stat())
+        return fstat(descriptor, &held) == 0 && lstat(path, &named) == 0
+            && held.st_ino == named.st_ino && held.st_dev == named.st_dev
     }
 
     deinit {

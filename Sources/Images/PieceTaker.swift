@@ -22,14 +22,26 @@ final class PieceTaker: ResponseTaker {
     private let isWaiting = Atomic(false)
     /// Whether bytes wait in the chunk that is being filled.
     private let hasRest = Atomic(false)
-    // Both belong to the loop's thread.
+    // All of these belong to the loop's thread.
     private nonisolated(unsafe) var chunk = Chunk()
     // As above.
     private nonisolated(unsafe) var count = 0
+    // As above.
+    private nonisolated(unsafe) var watch: RateWatch
+    private let settings: FetchSettings
+    private let time: any Timekeeper
 
-    init(_ exchange: Exchange, _ expectation: Expectation) {
+    init(
+        _ exchange: Exchange,
+        _ expectation: Expectation,
+        _ settings: FetchSettings,
+        _ time: any Timekeeper
+    ) {
         self.exchange = exchange
         self.expectation = expectation
+        self.settings = settings
+        self.time = time
+        watch = RateWatch(settings)
         (pieces, sender) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
     }
 
@@ -44,7 +56,13 @@ final class PieceTaker: ResponseTaker {
     }
 
     func take(_ bytes: UnsafeRawBufferPointer) -> Taking {
-        guard hasRoom() else { return .later }
+        guard hasRoom() else {
+            watch.pause()
+            return .later
+        }
+        guard watch.take(bytes.count, at: time.now) else {
+            return .refused(.tooSlow(settings.rateRule))
+        }
         let (end, overflow) = count.addingReportingOverflow(bytes.count)
         guard !overflow, end <= expectation.limit.bytes else {
             return .refused(.tooLong(limit: expectation.limit))

@@ -37,6 +37,8 @@ package struct ResponseHead: Sendable, Equatable {
     package private(set) var retryAfter: Wait?
     package private(set) var contentType: String?
     package private(set) var contentCoding: String?
+    /// Whether it names another place.
+    package private(set) var hasLocation = false
     /// What contradicts itself, nil when nothing does.
     package private(set) var fault: String?
     private var size = 0
@@ -91,6 +93,7 @@ package struct ResponseHead: Sendable, Equatable {
             }
         case "content-type": contentType = text
         case "content-encoding": contentCoding = text
+        case "location": hasLocation = !value.isEmpty
         default: return
         }
     }

@@ -53,3 +53,12 @@ package struct StoredImage: Sendable, Equatable {
         return StoredImage(name: request.name, digest: request.digest, size: size, path: path)
     }
 }
+
+extension StoreFolder {
+    /// The image as far as it is here and right: every byte of it is read.
+    ///
+    /// Throws when it is here and not what the request wants.
+    package func image(_ request: ImageRequest) throws(ImageError) -> StoredImage? {
+        try StoredImage.verified(request, at: path(of: request.digest))
+    }
+}

@@ -1,3 +1,5 @@
+import Domain
+
 /// An `https:` address, or an `http:` one where somebody allowed that.
 ///
 /// A name, a password or a token may stand in it: only `text` has them, and what is shown has not.
@@ -10,8 +12,8 @@ package struct WebAddress: Sendable, Hashable {
     /// As it goes to the library: may hold secrets.
     let text: String
 
-    /// Nil for another scheme, for `http:` unless it is allowed, without a host, beyond 2,048
-    /// bytes, and with anything but printable ASCII.
+    /// Nil for another scheme, for `http:` unless it is allowed, without a host, with what is no
+    /// port, beyond 2,048 bytes, and with anything but printable ASCII.
     package init?(_ text: String, allowsHTTP: Bool = false) {
         guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             return nil
@@ -24,7 +26,7 @@ package struct WebAddress: Sendable, Hashable {
             return nil
         }
         self.text = text
-        guard let first = host.utf8.first, first != 0x3A else { return nil }
+        guard (try? WebAuthority(host)) != nil else { return nil }
     }
 
     /// A further document below this address, which should end in `/`.

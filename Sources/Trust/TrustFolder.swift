@@ -122,6 +122,19 @@ package final class TrustFolder: TrustFiles {
         }
     }
 
+    /// The same across two folders of one file system.
+    func rename(
+        _ name: String,
+        to other: String,
+        in target: TrustFolder
+    ) throws(StorageError) {
+        try checked(name, .rename)
+        try checked(other, .rename)
+        guard renameat(folder, name, target.folder, other) == 0 else {
+            throw StorageError(.rename, other, code: errno)
+        }
+    }
+
     package func remove(_ name: String) throws(StorageError) {
         try checked(name, .remove)
         guard unlinkat(folder, name, 0) == 0 || errno == ENOENT else {

@@ -48,7 +48,7 @@ struct BundleCreateCommand {
             tellsLocalFiles: true
         )
         guard let images = try await room.bringAll() else { return room.tellCut() }
-        _ = try await TrustDesk.judge(images, of: plan, state: state)
+        _ = try await TrustDesk.verdicts(images, of: plan, state: state)
         for (name, bytes) in try await recorded(plan, images) { parts.add(name, bytes) }
         for image in images {
             let stored = image.stored
@@ -72,14 +72,14 @@ struct BundleCreateCommand {
         _ plan: FrozenPlan,
         _ images: [FetchedImage]
     ) async throws(CommandError) -> [(name: String, bytes: [UInt8])] {
-        let fetching = try DocumentFetching(state: state)
+        let fetching = try DocumentFetching(state: state, plan.fetch)
         let supply = RecordingSupply(
             network: NetworkSupply(state: state, downloads: fetching.downloads)
         )
         let desk = TrustDesk(plan: plan, supply: supply, now: RealTime().wallTime)
         let result: Result<Void, CommandError>
         do throws(CommandError) {
-            _ = try await desk.judge { (image) throws(CommandError) in
+            _ = try await desk.verdicts { (image) throws(CommandError) in
                 do throws(ImageError) {
                     return try images.first { $0.planned.name == image.name }?.stored.bytes() ?? []
                 } catch { throw CommandError(.trust, error.description) }
@@ -162,7 +162,7 @@ struct BundleVerifyCommand {
             supply: BundleSupply(bundle: bundle, state: state, keeps: target != nil),
             now: RealTime().wallTime
         )
-        let verdicts = try await desk.judge { (image) throws(CommandError) in
+        let verdicts = try await desk.verdicts { (image) throws(CommandError) in
             try Self.bytes(of: image, in: bundle)
         }
         if let target { try await unpack(bundle, plan, into: target) }

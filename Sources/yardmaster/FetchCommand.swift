@@ -1,9 +1,6 @@
 import Commands
-import Domain
-import Images
 import Journal
-import Manifest
-import Reports
+import Operations
 import Wire
 
 /// `fetch`: the images of a manifest into the store, and nothing to any vehicle.
@@ -11,7 +8,21 @@ struct FetchCommand {
     let options: FetchOptions
     let context: Context
 
-    func run() async throws(CommandError) -> ExitCode {
+    /// Whatever happens, the last line says how it ended.
+    func run() async -> ExitCode {
+        var summary = FetchSummary()
+        do throws(CommandError) {
+            let code = try await fetch(&summary)
+            tell(summary, code)
+            return code
+        } catch {
+            context.console.note(error.text)
+            tell(summary, error.exitCode, error)
+            return error.exitCode
+        }
+    }
+
+    private func fetch(_ summary: inout FetchSummary) async throws(CommandError) -> ExitCode {
         let plan = try Inputs.plan(options.manifest, context, options.common)
         let directory: StateDirectory
         do throws(StateDirectoryError) {
@@ -24,49 +35,29 @@ struct FetchCommand {
             common: options.common,
             tellsLocalFiles: true
         )
-        guard let images = try await room.bringAll() else { return room.tellCut() }
-        _ = try await TrustDesk.judge(images, of: plan, state: directory.path)
-        if options.common.wantsJSON {
-            context.console.result(document(plan, images).text + "\n")
-        } else if !options.common.isQuiet {
-            context.console.result(text(images))
+        let outcome = try await room.bring()
+        summary = outcome.summary
+        guard !outcome.wasCut else {
+            room.noteCut()
+            return FetchRoom.cutCode
+        }
+        if let refusal = outcome.refusal { throw refusal }
+        do throws(TrustRefusal) {
+            _ = try await TrustDesk.judge(outcome.images, of: plan, state: directory.path)
+        } catch {
+            if let image = error.image { summary.refuse(image) }
+            throw error.error
         }
         return .done
     }
 
-    private func text(_ images: [FetchedImage]) -> String {
-        let rows = images.map { image in
-            [
-                image.planned.name, image.isNew ? "fetched" : "in the store",
-                image.stored.size.description, image.planned.digest.description,
-            ]
+    private func tell(_ summary: FetchSummary, _ code: ExitCode, _ error: CommandError? = nil) {
+        if options.common.wantsJSON {
+            context.console.result(summary.document(code, error).text + "\n")
+        } else if !options.common.isQuiet {
+            context.console.result(summary.text(code))
+        } else if code != .done {
+            context.console.result(summary.lastLine(code))
         }
-        let new = images.count(where: \.isNew)
-        return
-            (Columns.table([["image", "state", "size", "sha256"]] + rows) + [
-                "fetched=\(new) present=\(images.count - new) failed=0 exit=0"
-            ]).joined(separator: "\n") + "\n"
-    }
-
-    private func document(_ plan: FrozenPlan, _ images: [FetchedImage]) -> JSONValue {
-        .object([
-            "schema": 1,
-            "rollout": .string(plan.name),
-            "images": .array(
-                images.map { image in
-                    .object([
-                        "name": .string(image.planned.name),
-                        "sha256": .string(image.planned.digest.description),
-                        "size": .integer(Int64(image.stored.size.bytes)),
-                        "path": .string(image.stored.path),
-                        "state": .string(image.isNew ? "fetched" : "present"),
-                    ])
-                }
-            ),
-            "exit": .object([
-                "code": .integer(Int64(ExitCode.done.rawValue)),
-                "reason": .string(ExitCode.done.sentence),
-            ]),
-        ])
     }
 }

@@ -3,6 +3,7 @@ import Domain
 import Glibc
 import Images
 import Manifest
+import Operations
 import Rollout
 import Threads
 import Wire
@@ -34,6 +35,14 @@ struct FetchRoom: Sendable {
     ///
     /// Nil when a signal cut it short: what arrived is kept.
     func bringAll() async throws(CommandError) -> [FetchedImage]? {
+        let outcome = try await bring()
+        guard !outcome.wasCut else { return nil }
+        if let refusal = outcome.refusal { throw refusal }
+        return outcome.images
+    }
+
+    /// What became of each image, in the order of the plan.
+    func bring() async throws(CommandError) -> FetchOutcome {
         let folder = StoreFolder(stateDirectory: state)
         let lock = try lockedStore(folder)
         let executor: ThreadExecutor
@@ -54,19 +63,22 @@ struct FetchRoom: Sendable {
         await fetcher.stop()
         executor.stop()
         lock.release()
-        let wasCut = results.contains {
-            if case .failure(let failure) = $0 { failure.error == .cancelled } else { false }
-        }
-        guard !wasCut else { return nil }
-        return try Self.summary(results, of: plan.images.count)
+        return FetchOutcome(plan: plan, results: results)
+    }
+
+    /// What a signal that cut it short ends the program with.
+    static var cutCode: ExitCode { Signals.received == SIGINT ? .interrupted : .terminated }
+
+    func noteCut() {
+        context.console.note(
+            "yardmaster: the images are not all here; what arrived is kept for the next time\n"
+        )
     }
 
     /// Tells that a signal cut it short.
     func tellCut() -> ExitCode {
-        let code = Signals.received == SIGINT ? ExitCode.interrupted : .terminated
-        context.console.note(
-            "yardmaster: the images are not all here; what arrived is kept for the next time\n"
-        )
+        let code = Self.cutCode
+        noteCut()
         if common.wantsJSON {
             let exit = JSONValue.object([
                 "code": .integer(Int64(code.rawValue)), "reason": .string(code.sentence),
@@ -90,20 +102,7 @@ struct FetchRoom: Sendable {
         )
     }
 
-    private var settings: FetchSettings {
-        var settings = FetchSettings()
-        let policy = plan.fetch
-        settings.connections = policy.connections
-        settings.attempts = policy.attempts
-        settings.authorities = policy.authorities?.path
-        settings.certificate = policy.certificate?.path
-        settings.key = policy.key?.path
-        settings.proxy = policy.proxy.flatMap { WebAddress($0, allowsHTTP: true) }
-        if !policy.withoutProxy.isEmpty {
-            settings.withoutProxy = policy.withoutProxy.joined(separator: ",")
-        }
-        return settings
-    }
+    private var settings: FetchSettings { FetchSettings(plan.fetch) }
 
     /// A few images at a time, with the screen kept up to date and an ear for INT and TERM.
     private func bring(
@@ -180,22 +179,6 @@ struct FetchRoom: Sendable {
             }
             return .success(FetchedImage(planned: image, stored: stored, isNew: wasNew.isSet))
         } catch { return .failure(FetchFailure(image, error)) }
-    }
-
-    private static func summary(
-        _ results: [Result<FetchedImage, FetchFailure>],
-        of total: Int
-    ) throws(CommandError) -> [FetchedImage] {
-        var images: [FetchedImage] = []
-        var failures: [FetchFailure] = []
-        for result in results {
-            switch result {
-            case .success(let image): images.append(image)
-            case .failure(let failure): failures.append(failure)
-            }
-        }
-        if let error = FetchFailure.refusal(failures, of: total) { throw error }
-        return images
     }
 }
 

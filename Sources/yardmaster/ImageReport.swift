@@ -1,5 +1,6 @@
 import Domain
 import Images
+import Protocols
 import Wire
 
 /// What there is to tell of an image file, for people and for programs.

@@ -4,9 +4,9 @@ import Domain
 import Images
 import Journal
 import Manifest
+import Protocols
 import Rollout
 import Sessions
-import Wire
 
 /// Checks the images of a plan, which are in the store, before any radio is used.
 struct ImageRoom {

@@ -52,7 +52,7 @@ struct NetworkSupply: TrustSupply {
     }
 
     func documents(of repository: PlannedRepository) -> AnyDocuments {
-        AnyDocuments(source: WebDocuments(repository.metadata.address, downloads))
+        AnyDocuments(source: WebDocuments(repository.metadata, downloads))
     }
 
     func key(_ file: FileReference) throws(TrustError) -> [UInt8] {
@@ -68,15 +68,5 @@ struct NetworkSupply: TrustSupply {
             limit: MinisignSignature.longest,
             downloads
         )
-    }
-}
-
-extension Manifest.ImageSource {
-    /// What stands for it where addresses are put together.
-    var address: String {
-        switch self {
-        case .https(let url), .http(let url): url
-        case .file(let file): "file:" + file.path
-        }
     }
 }

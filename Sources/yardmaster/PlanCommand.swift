@@ -5,6 +5,7 @@ import Images
 import Journal
 import Manifest
 import Marked
+import Operations
 import Reports
 import Rollout
 import Simulation
@@ -46,7 +47,7 @@ struct PlanCommand {
         for image in plan.images {
             lines.append("image \(image.name): version \(image.version), from \(image.source)")
             for mirror in image.mirrors { lines.append("  or from \(mirror)") }
-            lines.append(isStored(image) ? "  in the store" : "  not in the store, to be fetched")
+            lines.append("  " + presence(of: image, in: plan).words)
             lines.append("  SHA-256 \(image.digest)")
             lines.append("  trusted by \(image.trust.words)")
             lines.append("  for \(image.fits.words)")
@@ -131,10 +132,15 @@ struct PlanCommand {
         return lines
     }
 
-    /// Whether the store has it by its name; a run verifies it once more.
-    private func isStored(_ image: PlannedImage) -> Bool {
-        let path = StoreFolder(stateDirectory: options.state).path(of: image.digest)
-        return access(path, F_OK) == 0
+    private func presence(
+        of image: PlannedImage,
+        in plan: FrozenPlan
+    ) -> ImagePresence {
+        ImagePresence(
+            of: image,
+            under: plan.trust,
+            in: StoreFolder(stateDirectory: options.state)
+        )
     }
 
     private static func times(_ count: Int) -> String {
@@ -184,7 +190,7 @@ struct PlanCommand {
                         "source": .string(image.source.description),
                         "sha256": .string(image.digest.description),
                         "trust": .string(image.trust.level),
-                        "stored": .bool(isStored(image)),
+                        "stored": .bool(presence(of: image, in: plan) == .usable),
                     ])
                 }
             ),

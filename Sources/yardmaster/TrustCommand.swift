@@ -94,23 +94,37 @@ struct TrustCommand {
 
     // MARK: refresh and download
 
-    private func updater(
+    /// The folder of what is trusted, held, and where new documents come from.
+    private func documents(
         _ downloads: any Downloads
-    ) throws(CommandError) -> Updater<TrustFolder, WebDocuments> {
+    ) throws(CommandError) -> (TrustFolder, WebDocuments) {
         let directory = try value("metadata-dir")
         let source = WebDocuments(try value("metadata-url"), downloads)
         do throws(TrustError) {
-            return try Updater(
-                files: try TrustFolder.held(directory),
-                source: source,
-                now: RealTime().wallTime
-            )
+            return (try TrustFolder.held(directory), source)
         } catch { throw refusal(error) }
     }
 
+    private static func storage<R>(
+        _ body: () throws(StorageError) -> R
+    ) throws(TrustError) -> R {
+        do throws(StorageError) { return try body() } catch { throw .storage(error) }
+    }
+
+    private static func delivery(
+        to directory: String,
+        drafts: TrustFolder
+    ) throws(TrustError) -> DeliveryFolder {
+        let target = try TrustFolder.shared(directory)
+        return try storage { () throws(StorageError) in
+            try DeliveryFolder(target, drafts: drafts)
+        }
+    }
+
     private func refresh(_ downloads: any Downloads) async throws(CommandError) {
-        var updater = try updater(downloads)
+        let (held, source) = try documents(downloads)
         do throws(TrustError) {
+            var updater = try Updater(files: held, source: source, now: RealTime().wallTime)
             try await updater.refresh()
         } catch { throw refusal(error) }
         say("the repository's documents are verified and up to date")
@@ -123,21 +137,26 @@ struct TrustCommand {
         }
         let directory = try value("target-dir")
         let source = WebDocuments(try value("target-base-url"), downloads)
-        var updater = try updater(downloads)
+        let (held, metadata) = try documents(downloads)
         do throws(TrustError) {
+            var updater = try Updater(files: held, source: metadata, now: RealTime().wallTime)
             try await updater.refresh()
-            let store = TrustStore(try TrustFolder.shared(directory))
+            let files = try Self.delivery(to: directory, drafts: held)
             for name in names {
                 guard let path = TargetPath(name) else { throw .badTargetPath(name) }
                 let file = try await updater.find(path)
                 try file.checkIsCheckable(path)
-                let present = try store.read(path.fileName, limit: file.length)
+                let present = try Self.storage { () throws(StorageError) in
+                    try files.read(path.fileName, limit: file.length)
+                }
                 if let present, (try? file.check(present, path)) != nil {
                     say("\(path): \(directory)/\(path.fileName), there already")
                     continue
                 }
                 let bytes = try await updater.fetch(file, path, from: source)
-                try store.replace(path.fileName, with: bytes)
+                try Self.storage { () throws(StorageError) in
+                    try files.deliver(path.fileName, bytes)
+                }
                 say("\(path): \(directory)/\(path.fileName), \(bytes.count) bytes")
             }
         } catch { throw refusal(error) }

@@ -10,15 +10,18 @@ extension TrustDesk where Supply == NetworkSupply {
         _ images: [FetchedImage],
         of plan: FrozenPlan,
         state: String
-    ) async throws(CommandError) -> [TrustVerdict] {
-        let fetching = try DocumentFetching(state: state)
+    ) async throws(TrustRefusal) -> [TrustVerdict] {
+        let fetching: DocumentFetching
+        do throws(CommandError) {
+            fetching = try DocumentFetching(state: state, plan.fetch)
+        } catch { throw TrustRefusal(image: nil, error: error) }
         let desk = TrustDesk(
             plan: plan,
             supply: NetworkSupply(state: state, downloads: fetching.downloads),
             now: RealTime().wallTime
         )
-        let result: Result<[TrustVerdict], CommandError>
-        do throws(CommandError) {
+        let result: Result<[TrustVerdict], TrustRefusal>
+        do throws(TrustRefusal) {
             let verdicts = try await desk.judge { (image) throws(CommandError) in
                 guard let fetched = images.first(where: { $0.planned.name == image.name }) else {
                     throw CommandError(.internal, "the image \(image.name) was not fetched")
@@ -31,5 +34,16 @@ extension TrustDesk where Supply == NetworkSupply {
         } catch { result = .failure(error) }
         await fetching.stop()
         return try result.get()
+    }
+
+    /// The same for commands that only want to know why not.
+    static func verdicts(
+        _ images: [FetchedImage],
+        of plan: FrozenPlan,
+        state: String
+    ) async throws(CommandError) -> [TrustVerdict] {
+        do throws(TrustRefusal) {
+            return try await judge(images, of: plan, state: state)
+        } catch { throw error.error }
     }
 }

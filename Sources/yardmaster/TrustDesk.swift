@@ -3,6 +3,13 @@ import Domain
 import Manifest
 import Trust
 
+/// Why the images of a plan may not be used, and which of them it was that is refused.
+struct TrustRefusal: Error {
+    /// Nil when it is not about one image.
+    let image: String?
+    let error: CommandError
+}
+
 /// Judges the images of a plan: who stands behind each, and whether it may be used for that.
 ///
 /// Nothing is noted as trusted before all of them are.
@@ -15,44 +22,63 @@ struct TrustDesk<Supply: TrustSupply> {
     /// The bytes of each image are those that its digest pins; `bytes` gives them.
     func judge(
         _ bytes: (PlannedImage) throws(CommandError) -> [UInt8]
+    ) async throws(TrustRefusal) -> [TrustVerdict] {
+        var verdicts: [TrustVerdict] = []
+        var accounts: [Account] = []
+        for image in plan.images {
+            do throws(CommandError) {
+                verdicts.append(try await judge(image, bytes, &accounts))
+            } catch { throw TrustRefusal(image: image.name, error: error) }
+        }
+        do throws(CommandError) {
+            for account in accounts { try account.close() }
+        } catch { throw TrustRefusal(image: nil, error: error) }
+        return verdicts
+    }
+
+    /// The same for commands that only want to know why not.
+    func verdicts(
+        _ bytes: (PlannedImage) throws(CommandError) -> [UInt8]
     ) async throws(CommandError) -> [TrustVerdict] {
+        do throws(TrustRefusal) {
+            return try await judge(bytes)
+        } catch { throw error.error }
+    }
+
+    private func judge(
+        _ image: PlannedImage,
+        _ bytes: (PlannedImage) throws(CommandError) -> [UInt8],
+        _ accounts: inout [Account]
+    ) async throws(CommandError) -> TrustVerdict {
         let lists = ReleaseLists(
             allowed: Set(plan.trust.allowed),
             denied: Set(plan.trust.denied)
         )
-        var verdicts: [TrustVerdict] = []
-        var accounts: [Account] = []
-        for image in plan.images {
-            do throws(PolicyRefusal) {
-                try lists.check(image.digest)
-            } catch { throw Self.refusal(image, error) }
-            switch image.trust {
-            case .digest:
-                verdicts.append(
-                    TrustVerdict(
-                        image: image.name,
-                        trust: image.trust,
-                        statement: .silent,
-                        isFromBefore: false
-                    )
-                )
-            case .signature(let key, let source):
-                let account = try account(nil, &accounts)
-                let statement = try await signed(image, key, source, try bytes(image))
-                try check(image, statement, ReleaseLists(), &accounts[account], grace: .zero)
-                verdicts.append(verdict(image, statement, accounts[account]))
-            case .repository(let name, let target):
-                guard let repository = plan.trust.repositories.first(where: { $0.name == name })
-                else { throw CommandError(.internal, "the repository \(name) is not planned") }
-                let account = try await opened(repository, &accounts)
-                let (statement, own) = try await listed(image, target, &accounts[account])
-                let grace = accounts[account].updater?.allowedGrace ?? .zero
-                try check(image, statement, own, &accounts[account], grace: grace)
-                verdicts.append(verdict(image, statement, accounts[account]))
-            }
+        do throws(PolicyRefusal) {
+            try lists.check(image.digest)
+        } catch { throw Self.refusal(image, error) }
+        switch image.trust {
+        case .digest:
+            return TrustVerdict(
+                image: image.name,
+                trust: image.trust,
+                statement: .silent,
+                isFromBefore: false
+            )
+        case .signature(let key, let source):
+            let account = try account(nil, &accounts)
+            let statement = try await signed(image, key, source, try bytes(image))
+            try check(image, statement, ReleaseLists(), &accounts[account], grace: .zero)
+            return verdict(image, statement, accounts[account])
+        case .repository(let name, let target):
+            guard let repository = plan.trust.repositories.first(where: { $0.name == name })
+            else { throw CommandError(.internal, "the repository \(name) is not planned") }
+            let account = try await opened(repository, &accounts)
+            let (statement, own) = try await listed(image, target, &accounts[account])
+            let grace = accounts[account].updater?.allowedGrace ?? .zero
+            try check(image, statement, own, &accounts[account], grace: grace)
+            return verdict(image, statement, accounts[account])
         }
-        for account in accounts { try account.close() }
-        return verdicts
     }
 
     /// What is known of a repository, or of all single keys together.

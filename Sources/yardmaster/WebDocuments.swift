@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Images
 import Manifest
+import Operations
 import Threads
 import Trust
 
@@ -9,13 +10,39 @@ import Trust
 struct WebDocuments: MetadataSource {
     private static let patience = Duration.seconds(60)
 
-    private let downloads: any Downloads
-    private let base: String
+    /// Where the documents are, ending in `/`.
+    private enum Base {
+        case web(String)
+        case folder(String)
+        case nowhere(String)
+    }
 
-    /// `base` is an address of http, https or file; a `/` at its end may be left out.
-    init(_ base: String, _ downloads: any Downloads) {
-        self.base = base.hasSuffix("/") ? base : base + "/"
+    private let downloads: any Downloads
+    private let base: Base
+
+    /// `url` is an address of http, https or file; a `/` at its end may be left out.
+    init(_ url: String, _ downloads: any Downloads) {
         self.downloads = downloads
+        guard url.hasPrefix("file:") else {
+            base = .web(url.hasSuffix("/") ? url : url + "/")
+            return
+        }
+        let trimmed = url.hasSuffix("/") ? String(url.dropLast()) : url
+        let source = try? Manifest.ImageSource(trimmed, relativeTo: "")
+        guard case .file(let file)? = source else {
+            base = .nowhere(url)
+            return
+        }
+        base = .folder(file.path + "/")
+    }
+
+    init(_ source: Manifest.ImageSource, _ downloads: any Downloads) {
+        self.downloads = downloads
+        switch source {
+        case .https(let url), .http(let url):
+            base = .web(url.hasSuffix("/") ? url : url + "/")
+        case .file(let file): base = .folder(file.path + "/")
+        }
     }
 
     func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
@@ -54,15 +81,17 @@ struct WebDocuments: MetadataSource {
     }
 
     private func origin(_ path: String) throws(SourceError) -> Origin {
-        if base.hasPrefix("file:") {
-            let folder = base.hasPrefix("file://") ? base.dropFirst(7) : base.dropFirst(5)
-            return .file(folder + Self.fileName(path))
+        switch base {
+        case .folder(let folder): return .file(folder + Self.fileName(path))
+        case .web(let url):
+            // Whoever serves the bytes is not believed: encryption adds nothing to their truth.
+            guard let address = WebAddress(url + path, allowsHTTP: true) else {
+                throw .unreachable("'\(url)' is no address of http, https or file")
+            }
+            return .web(address)
+        case .nowhere(let url):
+            throw .unreachable("'\(url)' is no address of http, https or file")
         }
-        // Whoever serves the bytes is not believed: encryption adds nothing to their truth.
-        guard let address = WebAddress(base + path, allowsHTTP: true) else {
-            throw .unreachable("'\(base)' is no address of http, https or file")
-        }
-        return .web(address)
     }
 
     /// The file that an encoded address means; what would divide it stays encoded.
@@ -85,11 +114,17 @@ struct WebDocuments: MetadataSource {
 
 /// What fetches small documents for a command that has nothing else to do meanwhile.
 struct DocumentFetching {
-    let downloads: ImageFetcher
+    /// All documents of one command together have this long.
+    private static let patience = Duration.seconds(300)
+
+    let downloads: BoundedDownloads
+    private let fetcher: ImageFetcher
     private let thread: ThreadExecutor
 
     /// `state` is where images would be kept, if any were fetched.
-    init(state: String) throws(CommandError) {
+    ///
+    /// `policy` is a manifest's, for servers that it says how to reach.
+    init(state: String, _ policy: FetchPolicy? = nil) throws(CommandError) {
         do throws(ThreadError) {
             thread = try ThreadExecutor.start(name: "documents")
         } catch {
@@ -99,20 +134,21 @@ struct DocumentFetching {
                 because: [error.description]
             )
         }
-        var settings = FetchSettings()
-        settings.attempts = 2
+        var settings = policy.map { FetchSettings($0) } ?? FetchSettings()
+        settings.attempts = min(settings.attempts, 2)
         let time = FetchTime()
-        downloads = ImageFetcher(
+        fetcher = ImageFetcher(
             into: StoreFolder(stateDirectory: state),
             settings: settings,
             time: time,
             seed: time.seed,
             executor: thread
         )
+        downloads = BoundedDownloads(fetcher, within: Self.patience, time: time)
     }
 
     func stop() async {
-        await downloads.stop()
+        await fetcher.stop()
         thread.stop()
     }
 }

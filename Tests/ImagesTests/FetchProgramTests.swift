@@ -121,10 +121,61 @@ import Workbench
             #expect(result.errors.contains(words), "\(result.errors)")
             #expect(result.errors.contains("m.yaml:6:3"), "\(result.errors)")
             #expect(result.errors.contains("hint: "))
-            #expect(result.output.isEmpty)
+            // The line that scripts read comes whatever happened.
+            #expect(result.output == "fetched=0 present=0 failed=1 exit=\(status)\n")
+            let document = try run("fetch", "m.yaml", "--json")
+            #expect(document.status == status)
+            #expect(document.output.contains("\"fetched\":0,\"present\":0,\"failed\":1"))
+            #expect(document.output.contains("\"code\":\(status)"))
+            let quiet = try run("fetch", "m.yaml", "--quiet")
+            #expect(quiet.output == "fetched=0 present=0 failed=1 exit=\(status)\n")
         }
         try manifest([("city", bytes, [server.url("/none"), server.url("/right")])])
         #expect(try run("fetch", "m.yaml").status == 0)
+    }
+
+    @Test func `some that came and some that did not are counted in the last line`() throws {
+        let bytes = random(3_000, seed: 11)
+        try write(bytes, to: scratch.path + "/here.bin")
+        try manifest([
+            ("city", bytes, ["file:here.bin"]), ("gone", [1], ["file:none.bin"]),
+            ("lost", [2], ["file:none.bin"]),
+        ])
+        let first = try run("fetch", "m.yaml")
+        #expect(first.status == 66)
+        #expect(first.output.hasSuffix("fetched=1 present=0 failed=2 exit=66\n"), "\(first.output)")
+        let second = try run("fetch", "m.yaml", "--json")
+        #expect(second.output.contains("\"fetched\":0,\"present\":1,\"failed\":2"))
+        #expect(second.output.contains("\"error\""))
+    }
+
+    @Test func `a plan calls in the store only what the manifest would accept`() throws {
+        let bytes = random(3_000, seed: 12)
+        try write(bytes, to: scratch.path + "/here.bin")
+        try manifest([("city", bytes, ["file:here.bin"])])
+        #expect(try run("fetch", "m.yaml").status == 0)
+        #expect(try run("plan", "m.yaml").output.contains("\n  in the store\n"))
+        let text = String(decoding: try contents(scratch.path + "/m.yaml"), as: UTF8.self)
+        // The same bytes, and another promise of how many they are.
+        try write(
+            Array(text.replacing("size: 3000", with: "size: 2999").utf8),
+            to: scratch.path + "/other.yaml"
+        )
+        let other = try run("plan", "other.yaml")
+        #expect(!other.output.contains("\n  in the store\n"), "\(other.output)")
+        #expect(other.output.contains("3000 bytes instead of 2999"), "\(other.output)")
+        #expect(try run("plan", "other.yaml", "--json").output.contains("\"stored\":false"))
+        // What this manifest never uses.
+        let denied = text + "trust: {deny: [\"\(SHA256.digest(of: bytes))\"]}\n"
+        try write(Array(denied.utf8), to: scratch.path + "/denied.yaml")
+        let refused = try run("plan", "denied.yaml")
+        #expect(!refused.output.contains("\n  in the store\n"), "\(refused.output)")
+        // Damaged bytes under the right name.
+        let path = StoreFolder(stateDirectory: state).path(of: SHA256.digest(of: bytes))
+        chmod(path, 0o644)
+        try write(random(3_000, seed: 13), to: path)
+        let damaged = try run("plan", "m.yaml")
+        #expect(damaged.output.contains("not in the store"), "\(damaged.output)")
     }
 
     @Test func `a damaged image is found by verify and replaced by fetch`() throws {
@@ -303,6 +354,7 @@ import Workbench
         kill(process.processIdentifier, signal)
         let result = try end(process, as: "held")
         #expect(result.status == code, "\(result.errors)")
+        #expect(result.output == "fetched=0 present=0 failed=1 exit=\(code)\n")
         #expect(try contents(part) == Array(bytes.prefix(100_000)))
     }
 }

@@ -467,4 +467,44 @@ import Workbench
             #expect(bytes == [1, 2, 3])
         }
     }
+
+    /// A server that gives one byte more each time; after eight requests it becomes decent.
+    private func stingy(holds: Bool) throws -> HostileServer {
+        let file = Self.file
+        return try HostileServer { request, connection in
+            guard request.number < 8 else {
+                connection.serve(file, tag: "\"a\"", to: request)
+                return
+            }
+            let start = request.rangeStart ?? 0
+            let head =
+                start == 0
+                ? "200 OK\r\nContent-Length: \(file.count)"
+                : "206 Partial Content\r\nContent-Length: \(file.count - start)\r\n"
+                    + "Content-Range: bytes \(start)-\(file.count - 1)/\(file.count)"
+            connection.send("HTTP/1.1 \(head)\r\nETag: \"a\"\r\n\r\n")
+            connection.send([file[start]])
+            if holds { connection.waitForGoodbye() }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `one byte now and then does not hold a fetch`(holds: Bool) async throws {
+        let server = try stingy(holds: holds)
+        let scratch = try Scratch()
+        let result = try await fetch(
+            try request(Self.digest, size: Self.file.count),
+            from: [try web(server.url())],
+            into: scratch.path
+        )
+        // As many attempts as one that brings nothing at all gets.
+        #expect(server.seen.count == 3)
+        switch result.firstReason {
+        case .download(.tooSlow(let words)):
+            #expect(holds)
+            #expect(words.contains("2000 bytes a second"), "\(words)")
+        case .download(.cut): #expect(!holds)
+        default: Issue.record("\(result)")
+        }
+    }
 }

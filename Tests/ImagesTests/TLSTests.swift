@@ -147,6 +147,32 @@ import Workbench
         #expect(plain.seen.isEmpty)
     }
 
+    @Test func `what once went to https never goes back to http`() async throws {
+        let folder = try Self.folder()
+        try run("mkdir", "-p", folder.path + "/state")
+        let last = try HostileServer { _, connection in connection.answer("200 OK", [], Self.file) }
+        let moved = "HTTP/1.0 302 Found\r\nLocation: \(last.url())\r\nContent-Length: 0\r\n\r\n"
+        try write(Array(moved.utf8), to: folder.path + "/moved")
+        let server = try Self.serving(folder, as: "server")
+        let first = try HostileServer { request, connection in
+            let next = request.path == "/up" ? server.url("moved") : last.url()
+            connection.answer("302 Found", ["Location: \(next)"])
+        }
+        func get(_ path: String) async throws -> Result<[UInt8], FetchError> {
+            try await fetch(
+                try request(SHA256.digest(of: Self.file)),
+                from: [try web(first.url(path))],
+                into: folder.path + "/state",
+                settings: hastySettings { $0.authorities = folder.path + "/authority.pem" }
+            )
+        }
+        #expect(try await get("/up").firstReason == .download(.weakerRedirect))
+        #expect(first.seen.count == 1)
+        #expect(last.seen.isEmpty)
+        // From http to http is what the manifest allowed.
+        #expect(try await get("/same").get() == Self.file)
+    }
+
     @Test func `a proxy is used where it is named, and its refusal is told`() async throws {
         let folder = try Scratch()
         let proxy = try HostileServer { request, connection in

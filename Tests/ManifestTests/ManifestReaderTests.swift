@@ -350,6 +350,8 @@ import Testing
         ("file:a.zip", "file:a.zip", "depot/a.zip"),
         ("file:../a.zip", "file:../a.zip", "depot/../a.zip"),
         ("file:///srv/a.zip", "file:///srv/a.zip", "/srv/a.zip"),
+        ("file:city%20v%C3%A9lo.zip", "file:city vélo.zip", "depot/city vélo.zip"),
+        ("file:///srv/100%25%23.zip", "file:///srv/100%#.zip", "/srv/100%#.zip"),
     ])
     func `an image's file is relative to the manifest`(url: String, text: String, path: String)
         throws
@@ -372,6 +374,17 @@ import Testing
         ("https://u:pw@host/a", "the URL holds a name or password"),
         ("https://h/a b", "holds a character that URLs cannot have"),
         ("file:", "names no file"), ("file://host/a", "names no file"), ("a.zip", "not a URL"),
+        ("http://h:99999/x", "the URL has no port"), ("https://h:/x", "the URL has no port"),
+        ("https://h:0/x", "the URL has no port"), ("https://h:8x/x", "the URL has no port"),
+        ("https://[::1/x", "names no host"), ("https://::1/x", "names no host"),
+        ("https://[::1]x/x", "names no host"), ("https://[]/x", "names no host"),
+        ("https://[1.2.3.4]/x", "names no host"), ("https://[::g]/x", "names no host"),
+        ("https://[1:2:3:4:5:6:7]/x", "names no host"), ("https://[1::2::3]/x", "names no host"),
+        ("https://h%zz/x", "names no host"), ("https://a..b/x", "names no host"),
+        ("https://-a.example/x", "names no host"), ("https://a!b/x", "names no host"),
+        ("https://1.2.3.256/x", "names no host"), ("https://1.2.3/x", "names no host"),
+        ("file:a%2Fb", "`%2F` or `%00`"), ("file:a%00b", "`%2F` or `%00`"),
+        ("file:100%.zip", "`%` without two hex digits"), ("file:a%e9.zip", "no UTF-8"),
     ])
     func `a URL that is none is refused and not repeated`(url: String, words: String) throws {
         let manifest = Sample.manifest.replacing(
@@ -382,6 +395,20 @@ import Testing
         #expect(diagnostics.first?.message.contains(words) == true, "\(diagnostics)")
         #expect(diagnostics.count == 1)
         #expect(!diagnostics.contains { $0.description.contains("u:pw") })
+    }
+
+    @Test(arguments: [
+        "https://[::1]/x", "https://[2001:db8::7]:8443/x", "https://h:1/x", "https://h:65535",
+        "https://127.0.0.1:8080/x", "https://a-b.example./x", "https://xn--vlo-bma.example/x",
+        "https://[::ffff:192.0.2.1]/x", "https://depot_1.lan/x", "https://h?x=:99999",
+    ])
+    func `a URL with a host and a port is taken`(url: String) throws {
+        let manifest = Sample.manifest.replacing(
+            "https://images.example/city-4.12.0.zip",
+            with: "\"\(url)\""
+        )
+        let read = try Sample.read(manifest)
+        #expect(read.plan?.images.first?.source == .https(url), "\(read.diagnostics)")
     }
 
     @Test func `plain HTTP is allowed where the image says so`() throws {

@@ -26,6 +26,9 @@ CURLcode curl_easy_set_taker(
     CURL *easy, CURLoption option, size_t (*taker)(char *bytes, size_t size, size_t count, void *)
 );
 CURLcode curl_easy_info_long(CURL *easy, CURLINFO info, long *value);
+CURLcode curl_easy_info_offset(CURL *easy, CURLINFO info, curl_off_t *value);
+/* What is given belongs to the handle and lives until its next transfer. */
+CURLcode curl_easy_info_text(CURL *easy, CURLINFO info, const char **value);
 CURLcode curl_easy_info_pointer(CURL *easy, void **value);
 /* Takes up a transfer that its taker has paused. */
 CURLcode curl_easy_go_on(CURL *easy);

@@ -17,6 +17,18 @@ extension Grammar {
                 "Attempts at one URL that bring nothing more, before the next mirror is tried."
             ),
             Field(
+                "least-rate",
+                .size(1...(1 << 30)),
+                .fallback("1kB"),
+                "Bytes a second; a server that gives fewer over the time below is too slow."
+            ),
+            Field(
+                "least-rate-over",
+                .duration(.seconds(1) ... .seconds(3_600)),
+                .fallback("30s"),
+                "How long fewer are borne."
+            ),
+            Field(
                 "ca",
                 .form(.path),
                 "Certificates to trust in place of the system's, a PEM file beside the manifest."

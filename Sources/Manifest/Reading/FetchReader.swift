@@ -1,3 +1,4 @@
+import Domain
 import Marked
 
 /// Reads how images come over the network.
@@ -13,6 +14,8 @@ struct FetchReader {
         )
         let connections = reader.defaultedInteger("connections")
         let attempts = reader.defaultedInteger("attempts")
+        let leastRate = reader.defaultedSize("least-rate")
+        let leastRateOver = reader.defaultedDuration("least-rate-over")
         let authorities = file("ca", &reader)
         let certificate = file("certificate", &reader)
         let key = file("key", &reader)
@@ -22,6 +25,8 @@ struct FetchReader {
         return FetchPolicy(
             connections: connections,
             attempts: attempts,
+            leastRate: leastRate,
+            leastRateOver: leastRateOver,
             authorities: authorities,
             certificate: certificate,
             key: key,

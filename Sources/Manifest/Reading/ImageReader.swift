@@ -97,10 +97,21 @@ struct ImageReader {
         switch error {
         case .unknownScheme: ("this is not a URL that images come from", Form.source.hint)
         case .noHost: ("the URL names no host", "write `https://HOST/PATH`")
+        case .noPort:
+            ("the URL has no port behind its last colon", "a port is a number from 1 to 65535")
         case .hasCredentials:
             ("the URL holds a name or password", "secrets never stand in a manifest")
         case .badPath:
             ("the `file:` URL names no file", "write `file:RELATIVE` or `file:///ABSOLUTE`")
+        case .badEscape:
+            (
+                "the `file:` URL holds a `%` without two hex digits",
+                "write `%25` for a `%` that is part of the name"
+            )
+        case .forbiddenEscape:
+            ("the `file:` URL holds `%2F` or `%00`", "no name of a file has these in it")
+        case .notText:
+            ("what the `file:` URL spells is no UTF-8", "write the name's bytes as UTF-8 in %XX")
         case .badCharacter:
             ("the URL is too long or holds a character that URLs cannot have", "write it as %XX")
         }

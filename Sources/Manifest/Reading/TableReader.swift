@@ -83,6 +83,12 @@ struct TableReader {
         return value(key)?.byteCount(in: range, diagnostics)
     }
 
+    mutating func defaultedSize(_ key: String) -> ByteCount {
+        let given = size(key)
+        guard let standing = ByteCount(fallback(key)) else { mismatch(key) }
+        return given ?? standing
+    }
+
     mutating func word<Word: CaseIterable & RawRepresentable<String>>(
         _ key: String,
         _ type: Word.Type

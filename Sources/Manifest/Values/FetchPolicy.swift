@@ -1,7 +1,12 @@
+package import Domain
+
 /// How images come over the network.
 package struct FetchPolicy: Sendable, Hashable {
     package let connections: Int
     package let attempts: Int
+    /// Bytes a second; a server that gives fewer over `leastRateOver` is too slow.
+    package let leastRate: ByteCount
+    package let leastRateOver: Duration
     /// Certificates to trust in place of the system's.
     package let authorities: FileReference?
     package let certificate: FileReference?
@@ -14,6 +19,8 @@ package struct FetchPolicy: Sendable, Hashable {
     package init(
         connections: Int = 8,
         attempts: Int = 5,
+        leastRate: ByteCount = ByteCount(count: 1_000),
+        leastRateOver: Duration = .seconds(30),
         authorities: FileReference? = nil,
         certificate: FileReference? = nil,
         key: FileReference? = nil,
@@ -22,6 +29,8 @@ package struct FetchPolicy: Sendable, Hashable {
     ) {
         self.connections = connections
         self.attempts = attempts
+        self.leastRate = leastRate
+        self.leastRateOver = leastRateOver
         self.authorities = authorities
         self.certificate = certificate
         self.key = key

@@ -1,3 +1,5 @@
+import Domain
+
 /// Where an image is fetched from.
 package enum ImageSource: Sendable, Hashable, CustomStringConvertible {
     case https(String)
@@ -8,10 +10,15 @@ package enum ImageSource: Sendable, Hashable, CustomStringConvertible {
     package enum ParseError: Error, Equatable, Sendable {
         case unknownScheme
         case noHost
+        case noPort
         /// A name or password stands in the URL, which must not be shown.
         case hasCredentials
         /// `file://` with a host, or no path.
         case badPath
+        /// A `%` in a `file:` URL without two hex digits behind it.
+        case badEscape
+        /// What is decoded is a slash or a zero byte, or no UTF-8.
+        case forbiddenEscape, notText
         /// White space or characters outside ASCII.
         case badCharacter
     }
@@ -39,15 +46,41 @@ package enum ImageSource: Sendable, Hashable, CustomStringConvertible {
         _ rest: String,
         relativeTo directory: String
     ) throws(ParseError) -> FileReference {
-        let path = rest.hasPrefix("///") ? String(rest.dropFirst(2)) : rest
+        let path = try decoded(rest.hasPrefix("///") ? rest.dropFirst(2) : rest[...])
         guard !path.isEmpty, !path.hasPrefix("//"), !path.hasSuffix("/") else { throw .badPath }
         return FileReference(path, relativeTo: directory)
     }
 
+    /// The path that a URL spells (RFC 3986, section 2.1).
+    private static func decoded(_ text: Substring) throws(ParseError) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == 0x25 else {
+                bytes.append(byte)
+                continue
+            }
+            guard let digits = String(rest.prefix(2)), let value = Hex.bytes(digits)?.first else {
+                throw .badEscape
+            }
+            guard value != 0, value != 0x2F else { throw .forbiddenEscape }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        guard let path = String(validating: bytes, as: UTF8.self) else { throw .notText }
+        return path
+    }
+
     private static func checkHost(_ rest: Substring) throws(ParseError) {
-        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        guard !authority.utf8.contains(0x40) else { throw .hasCredentials }
-        guard let first = authority.utf8.first, first != 0x3A else { throw .noHost }
+        do throws(WebAuthority.Fault) {
+            _ = try WebAuthority(rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" })
+        } catch {
+            switch error {
+            case .noHost: throw .noHost
+            case .noPort: throw .noPort
+            case .hasCredentials: throw .hasCredentials
+            }
+        }
     }
 
     /// Without what stands behind a `?`, which may be a token.

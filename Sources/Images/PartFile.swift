@@ -1,0 +1,43 @@
+import CLinux
+import Domain
+import Glibc
+
+/// The file of a part as it is found: one that can be written, or one that was sealed already.
+///
+/// A process that ends between sealing its part and giving it its name leaves a file that nobody
+/// but root can open to write. It is ours all the same, and its owner may unseal it.
+enum PartFile {
+    case toWrite(Int32)
+    /// Opened to read only.
+    case sealed(Int32)
+
+    static let mode: mode_t = 0o600
+
+    static func open(_ path: String, in store: StoreFolder) throws(ImageError) -> PartFile {
+        do throws(FileFault) {
+            return .toWrite(
+                try store.files.open(path, flags: O_RDWR | O_CREAT, mode: UInt32(mode))
+            )
+        } catch {
+            guard error.code == EACCES, let descriptor = ownSealed(path) else {
+                throw .writing(path, error.code)
+            }
+            return .sealed(descriptor)
+        }
+    }
+
+    /// Nil unless it is a file of this user whose mode alone forbids to write it.
+    private static func ownSealed(_ path: String) -> Int32? {
+        let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let descriptor = Glibc.open(path, flags)
+        guard descriptor >= 0 else { return nil }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_uid == geteuid(), status.st_mode & 0o200 == 0
+        else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+}

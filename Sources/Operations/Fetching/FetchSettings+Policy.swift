@@ -1,0 +1,21 @@
+import Domain
+package import Images
+package import Manifest
+
+extension FetchSettings {
+    /// As a manifest's `fetch` says; everything else as it always is.
+    package init(_ policy: FetchPolicy) {
+        self.init()
+        connections = policy.connections
+        attempts = policy.attempts
+        leastSpeed = policy.leastRate.bytes
+        slowness = policy.leastRateOver
+        authorities = policy.authorities?.path
+        certificate = policy.certificate?.path
+        key = policy.key?.path
+        proxy = policy.proxy.flatMap { WebAddress($0, allowsHTTP: true) }
+        if !policy.withoutProxy.isEmpty {
+            withoutProxy = policy.withoutProxy.joined(separator: ",")
+        }
+    }
+}
