@@ -160,7 +160,7 @@ let package = Package(
         ),
         .target(
             name: "PrivateBus",
-            dependencies: [],
+            dependencies: ["DBus"],
             path: "Tests/PrivateBus",
             swiftSettings: common
         ),
@@ -174,18 +174,18 @@ let package = Package(
             "BlueZTests",
             [
                 "Domain", "Threads", "Radio", "DBus", "BlueZ", "PrivateBus", "RadioContract",
-                "ScriptedHost",
+                "ScriptedHost", "Workbench",
             ]
         ),
         tests(
             "FakeBlueZTests",
             [
                 "Domain", "Marked", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Families", "Simulation",
-                "Threads", "PrivateBus", "RadioContract",
+                "Threads", "PrivateBus", "RadioContract", "Workbench",
             ],
             resources: [.copy("Clients")]
         ),
-        tests("DBusTests", ["Domain", "Threads", "DBus", "CDBus", "PrivateBus"]),
+        tests("DBusTests", ["Domain", "Threads", "DBus", "CDBus", "PrivateBus", "Workbench"]),
         tests("DomainTests", ["Domain"]),
         tests("SessionsTests", ["Domain", "Sessions", "Moments"]),
         tests(
@@ -243,7 +243,7 @@ let package = Package(
             "CommandsTests",
             [
                 "BlueZ", "Domain", "Wire", "Commands", "Images", "Manifest", "Radio", "Reports",
-                "Rollout", "yardmaster",
+                "Rollout", "Workbench", "yardmaster",
             ],
             resources: [.copy("Golden")]
         ),

@@ -182,12 +182,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         timers.remove(timer)
     }
 
-    /// Never jumps, and goes on while the machine sleeps.
-    package static var now: Moment {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-    }
+    /// What all loops of the process go by.
+    package static var now: Moment { LoopClock.now }
 
     // MARK: The thread
 

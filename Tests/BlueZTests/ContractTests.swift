@@ -43,6 +43,7 @@ struct ScriptedBench: ContractBench {
         _ settings: BlueZSettings = BlueZSettings(),
         _ body: (ScriptedBench) async throws -> R
     ) async throws -> R {
+        FairTime.begin()
         let daemon = try PrivateBus()
         guard let address = BusAddress(daemon.address) else { throw BusError.disconnected }
         let fake = try ScriptedBlueZ(address)

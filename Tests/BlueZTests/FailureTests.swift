@@ -7,6 +7,7 @@ import RadioContract
 import ScriptedHost
 import Testing
 import Threads
+import Workbench
 
 /// What BlueZ is known to do wrong, done on purpose; each with what is made of it.
 @Suite(.timeLimit(.minutes(2))) struct FailureTests {
@@ -349,7 +350,7 @@ import Threads
             let echoes = try await link.subscribe(to: ContractPeer.echo, before: soon(bench))
             for number in 0..<5 { try await link.send([UInt8(number)], to: ContractPeer.echo) }
             #expect(try await echoes.next(before: soon(bench)) == [0])
-            while await bench.fake.written.count < 5 { await Task.yield() }
+            try await wait(for: "all packets to arrive") { await bench.fake.written.count == 5 }
             await bench.fake.dropPeer()
             for number in 1..<5 {
                 #expect(try await echoes.next(before: soon(bench)) == [UInt8(number)])

@@ -3,6 +3,7 @@ import Foundation
 import Manifest
 import Synchronization
 import Testing
+import Workbench
 
 @testable import yardmaster
 
@@ -52,8 +53,7 @@ import Testing
             let stat = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8)
             return stat.map { $0.contains(") Z ") } ?? true
         }
-        while !isGone(), ContinuousClock.now - began < .seconds(60) { sched_yield() }
-        #expect(isGone())
+        try wait(for: "the child's end", until: isGone)
     }
 
     @Test func `a run that ends does not wait for it`() {

@@ -6,6 +6,7 @@ import PrivateBus
 func withBus<R: Sendable>(
     _ body: (PrivateBus, EventLoop, BusAddress) async throws -> R
 ) async throws -> R {
+    FairTime.begin()
     let bus = try PrivateBus()
     let loop = try EventLoop.start(name: "test-bus")
     guard let address = BusAddress(bus.address) else { throw BusError.disconnected }

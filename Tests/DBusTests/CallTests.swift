@@ -5,6 +5,7 @@ import PrivateBus
 import Synchronization
 import Testing
 import Threads
+import Workbench
 
 @Suite(.timeLimit(.minutes(2))) struct CallTests {
     @Test func `the bus gives a name to each connection`() async throws {
@@ -127,7 +128,9 @@ import Threads
                         return nil
                     } catch { return error }
                 }
-                while held.withLock({ $0.isEmpty }) { await Task.yield() }
+                try? await wait(for: "the call to arrive") { () async in
+                    held.withLock { !$0.isEmpty }
+                }
                 group.cancelAll()
                 return await group.next() ?? nil
             }

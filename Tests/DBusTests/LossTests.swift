@@ -2,6 +2,7 @@ import DBus
 import PrivateBus
 import Testing
 import Threads
+import Workbench
 
 @Suite(.timeLimit(.minutes(2))) struct LossTests {
     @Test(arguments: [
@@ -39,7 +40,9 @@ import Threads
                         return nil
                     } catch { return error }
                 }
-                while held.withLock({ $0.isEmpty }) { await Task.yield() }
+                try? await wait(for: "the call to arrive") { () async in
+                    held.withLock { !$0.isEmpty }
+                }
                 bus.stop()
                 return await group.next() ?? nil
             }

@@ -67,6 +67,7 @@ struct FakeBench: ContractBench {
         daemon: PrivateBus? = nil,
         _ body: (FakeBench) async throws -> R
     ) async throws -> R {
+        FairTime.begin()
         let daemon = if let daemon { daemon } else { try PrivateBus() }
         let address = try #require(BusAddress(daemon.address))
         let fake = try FakeBlueZ(address, settings)

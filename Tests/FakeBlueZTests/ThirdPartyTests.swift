@@ -7,6 +7,7 @@ import Marked
 import PrivateBus
 import Simulation
 import Testing
+import Workbench
 
 /// Programs that others wrote for BlueZ, unchanged, on a served depot.
 ///
@@ -32,6 +33,7 @@ import Testing
     private static let socket = "0574583b-0d8d-2962-4d79-0f43eeb96c98"
 
     private func serving(_ body: (FakeBlueZ, _ bus: String) async throws -> Void) async throws {
+        FairTime.begin()
         let daemon = try PrivateBus()
         let address = try #require(BusAddress(daemon.address))
         let diagnostics = Diagnostics()
@@ -123,7 +125,7 @@ import Testing
         try await serving { fake, bus in
             async let told = clients("gone", "smp-1", on: bus)
             // It writes when it is connected, knows the services and hears notifications.
-            while await fake.count("WriteValue") == 0 { await Task.yield() }
+            try await wait(for: "its first write") { await fake.count("WriteValue") > 0 }
             #expect(await fake.cause(.linkLost(module: "smp-1")))
             let output = try await told
             #expect(output.status == 0 && output.has("connected\nlost"), "\(output.text)")
@@ -151,7 +153,7 @@ import Testing
             #expect(served.status == 0, "\(served.text)")
             // The vehicle's request for the handshake.
             #expect(served.has("written 020100030803"), "\(served.text)")
-            while await fake.figures.centrals > 0 { await Task.yield() }
+            try await wait(for: "the GO device to leave") { await fake.figures.centrals == 0 }
             #expect(await fake.figures.applications == 0, "they go with the program")
         }
     }
@@ -198,13 +200,12 @@ import Testing
             func busctl(_ arguments: String...) async throws -> Output {
                 try await run("/usr/bin/busctl", ["--address=\(bus)"] + arguments, on: bus)
             }
-            // A scan ends with the program that wanted it, and what it heard stays for a while.
-            let scan = """
-                { echo 'scan on'; sleep 1.5; echo quit; } | bluetoothctl >/dev/null
-                """
-            if Self.isInstalled("bluetoothctl") {
-                _ = try await run("/bin/sh", ["-c", scan], on: bus)
-            }
+            // A scan ends with the program that wanted it, which busctl's own calls are too short for.
+            let scanner = try await BusClient(
+                connection: Connection.open(fake.address, on: fake.loop)
+            )
+            try await scanner.call("StartDiscovery", "Adapter1", at: BusClient.adapter)
+            try await scanner.wait { try await scanner.tree().contains(BusClient.path(path)) }
             let tree = try await busctl("tree", "org.bluez")
             #expect(tree.has(path), "\(tree.text)")
             let object = ["org.bluez", path]
@@ -223,7 +224,7 @@ import Testing
                     "ServicesResolved"
                 ).has("b true")
             }
-            while try await !resolved() {}
+            try await wait(for: "the services to be found") { try await resolved() }
             let characteristic = path + "/service0001/char0002"
             let written = try await busctl(
                 "call",
@@ -253,6 +254,7 @@ import Testing
             for part in ["org.bluez.Adapter1", ".StartDiscovery", "org.bluez.GattManager1"] {
                 #expect(described.has(part))
             }
+            await scanner.connection.close()
         }
     }
 

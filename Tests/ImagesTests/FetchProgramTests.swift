@@ -232,17 +232,16 @@ import Workbench
         )
         let arguments = ["fetch", "m.yaml", "--state", state]
         let first = try start(arguments, as: "first")
-        while server.seen.count < images.count {
+        try wait(for: "the first requests") {
             try #require(first.isRunning)
-            sched_yield()
+            return server.seen.count >= images.count
         }
         let second = try start(arguments, as: "second")
         let words = "process \(first.processIdentifier) fetches it already"
-        while true {
+        try wait(for: "the second process to say that it waits") {
             let told = String(decoding: try contents(scratch.path + "/second.err"), as: UTF8.self)
-            if told.contains(words) { break }
-            try #require(second.isRunning, "\(told)")
-            sched_yield()
+            try #require(told.contains(words) || second.isRunning, "\(told)")
+            return told.contains(words)
         }
         let prune = try run("images", "prune")
         #expect(prune.status == 75, "\(prune.errors)")
@@ -318,9 +317,9 @@ import Workbench
         let part = store.path(of: SHA256.digest(of: bytes)) + ".part"
         let process = try start(["fetch", "m.yaml", "--state", state], as: "killed")
         var status = stat()
-        while stat(part, &status) != 0 || status.st_size < 2 << 20 {
+        try wait(for: "2 MiB of the image") {
             try #require(process.isRunning)
-            sched_yield()
+            return stat(part, &status) == 0 && status.st_size >= 2 << 20
         }
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
@@ -347,9 +346,9 @@ import Workbench
         let part = StoreFolder(stateDirectory: state).path(of: SHA256.digest(of: bytes)) + ".part"
         let process = try start(["fetch", "m.yaml", "--state", state], as: "held")
         var status = stat()
-        while stat(part, &status) != 0 || status.st_size < 100_000 {
+        try wait(for: "100 KB of the image") {
             try #require(process.isRunning)
-            sched_yield()
+            return stat(part, &status) == 0 && status.st_size >= 100_000
         }
         kill(process.processIdentifier, signal)
         let result = try end(process, as: "held")

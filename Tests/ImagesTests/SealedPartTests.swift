@@ -82,7 +82,7 @@ import Workbench
                     progress: progress
                 )
             }
-            while progress.all.isEmpty { await Task.yield() }
+            try await wait(for: "the fetch to begin") { () async in !progress.all.isEmpty }
             result.cancel()
             _ = await result.result
             guard case .waitingFor = progress.all[0] else { exit(3) }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Workbench
 
 /// What is left after the program was killed, and what the next run makes of it.
 @Suite(.serialized) struct KillTests {
@@ -97,7 +98,10 @@ import Testing
         let process = try program.start(
             program.demo("depot", "--pace", "15", "--events", "first.jsonl")
         )
-        while process.isRunning, try progress(path).allSatisfy({ $0.acknowledged < 20_000 }) {}
+        try wait(for: "20 KB of the image") {
+            try #require(process.isRunning)
+            return try progress(path).contains { $0.acknowledged >= 20_000 }
+        }
         kill(process.processIdentifier, SIGTERM)
         process.waitUntilExit()
         #expect(process.terminationStatus == 143)
@@ -114,7 +118,10 @@ import Testing
         let process = try program.start(
             program.demo("depot", "--pace", "2", "--events", "first.jsonl")
         )
-        while process.isRunning, try events(program.folder.path + "/first.jsonl").isEmpty {}
+        try wait(for: "the first event") {
+            try #require(process.isRunning)
+            return try !events(program.folder.path + "/first.jsonl").isEmpty
+        }
         let second = try program.run(program.demo())
         #expect(second.status == 75)
         #expect(second.errors.contains("process \(process.processIdentifier)"))

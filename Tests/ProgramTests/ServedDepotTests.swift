@@ -1,6 +1,7 @@
 import Foundation
 import PrivateBus
 import Testing
+import Workbench
 
 /// The program over a depot that another process of it serves as `org.bluez`: all of BlueZ's road.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ServedDepotTests {
@@ -88,16 +89,12 @@ import Testing
             process.terminate()
             process.waitUntilExit()
         }
-        while process.isRunning {
-            if try String(contentsOfFile: output, encoding: .utf8).hasPrefix("ready: ") {
-                return try body()
-            }
-            Thread.sleep(forTimeInterval: 0.02)
+        try wait(for: "the depot to be served") {
+            try #require(process.isRunning)
+            return try String(contentsOfFile: output, encoding: .utf8).hasPrefix("ready: ")
         }
-        throw ServingFailed()
+        return try body()
     }
-
-    private struct ServingFailed: Error {}
 
     private func arguments(_ events: String, _ state: String, _ more: String...) -> [String] {
         ["run", "rollout.yaml", "--state", program.folder.path + "/" + state, "--events", events]
@@ -165,19 +162,14 @@ import Testing
                 arguments("bus.jsonl", "bus", "--bus", bus.address, "--limit", "bike-01")
             )
             defer { if run.isRunning { run.terminate() } }
-            var restarts = 0
-            while run.isRunning {
-                Thread.sleep(forTimeInterval: 0.02)
-                guard restarts == 0 else { continue }
-                let isInImage = try events("bus.jsonl").contains {
-                    let done = $0["acknowledged"] as? Int ?? 0
-                    return $0.kind == "progress" && done > 20_000 && done < 80_000
+            try wait(for: "20 KB of the image") {
+                try #require(run.isRunning)
+                return try events("bus.jsonl").contains {
+                    $0.kind == "progress" && $0["acknowledged"] as? Int ?? 0 > 20_000
                 }
-                guard isInImage else { continue }
-                try cause("restart")
-                restarts += 1
             }
-            #expect(restarts == 1, "the image was under way")
+            try cause("restart")
+            run.waitUntilExit()
             #expect(run.terminationStatus == 0)
         }
         #expect(try outcomes("bus.jsonl") == ["bike-01 succeeded"])

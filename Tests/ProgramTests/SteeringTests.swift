@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Workbench
 
 /// Rollouts that are paused, aborted, cut short or edited, from the shell's side.
 @Suite struct SteeringTests {
@@ -229,7 +230,10 @@ import Testing
         try program.write("check.sh", "#!/bin/sh\ntouch asked\nexec sleep 600\n", mode: 0o700)
         let running = try program.begin("first", program.steeredRun + ["--json"])
         let asked = program.folder.path + "/asked"
-        while running.process.isRunning, !FileManager.default.fileExists(atPath: asked) {}
+        try wait(for: "the check to begin") {
+            try #require(running.process.isRunning)
+            return FileManager.default.fileExists(atPath: asked)
+        }
         kill(running.process.processIdentifier, SIGTERM)
         #expect(running.result().status == 143)
         try program.write("check.sh", "#!/bin/sh\n", mode: 0o700)

@@ -47,6 +47,23 @@ import Testing
         }
     }
 
+    /// What looks again and again at what nobody tells it of is in one file, with a deadline and a name.
+    @Test func `no test spins or sleeps in a loop of its own`() throws {
+        let words = ["Task" + ".sleep", "us" + "leep(", "Thread" + ".sleep", "sched" + "_yield"]
+        let spin = try Regex("while .*\\{ *(\\}|await Task.yield\\(\\) *\\})$")
+        // Loops that end by what they themselves do, line by line.
+        let good = ["waitpid(", "while connection.send(", "case .send = machine", "group.next()"]
+        for source in try Repository.sources("Tests")
+        where !source.name.hasSuffix("Workbench/Waiting.swift") {
+            // Its ticker gives the tests time, and waits for nothing.
+            guard !source.name.hasSuffix("PrivateBus/FairTime.swift") else { continue }
+            for line in source.lines where !good.contains(where: { line.contains($0) }) {
+                let isSpin = line.contains(spin) || words.contains { line.contains($0) }
+                #expect(!isSpin, "\(source.name): use `wait(for:)` instead of\(line)")
+            }
+        }
+    }
+
     @Test func `no marker of unfinished work is left`() throws {
         let markers = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]
         for source in try Repository.sources() + Repository.sources("Tests") {
