@@ -92,7 +92,10 @@ let package = Package(
         ),
         adapter(
             "Images",
-            ["Domain", "Wire", "Digests", "Protocols", "Threads", "CCurl", "CZlib", "CLinux"]
+            [
+                "Domain", "Wire", "Digests", "Sessions", "Modules", "Protocols", "Threads", "CCurl",
+                "CZlib", "CLinux",
+            ]
         ),
         adapter("Trust", ["Domain", "Wire", "Digests", "Signatures"]),
         adapter("Marked", ["Domain", "CYAML"]),

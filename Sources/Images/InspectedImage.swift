@@ -20,7 +20,10 @@ package enum InspectedImage: Sendable, Equatable {
     package struct SecureDFUPart: Sendable, Equatable {
         package let kind: DFUPackage.Kind
         package let packet: InitPacket
-        package let size: Int
+        package let initPacket: [UInt8]
+        package let firmware: [UInt8]
+
+        package var size: Int { firmware.count }
     }
 
     package init(_ bytes: [UInt8]) throws(InspectionError) {
@@ -97,7 +100,12 @@ package enum InspectedImage: Sendable, Equatable {
                 )
             }
             parts.append(
-                SecureDFUPart(kind: part.kind, packet: packet, size: part.firmware.count)
+                SecureDFUPart(
+                    kind: part.kind,
+                    packet: packet,
+                    initPacket: part.initPacket,
+                    firmware: part.firmware
+                )
             )
         }
         return .secureDFU(parts)

@@ -76,13 +76,14 @@ struct SiteRun {
     private func rollout(_ journal: Journal) async throws -> ExitCode {
         let time = site.time
         let room = ImageRoom(store: ImageStore(stateDirectory: job.state, executor: site.lane))
-        var images: [String: [FirmwarePart]] = [:]
+        var contents: [String: ImageContent] = [:]
         var ready: [(PlannedImage, ByteCount)] = []
         for image in job.plan.images {
-            let (parts, size) = try await room.parts(of: image)
-            images[image.name] = parts
+            let (content, size) = try await room.content(of: image)
+            contents[image.name] = content
             ready.append((image, size))
         }
+        try ImageRoom.check(contents, of: job.plan, for: job.vehicles, job.profiles)
         let builder = JobBuilder(job.plan, profiles: job.profiles)
         guard let rules = builder.rules else {
             throw CommandError(.manifest, "the settle times of the manifest make no sense")
@@ -114,7 +115,7 @@ struct SiteRun {
             events.emit(.imageReady(name: image.name, digest: image.digest, size: size))
         }
         let chosen = Set(job.vehicles.map(\.id))
-        let jobs = builder.jobs(images: images, access: job.access)
+        let jobs = builder.jobs(images: contents.mapValues(\.parts), access: job.access)
             .filter { chosen.contains($0.vehicle) }
         let centrals = adapters.map { site.central($0) }
         var schedule = ScheduleBuilder(job.plan)

@@ -239,6 +239,15 @@ package struct FirmwareTarget: Sendable, Hashable {
         case smp
         /// Its version can be read, and nobody has published how to update it.
         case none
+
+        /// As people call it.
+        package var title: String {
+            switch self {
+            case .secureDFU: "Secure DFU"
+            case .smp: "SMP"
+            case .none: "nothing that is known"
+            }
+        }
     }
 
     /// Where the version of the part is read.
@@ -256,16 +265,20 @@ package struct FirmwareTarget: Sendable, Hashable {
     /// What the module is told before an image comes; nil where nothing is told.
     package let selector: UInt8?
     package let version: VersionSource
+    /// The hardware that its images must be made for, as their format writes it; nil for any.
+    package let chip: String?
 
     package init(
         part: Part,
         protocol: UpdateProtocol,
         selector: UInt8?,
-        version: VersionSource
+        version: VersionSource,
+        chip: String? = nil
     ) {
         self.part = part
         self.protocol = `protocol`
         self.selector = selector
         self.version = version
+        self.chip = chip
     }
 }

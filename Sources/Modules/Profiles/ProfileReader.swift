@@ -312,6 +312,7 @@ struct ProfileReader {
         let which = part.choice("part", FirmwareTarget.Part.self)
         let `protocol` = part.choice("protocol", FirmwareTarget.UpdateProtocol.self)
         let selector = part.node("selector", .optional)?.hex8(diagnostics)
+        let chip = part.text("chip", .optional)
         let version: FirmwareTarget.VersionSource?
         if `protocol` == .smp {
             part.know("version")
@@ -325,7 +326,8 @@ struct ProfileReader {
             part: which,
             protocol: `protocol`,
             selector: selector,
-            version: version
+            version: version,
+            chip: chip
         )
     }
 

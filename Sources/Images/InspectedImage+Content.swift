@@ -1,0 +1,96 @@
+import Domain
+package import Modules
+import Protocols
+import Sessions
+
+extension InspectedImage {
+    /// What of the file is sent, and where it may go.
+    package func content() throws(InspectionError) -> ImageContent {
+        switch self {
+        case .secureDFU(let parts): Self.content(parts)
+        case .mcuboot(let file):
+            try Self.content([NCSPackage.Part(file)], "an MCUboot image")
+        case .ncs(let package):
+            try Self.content(package.parts, "a package of MCUboot images")
+        }
+    }
+
+    private static func content(_ parts: [SecureDFUPart]) -> ImageContent {
+        let uses = parts.map { part -> ImageContent.Use in
+            switch part.kind {
+            case .application: .application
+            case .bootloader, .softdeviceAndBootloader: .bootloader
+            case .softdevice: .radio
+            }
+        }
+        // The application comes last, and it is what a version is of.
+        let main = parts.last.flatMap { $0.kind == .softdevice ? nil : $0.packet.version }
+        return ImageContent(
+            protocol: .secureDFU,
+            title: "a Secure DFU package",
+            uses: uses,
+            version: main,
+            chip: parts.lazy.compactMap(\.packet.hardwareVersion).first.map(String.init),
+            parts: parts.map {
+                FirmwarePart(initPacket: $0.initPacket, firmware: $0.firmware)
+            }
+        )
+    }
+
+    /// The main image comes last.
+    private static func content(
+        _ parts: [NCSPackage.Part],
+        _ title: String
+    ) throws(InspectionError) -> ImageContent {
+        var numbers: [Int: [NCSPackage.Part]] = [:]
+        for part in parts { numbers[part.image, default: []].append(part) }
+        var sent: [FirmwarePart] = []
+        for (number, variants) in numbers.sorted(by: { $0.key > $1.key }) {
+            guard variants.count == 1 || variants.allSatisfy({ $0.slot != nil }) else {
+                throw InspectionError(
+                    place: nil,
+                    description: "it holds several files for image \(number) of the module, and "
+                        + "does not say of each for which slot it is"
+                )
+            }
+            guard Set(variants.map(\.file.image.version)).count == 1 else {
+                throw InspectionError(
+                    place: nil,
+                    description: "its files for the slots of image \(number) are of different "
+                        + "versions"
+                )
+            }
+            let part = FirmwarePart(
+                image: number,
+                variants: variants.map {
+                    FirmwarePart.Variant(slot: $0.slot, firmware: $0.file.bytes)
+                }
+            )
+            sent += part.map { [$0] } ?? []
+        }
+        let main = numbers.min { $0.key < $1.key }?.value.first
+        return ImageContent(
+            protocol: .smp,
+            title: title,
+            uses: parts.contains { $0.type != "mcuboot" } ? [.application] : [.bootloader],
+            version: main?.file.image.version,
+            chip: main?.soc,
+            parts: sent
+        )
+    }
+}
+
+extension NCSPackage.Part {
+    /// An image that comes without a package.
+    fileprivate init(_ file: MCUbootFile) {
+        self.init(
+            name: "",
+            image: 0,
+            slot: nil,
+            type: nil,
+            board: nil,
+            soc: nil,
+            file: file
+        )
+    }
+}

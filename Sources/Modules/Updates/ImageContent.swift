@@ -1,0 +1,102 @@
+package import Domain
+import Marked
+package import Sessions
+
+/// What an image file holds, as far as that decides which part of a module it may go to.
+package struct ImageContent: Sendable, Equatable {
+    /// What of a module a piece of firmware replaces.
+    package enum Use: Sendable, Hashable {
+        case application
+        /// A bootloader, with or without the radio's software that belongs to it.
+        case bootloader
+        /// The radio's software (a SoftDevice) by itself.
+        case radio
+
+        var words: String {
+            switch self {
+            case .application: "an application"
+            case .bootloader: "a bootloader"
+            case .radio: "a SoftDevice"
+            }
+        }
+    }
+
+    package let `protocol`: FirmwareTarget.UpdateProtocol
+    /// As people call such a file, with its article.
+    package let title: String
+    /// In the order in which they are sent.
+    package let uses: [Use]
+    /// Of the application or, where there is none, of the bootloader; nil where the file does not
+    /// say it.
+    package let version: FirmwareVersion?
+    /// The hardware that it is made for, as its format writes it; nil where the file does not say.
+    package let chip: String?
+    package let parts: [FirmwarePart]
+
+    package init(
+        protocol: FirmwareTarget.UpdateProtocol,
+        title: String,
+        uses: [Use],
+        version: FirmwareVersion?,
+        chip: String? = nil,
+        parts: [FirmwarePart]
+    ) {
+        self.protocol = `protocol`
+        self.title = title
+        self.uses = uses
+        self.version = version
+        self.chip = chip
+        self.parts = parts
+    }
+
+    /// Why the file must not be sent as this version; nil when it may.
+    package func mismatch(with promised: FirmwareVersion) -> String? {
+        guard let version, version != promised else { return nil }
+        return "it holds version \(version), the manifest says \(promised)"
+    }
+
+    /// Why the file must not go to this part of a module; nil when it may.
+    package func mismatch(with part: ModulePart, of profile: Profile) -> String? {
+        let model = "\(profile.family.rawValue)/\(profile.name)"
+        guard let target = profile.target(of: part) else {
+            return profile.firmware.isEmpty
+                ? "modules of profile \(model) take no firmware"
+                : "modules of profile \(model) have no part `\(part.rawValue)`"
+        }
+        guard target.protocol != .none else {
+            return "it is not known how `\(part.rawValue)` of profile \(model) is updated"
+        }
+        guard target.protocol == `protocol` else {
+            return "it is \(title), and `\(part.rawValue)` of profile \(model) is updated by "
+                + "\(target.protocol.title)"
+        }
+        if let wrong = mismatch(with: part) { return wrong }
+        if let wanted = target.chip, let chip, wanted.lowercased() != chip.lowercased() {
+            return "it is made for the hardware \(quoted(chip)), and profile \(model) is for "
+                + quoted(wanted)
+        }
+        return nil
+    }
+
+    private func mismatch(with part: ModulePart) -> String? {
+        let held = uses.map(\.words).joined(separator: " and ")
+        let sentence = "it holds \(held), and the update is of `\(part.rawValue)`"
+        switch part {
+        case .bootloader:
+            return uses.contains(.bootloader) && !uses.contains(.application) ? nil : sentence
+        case .secondary: return uses.contains(.application) ? nil : sentence
+        // What is handed on to another controller brings nothing for the radio's own.
+        case .primary, .external1, .external2: return uses == [.application] ? nil : sentence
+        }
+    }
+}
+
+extension Profile {
+    /// How a part is updated; the module's own firmware is the one image of a module with no more.
+    package func target(of part: ModulePart) -> FirmwareTarget? {
+        if let target = firmware.first(where: { $0.part.rawValue == part.rawValue }) {
+            return target
+        }
+        return part == .secondary ? firmware.first { $0.part == .image } : nil
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import Testing
+
+/// What becomes of an image file that a plan sends to a part it is not for.
+@Suite struct PairingTests {
+    private struct File {
+        let path: String
+        /// As `image inspect` reads it out of the file.
+        let version: String
+        /// The parts that may have it, by family.
+        let fits: [String: [String]]
+    }
+
+    private static let parts = ["secondary", "primary", "bootloader", "external-1", "external-2"]
+    private static let handedOn = ["primary", "external-1", "external-2"]
+
+    private static let files = [
+        File(
+            path: "ImagesTests/Fixtures/app.zip",
+            version: "4.12.0",
+            fits: ["comodule": ["secondary"] + handedOn]
+        ),
+        File(
+            path: "ImagesTests/Fixtures/all.zip",
+            version: "4.12.0",
+            fits: ["comodule": ["secondary"]]
+        ),
+        File(
+            path: "ImagesTests/Fixtures/bl.zip",
+            version: "0.0.3",
+            fits: ["comodule": ["bootloader"]]
+        ),
+        File(path: "ImagesTests/Fixtures/sd.zip", version: "1.0.0", fits: [:]),
+        File(path: "ImagesTests/Fixtures/legacy.zip", version: "1.0.0", fits: [:]),
+        File(
+            path: "SMPTests/Fixtures/large.img",
+            version: "2.0.0",
+            fits: ["mcumgr": ["secondary"]]
+        ),
+        File(
+            path: "SMPTests/Fixtures/dfu_application.zip",
+            version: "2.1.0",
+            fits: ["mcumgr": ["secondary"]]
+        ),
+        File(path: "ImagesTests/Fixtures/signer.der", version: "1.0.0", fits: [:]),
+    ]
+
+    private static let vehicles = [
+        "comodule": ("00a0000000000001", ", secret: file:key"),
+        "lrdevice": ("c0ffee000001", ""),
+        "mcumgr": ("ym-0001", ""),
+    ]
+
+    private static let depot = """
+        name: pairs
+        modules:
+          - {serial: "00a0000000000001", key: "11", type: 17, version: "0.1.0"}
+          - {serial: c0ffee000001, family: lrdevice}
+          - {serial: ym-0001, family: mcumgr, version: "0.1.0"}
+
+        """
+
+    private func run(
+        _ program: Program,
+        _ path: String,
+        _ version: String,
+        _ family: String,
+        _ part: String
+    ) throws -> Program.Result {
+        let bytes = try Data(
+            contentsOf: Program.repository.appending(path: "Tests/\(path)")
+        )
+        try program.write("image", bytes)
+        try program.write("key", "11")
+        try program.write("depot.yaml", Self.depot)
+        let inspected = try program.run(["image", "inspect", "--json", "image"])
+        let json = try JSONSerialization.jsonObject(with: Data(inspected.output.utf8))
+        let digest = try #require((json as? [String: Any])?["sha256"] as? String)
+        let (serial, secret) = try #require(Self.vehicles[family])
+        try program.write(
+            "rollout.yaml",
+            """
+            name: pairs-\(UUID().uuidString.lowercased())
+            vehicles:
+              - {id: one, serial: "\(serial)", family: \(family)\(secret)}
+            images:
+              new:
+                url: file:image
+                sha256: "\(digest)"
+                version: "\(version)"
+                fits: {family: \(family)}
+            steps:
+              - update: {to: new, part: \(part), downgrade: allow}
+            rollout: {retry: {transient: 0, device: 0}}
+            connect: {attempts: 1}
+
+            """
+        )
+        return try program.run([
+            "run", "rollout.yaml", "--simulate", "depot.yaml", "--state", program.state,
+            "--events", "events",
+        ])
+    }
+
+    private func events(_ program: Program) -> String {
+        (try? String(contentsOfFile: program.folder.path + "/events", encoding: .utf8)) ?? ""
+    }
+
+    @Test(arguments: ["comodule", "lrdevice", "mcumgr"])
+    func `a file for another part, protocol or family is refused before any packet`(
+        family: String
+    ) throws {
+        for file in Self.files {
+            for part in Self.parts {
+                let program = try Program()
+                let result = try run(program, file.path, file.version, family, part)
+                let pair = "\(file.path) \(family) \(part): \(result.errors.suffix(600))"
+                if file.fits[family, default: []].contains(part) {
+                    #expect(result.status != 77, "\(pair)")
+                    #expect(events(program).contains("attempt-started"), "\(pair)")
+                } else {
+                    #expect(result.status == 77, "\(result.status) \(pair)")
+                    #expect(!events(program).contains("attempt-started"), "\(pair)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("ImagesTests/Fixtures/app.zip", "comodule", "secondary"),
+        ("ImagesTests/Fixtures/bl.zip", "comodule", "bootloader"),
+        ("SMPTests/Fixtures/large.img", "mcumgr", "secondary"),
+        ("SMPTests/Fixtures/dfu_application.zip", "mcumgr", "secondary"),
+    ])
+    func `a file of another version than promised is refused before any packet`(
+        path: String,
+        family: String,
+        part: String
+    ) throws {
+        let program = try Program()
+        let result = try run(program, path, "7.7.7", family, part)
+        #expect(result.status == 77, "\(result.errors.suffix(600))")
+        #expect(result.errors.contains("the manifest says 7.7.7"), "\(result.errors.suffix(600))")
+        #expect(!events(program).contains("attempt-started"))
+    }
+}
