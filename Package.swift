@@ -111,7 +111,7 @@ let package = Package(
         ),
         adapter(
             "Operations",
-            ["Commands", "Domain", "Images", "Manifest", "Reports", "Trust", "Wire"]
+            ["Commands", "Domain", "Images", "Manifest", "Marked", "Reports", "Trust", "Wire"]
         ),
         .executableTarget(
             name: "yardmaster",
@@ -220,7 +220,13 @@ let package = Package(
             "ShimTests",
             ["CCurl", "CDBus", "COpenSSL", "CSQLite", "CYAML", "CZlib"]
         ),
-        tests("ProgramTests", ["PrivateBus", "SetLights", "Signers", "Workbench", "yardmaster"]),
+        tests(
+            "ProgramTests",
+            [
+                "Digests", "Domain", "PrivateBus", "SetLights", "Signers", "Trust", "Workbench",
+                "yardmaster",
+            ]
+        ),
         tests("WireTests", ["Domain", "Wire"]),
         tests(
             "SimulationTests",

@@ -33,8 +33,13 @@ extension Command {
                 + "itself. Nothing is kept, unless --target-dir is given: then the images go into "
                 + "the image store, what was verified into the state directory, and the manifest "
                 + "with its files into that directory, from where 'run' works without a network.",
+            "All of it is taken over or nothing. A file that is there already stays: the same "
+                + "bundle can be taken over again, one with another file is refused. Parts that the "
+                + "manifest does not name are refused, and links are not followed.",
             "The manifest is trusted only as far as the file is: with --key the bundle must have "
-                + "a signature of minisign beside it, BUNDLE.minisig, by that key.",
+                + "a signature of minisign beside it, BUNDLE.minisig, by that key. Keys that only "
+                + "the manifest in it names count with --key alone; otherwise the depot must know "
+                + "them, from a fetch or a run here or from 'trust add'.",
         ],
         arguments: [bundle],
         flags: [.state, .key, .targetDirectory, .json, .quiet, .noColor],

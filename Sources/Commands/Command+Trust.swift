@@ -5,10 +5,13 @@ extension Command {
         description: [
             "Works on the trusted documents of one TUF repository in a directory. 'init' makes a "
                 + "root the trusted one, 'refresh' brings the documents up to date, 'download' "
-                + "does that and fetches the targets named, 'show' tells what is trusted. Only "
-                + "'show' also takes --state: it then shows every repository of a state directory.",
-            "These forms of the command end in 0 or 1 and nothing else, as the conformance suite "
-                + "of TUF clients expects; only 'show' has the other exit codes. "
+                + "does that and fetches the targets named, 'show' tells what is trusted.",
+            "'add', 'reset' and 'show' work on the state directory. 'add' makes a public key of "
+                + "minisign known to this depot: a bundle can only use keys that are. 'reset' begins "
+                + "the record of releases of a key or a repository from the start, so that older "
+                + "releases are taken again; the reason is written down and shown by 'show'.",
+            "'init', 'refresh' and 'download' end in 0 or 1 and nothing else, as the conformance "
+                + "suite of TUF clients expects. "
                 + "A document counts only when the keys that its delegator names have signed it, "
                 + "it is no older than what was seen before and has not expired; whatever fails, "
                 + "what was trusted before stays.",
@@ -16,14 +19,19 @@ extension Command {
         arguments: [
             Argument(
                 "ACTION",
-                .words(["init", "refresh", "download", "show"]),
-                help: "init, refresh, download or show."
+                .words(["init", "refresh", "download", "show", "add", "reset"]),
+                help: "init, refresh, download, show, add or reset."
             ),
-            Argument("ROOT", .file, .atMostOne, help: "For init: the root to trust from now on."),
+            Argument(
+                "FILE",
+                .file,
+                .atMostOne,
+                help: "For init: the root to trust from now on. For add: the public key."
+            ),
         ],
         flags: [
             .metadataDirectory, .metadataURL, .targetName, .targetBaseURL, .targetDirectory,
-            .state, .json, .quiet, .noColor,
+            .recordKey, .repository, .recordReason, .state, .json, .quiet, .noColor,
         ],
         examples: [
             Example(
@@ -39,7 +47,12 @@ extension Command {
                 "yardmaster trust --metadata-dir vendor show",
                 "Tells versions, expiries and signers."
             ),
+            Example("yardmaster trust add office.pub", "Before the first bundle by this key."),
+            Example(
+                "yardmaster trust reset --key office.pub --reason 'counts from one again'",
+                "Takes older releases by this key again."
+            ),
         ],
-        exitCodes: [.inputMissing, .trustRefused, .configuration]
+        exitCodes: [.inputMissing, .cannotCreate, .cannotWrite, .trustRefused, .configuration]
     )
 }

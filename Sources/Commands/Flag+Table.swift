@@ -198,6 +198,26 @@ extension Flag {
     static let key = Flag(
         "key",
         value: Value("KEY", .file),
-        help: "Public key of minisign that must have signed the bundle."
+        help: "Public key of minisign that must have signed the bundle: its file, or the line "
+            + "itself.",
+        isRepeatable: true
+    )
+
+    static let recordKey = Flag(
+        "key",
+        value: Value("KEY", .file),
+        help: "For reset: the public key whose record is meant, its file or the line itself."
+    )
+
+    static let repository = Flag(
+        "repository",
+        value: Value("NAME", .text),
+        help: "For reset: the repository whose record is meant, as the manifest calls it."
+    )
+
+    static let recordReason = Flag(
+        "reason",
+        value: Value("TEXT", .text),
+        help: "For reset: why; it is written down."
     )
 }

@@ -9,17 +9,50 @@ package enum LongDigest: Sendable, CaseIterable {
     /// RFC 7693, 64 bytes, without a key.
     case blake2b512
 
+    fileprivate var algorithm: OpaquePointer? {
+        switch self {
+        case .sha384: EVP_sha384()
+        case .sha512: EVP_sha512()
+        case .blake2b512: EVP_blake2b512()
+        }
+    }
+
+    fileprivate var length: Int { self == .sha384 ? 48 : 64 }
+
     package func digest(of bytes: [UInt8]) -> [UInt8] {
-        let (algorithm, length) =
-            switch self {
-            case .sha384: (EVP_sha384(), 48)
-            case .sha512: (EVP_sha512(), 64)
-            case .blake2b512: (EVP_blake2b512(), 64)
-            }
+        let (algorithm, length) = (algorithm, length)
         return [UInt8](unsafeUninitializedCapacity: length) { buffer, initialized in
             let done = EVP_Digest(bytes, bytes.count, buffer.baseAddress, nil, algorithm, nil)
             precondition(done == 1, "libcrypto gives no digest of \(length) bytes")
             initialized = length
         }
+    }
+}
+
+/// A long digest over bytes that come in pieces.
+package struct LongHash: ~Copyable {
+    private let context: OpaquePointer
+    private let length: Int
+
+    package init(_ digest: LongDigest) {
+        guard let context = EVP_MD_CTX_new(),
+            EVP_DigestInit_ex(context, digest.algorithm, nil) == 1
+        else { preconditionFailure("libcrypto gives no digest of \(digest.length) bytes") }
+        self.context = context
+        length = digest.length
+    }
+
+    deinit { EVP_MD_CTX_free(context) }
+
+    package mutating func update(_ bytes: [UInt8]) {
+        let result = EVP_DigestUpdate(context, bytes, bytes.count)
+        precondition(result == 1, "libcrypto failed in a digest of \(length) bytes")
+    }
+
+    package consuming func finish() -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: length)
+        let result = EVP_DigestFinal_ex(context, &bytes, nil)
+        precondition(result == 1, "libcrypto failed in a digest of \(length) bytes")
+        return bytes
     }
 }

@@ -69,6 +69,7 @@ package struct ImageInventory: Sendable {
             folders.insert(store.folder(of: entry.digest))
         }
         try removeNotes(&folders)
+        try removeCompanions(&folders)
         try ImageReferences(store).removeDrafts()
         for folder in folders.sorted() {
             do throws(FileFault) { try store.files.syncFolder(folder) } catch {
@@ -76,6 +77,27 @@ package struct ImageInventory: Sendable {
             }
         }
         return removed
+    }
+
+    /// What is kept beside an image goes with it; so does the draft of a process that ended.
+    private func removeCompanions(_ folders: inout Set<String>) throws(ImageError) {
+        let root = store.root + "/sha256"
+        for folder in try FolderListing.names(in: root) {
+            let names = try FolderListing.names(in: "\(root)/\(folder)")
+            let images = Set(names.filter { SHA256Digest($0) != nil })
+            for name in names where !images.contains(name) {
+                guard let dot = name.firstIndex(of: "."), SHA256Digest(name[..<dot]) != nil,
+                    !name.hasSuffix(".part"), !name.hasSuffix(".note")
+                else { continue }
+                let isDraft = name.hasSuffix(ImageCompanions.draftEnding)
+                guard isDraft || !images.contains(String(name[..<dot])) else { continue }
+                let path = "\(root)/\(folder)/\(name)"
+                do throws(FileFault) { try store.files.remove(path) } catch {
+                    throw .writing(path, error.code)
+                }
+                folders.insert("\(root)/\(folder)")
+            }
+        }
     }
 
     /// A note without its part says nothing any more.

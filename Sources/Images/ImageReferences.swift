@@ -1,6 +1,5 @@
 package import Domain
 import Glibc
-import Synchronization
 
 /// Which images a rollout needs, kept beside the store so that cleaning up spares them.
 ///
@@ -9,9 +8,6 @@ import Synchronization
 package struct ImageReferences: Sendable {
     private static let sizeLimit = 16 << 20
     private static let draftEnding = ".new"
-    private static let drafts = Atomic(0)
-
-    private static func next() -> Int { drafts.add(1, ordering: .relaxed).newValue }
 
     private let store: StoreFolder
 
@@ -26,8 +22,8 @@ package struct ImageReferences: Sendable {
         let path = path(of: rollout)
         if let old = try? Self.contents(of: path), old == Array(lines.utf8) { return }
         try store.make([store.root, store.references])
-        // Others may write the same list at this moment.
-        let draft = "\(path)-\(getpid())-\(Self.next())\(Self.draftEnding)"
+        // Others may write the same list at this moment, and one that was killed had our number.
+        let draft = "\(path)-\(UInt64.random(in: .min ... .max))\(Self.draftEnding)"
         do throws(FileFault) {
             let file = try store.files.open(
                 draft,

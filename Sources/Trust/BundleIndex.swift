@@ -11,6 +11,20 @@ package enum BundleFault: Error, Equatable, Sendable, CustomStringConvertible {
     case wrongMember(String)
     case noMember(String)
     case tooLarge(String)
+    /// Nothing in the bundle's manifest asks for it.
+    case unknownPart(String)
+    /// Two parts would be one file, or one would be a folder of the other.
+    case clash(String)
+    /// It would be where programs look for their settings, and nobody vouches for the bundle.
+    case hidden(String)
+
+    /// Whether another copy of the same bundle may be right.
+    package var isDamage: Bool {
+        switch self {
+        case .noBundle, .badIndex, .wrongLength, .wrongMember: true
+        case .badName, .noMember, .tooLarge, .unknownPart, .clash, .hidden: false
+        }
+    }
 
     package var description: String {
         switch self {
@@ -22,6 +36,10 @@ package enum BundleFault: Error, Equatable, Sendable, CustomStringConvertible {
         case .wrongMember(let name): "its part '\(name.visible)' is not what it was"
         case .noMember(let name): "its part '\(name.visible)' is missing"
         case .tooLarge(let name): "its part '\(name.visible)' is larger than any"
+        case .unknownPart(let name): "its manifest does not name its part '\(name.visible)'"
+        case .clash(let name): "its part '\(name.visible)' is in the way of another"
+        case .hidden(let name):
+            "'\(name.visible)' would be hidden, which only a bundle that is signed may ask for"
         }
     }
 }
@@ -82,6 +100,8 @@ package struct BundleIndex: Sendable, Equatable {
             throw .badIndex("members")
         }
         var members: [Member] = []
+        // A folder comes before what is in it, by the order of the names.
+        var names: Set<ExactText> = []
         var end = Int64(Self.headLength) + Int64(index.count)
         start = end
         for element in list {
@@ -92,6 +112,10 @@ package struct BundleIndex: Sendable, Equatable {
             if let last = members.last, ExactText(last.name) >= ExactText(name) {
                 throw .badIndex("the parts are not in order")
             }
+            for folder in Self.folders(of: name) {
+                guard !names.contains(folder) else { throw .clash(name) }
+            }
+            names.insert(ExactText(name))
             guard (0...Self.largestMember).contains(size) else { throw .tooLarge(name) }
             end += size
             members.append(Member(name: name, size: size, digest: digest))
@@ -131,20 +155,21 @@ package struct BundleIndex: Sendable, Equatable {
         return (bytes, sorted)
     }
 
-    /// Plain names in folders: none can lead out of where it is put.
+    /// Names in folders, of any letters: none can lead out of where it is put.
     private static func isName(_ name: String) -> Bool {
         let bytes = Array(name.utf8)
-        guard (1...512).contains(bytes.count) else { return false }
-        let areLetters = bytes.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x25, 0x2D, 0x2E, 0x2F, 0x5F, 0x7E: true
-            default: false
-            }
+        guard (1...1_024).contains(bytes.count), !bytes.contains(0) else { return false }
+        return bytes.split(separator: 0x2F, omittingEmptySubsequences: false).allSatisfy {
+            (1...255).contains($0.count) && !$0.elementsEqual(".".utf8)
+                && !$0.elementsEqual("..".utf8)
         }
-        return areLetters
-            && bytes.split(separator: 0x2F, omittingEmptySubsequences: false).allSatisfy {
-                !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8)
-            }
+    }
+
+    private static func folders(of name: String) -> [ExactText] {
+        let bytes = Array(name.utf8)
+        return bytes.indices.filter { bytes[$0] == 0x2F }.map {
+            ExactText(String(decoding: bytes[..<$0], as: UTF8.self))
+        }
     }
 
     /// Where a part begins in the file, and what it must be.

@@ -27,8 +27,23 @@ package enum MinisignError: Error, Equatable, Sendable, CustomStringConvertible 
 
 /// A public key of minisign: an Ed25519 key with the id that signatures name.
 package struct MinisignKey: Sendable, Hashable, CustomStringConvertible {
-    fileprivate let id: [UInt8]
+    /// The key's id and the key, as its line spells them.
+    package let encoded: [UInt8]
     fileprivate let key: VerifyingKey
+
+    fileprivate var id: [UInt8] { Array(encoded.prefix(8)) }
+
+    /// Nil unless these are the eight bytes of an id and the 32 of a key.
+    package init?(encoded: [UInt8]) {
+        guard encoded.count == 40, let key = VerifyingKey(ed25519: Array(encoded[8...])) else {
+            return nil
+        }
+        self.encoded = encoded
+        self.key = key
+    }
+
+    /// The line `RW…` by which people hand the key on.
+    package var line: String { Base64.text(Array("Ed".utf8) + encoded) }
 
     /// Reads the key's file, or its second line alone.
     package init(_ text: [UInt8]) throws(MinisignError) {
@@ -40,10 +55,9 @@ package struct MinisignKey: Sendable, Hashable, CustomStringConvertible {
         default: throw .badKey
         }
         guard let bytes = Base64.bytes(line), bytes.count == 42, bytes.starts(with: "Ed".utf8),
-            let key = VerifyingKey(ed25519: Array(bytes[10...]))
+            let key = MinisignKey(encoded: Array(bytes[2...]))
         else { throw .badKey }
-        id = Array(bytes[2..<10])
-        self.key = key
+        self = key
     }
 
     /// The id as minisign prints it.
@@ -54,7 +68,8 @@ package struct MinisignKey: Sendable, Hashable, CustomStringConvertible {
 package struct MinisignSignature: Sendable, Equatable {
     package static let longest: Int64 = 16_384
 
-    private let isPrehashed: Bool
+    /// Whether the signature is over the BLAKE2b-512 of the bytes, not over the bytes themselves.
+    package let isPrehashed: Bool
     private let id: [UInt8]
     private let signature: [UInt8]
     private let overall: [UInt8]
@@ -92,14 +107,27 @@ package struct MinisignSignature: Sendable, Equatable {
 
     /// Whether the key's owner signed these bytes, and the comment with them.
     package func verify(_ bytes: [UInt8], by key: MinisignKey) throws(MinisignError) {
+        try verify(by: key) { isPrehashed ? LongDigest.blake2b512.digest(of: bytes) : bytes }
+    }
+
+    /// The same for bytes that were taken in pieces.
+    package func verify(_ signed: SignedBytes.Taken, by key: MinisignKey) throws(MinisignError) {
+        try verify(by: key) { isPrehashed ? signed.digest : signed.bytes }
+    }
+
+    private func verify(
+        by key: MinisignKey,
+        over message: () -> [UInt8]?
+    ) throws(MinisignError) {
         guard id == key.id else {
             throw .otherKey(
                 wanted: key.description,
                 found: Hex.text(id.reversed()).uppercased()
             )
         }
-        let message = isPrehashed ? LongDigest.blake2b512.digest(of: bytes) : bytes
-        guard key.key.verifies(signature, of: message) else { throw .wrong }
+        guard let message = message(), key.key.verifies(signature, of: message) else {
+            throw .wrong
+        }
         guard key.key.verifies(overall, of: signature + comment.utf8) else {
             throw .wrongComment
         }
@@ -112,5 +140,31 @@ package struct MinisignSignature: Sendable, Equatable {
         }
         if lines.last?.isEmpty == true { lines.removeLast() }
         return lines
+    }
+}
+
+/// Bytes that signatures are to be verified over, taken piece by piece.
+package struct SignedBytes: ~Copyable {
+    /// What a signature of either form is over.
+    package struct Taken: Sendable {
+        fileprivate let digest: [UInt8]
+        /// Nil unless they were kept.
+        fileprivate let bytes: [UInt8]?
+    }
+
+    private var hash = LongHash(.blake2b512)
+    private var bytes: [UInt8]?
+
+    /// Signatures of the older form need all bytes at once.
+    package init(keepsAll: Bool) { bytes = keepsAll ? [] : nil }
+
+    package mutating func take(_ piece: [UInt8]) {
+        hash.update(piece)
+        bytes? += piece
+    }
+
+    package consuming func finish() -> Taken {
+        let bytes = bytes
+        return Taken(digest: hash.finish(), bytes: bytes)
     }
 }

@@ -1,8 +1,6 @@
 import Commands
 import Domain
-import Glibc
-import Manifest
-import Marked
+import Operations
 import Reports
 import Trust
 import Wire
@@ -41,7 +39,7 @@ struct BundleShow {
         }
         let rows = bundle.index.members.map { member in
             [
-                member.name, ByteCount(bytes: Int(member.size))?.description ?? "",
+                member.name.visible, ByteCount(bytes: Int(member.size))?.description ?? "",
                 member.digest.description,
             ]
         }
@@ -49,67 +47,5 @@ struct BundleShow {
             ["bundle made \(bundle.index.created)"]
             + Columns.table([["part", "size", "sha256"]] + rows)
         context.console.result(lines.joined(separator: "\n") + "\n")
-    }
-}
-
-/// The manifest in a bundle, read with the files that are in it.
-enum BundleManifest {
-    static func plan(
-        _ bundle: BundleFile,
-        _ context: Context
-    ) throws(CommandError) -> FrozenPlan {
-        let names = bundle.names(below: "manifest")
-        guard names.count == 1, let name = names.first else {
-            throw BundleFile.refusal(bundle.path, .noMember("manifest"))
-        }
-        let path = String(name.dropFirst("manifest/".count))
-        let manifest: [UInt8]
-        do throws(BundleFault) {
-            manifest = try bundle.bytes(of: name)
-        } catch { throw BundleFile.refusal(bundle.path, error) }
-        do throws(ManifestError) {
-            let (plan, diagnostics) = try ManifestReader.read(manifest, path: path) {
-                (file, limit) throws(FileError) in
-                do throws(BundleFault) {
-                    let bytes = try bundle.bytes(of: "files/\(file)")
-                    guard bytes.count <= limit else { throw BundleFault.tooLarge(file) }
-                    return bytes
-                } catch {
-                    throw FileError(path: file, reason: .missing)
-                }
-            }
-            guard let plan else {
-                Inputs.tell(diagnostics, context)
-                throw .unreadable(path: path, reason: .missing, namedAt: nil)
-            }
-            return plan
-        } catch {
-            throw CommandError(
-                .manifest,
-                "the manifest in the bundle '\(bundle.path.visible)' is not valid",
-                because: [error.description]
-            )
-        }
-    }
-
-    /// Writes a file, and the folders above it, below a folder of the caller's choice.
-    static func write(
-        _ bytes: [UInt8],
-        to path: String,
-        below target: String
-    ) throws(BundleFault) {
-        var folder = target
-        mkdir(folder, 0o755)
-        for part in path.dropFirst(target.count).split(separator: "/").dropLast() {
-            folder += "/" + part
-            mkdir(folder, 0o755)
-        }
-        // Never through a link, never over a file that is there.
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
-        guard descriptor >= 0 else { throw .badName(path) }
-        defer { close(descriptor) }
-        guard Descriptor.write(bytes, to: descriptor) == nil, fsync(descriptor) == 0 else {
-            throw .badName(path)
-        }
     }
 }

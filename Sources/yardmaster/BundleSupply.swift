@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Images
 import Manifest
+import Operations
 import Synchronization
 import Trust
 
@@ -13,6 +14,21 @@ struct BundleSupply: TrustSupply {
     let keeps: Bool
 
     var isOffline: Bool { true }
+    /// A key that only a bundle names is none, unless somebody vouches for all of the bundle.
+    var bringsKeys: Bool { !bundle.signers.isEmpty }
+    var prefersKept: Bool { false }
+
+    /// A bundle holds what it is judged by.
+    func keptSignature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? { nil }
+
+    func keep(
+        signature: [UInt8],
+        of image: PlannedImage,
+        by key: MinisignKey
+    ) throws(CommandError) {
+        guard keeps else { return }
+        try KeptSignatures(state: state).keep(signature, of: image, by: key)
+    }
 
     /// Only what this depot was told to trust before: a bundle cannot vouch for itself.
     func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
@@ -31,7 +47,7 @@ struct BundleSupply: TrustSupply {
             )
         } catch {
             throw CommandError(
-                .trust,
+                keeps ? .cannotCreate : .trust,
                 "this depot trusts no \(repository.map { "repository \($0.name)" } ?? "signatures")",
                 because: [error.description],
                 hint: "begin with 'yardmaster trust --metadata-dir \(path) init ROOT'"
@@ -45,7 +61,8 @@ struct BundleSupply: TrustSupply {
 
     func key(_ file: FileReference) throws(TrustError) -> [UInt8] {
         do throws(BundleFault) {
-            return try bundle.bytes(of: "files/\(file.path)")
+            guard let path = BundlePath(file.path) else { throw BundleFault.badName(file.path) }
+            return try bundle.bytes(of: path.part)
         } catch {
             throw .source(file.text, .unreachable(error.description))
         }
@@ -61,9 +78,7 @@ struct BundleSupply: TrustSupply {
 }
 
 /// The documents of a repository in a bundle.
-///
-/// The file is read by one task at a time, and nothing in it changes.
-struct BundleDocuments: MetadataSource, @unchecked Sendable {
+struct BundleDocuments: MetadataSource {
     let bundle: BundleFile
     let folder: String
 
@@ -100,6 +115,18 @@ struct RecordingSupply: TrustSupply {
     }
 
     var isOffline: Bool { false }
+    var bringsKeys: Bool { true }
+    var prefersKept: Bool { false }
+
+    func keptSignature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? {
+        guard let bytes = network.keptSignature(of: image, by: key) else { return nil }
+        record.keep("signatures/\(image.name)", bytes)
+        return bytes
+    }
+
+    func keep(signature: [UInt8], of image: PlannedImage, by key: MinisignKey) {
+        record.keep("signatures/\(image.name)", signature)
+    }
 
     /// Root alone, so that everything else is asked for.
     func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
@@ -127,9 +154,7 @@ struct RecordingSupply: TrustSupply {
         of image: PlannedImage,
         at source: Manifest.ImageSource
     ) async throws(SourceError) -> [UInt8] {
-        let bytes = try await network.signature(of: image, at: source)
-        record.keep("signatures/\(image.name)", bytes)
-        return bytes
+        try await network.signature(of: image, at: source)
     }
 
     /// The roots before the one trusted here: another depot may know only an older one.

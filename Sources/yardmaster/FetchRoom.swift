@@ -44,7 +44,7 @@ struct FetchRoom: Sendable {
     /// What became of each image, in the order of the plan.
     func bring() async throws(CommandError) -> FetchOutcome {
         let folder = StoreFolder(stateDirectory: state)
-        let lock = try lockedStore(folder)
+        let lock = try Self.lockedStore(folder, for: plan)
         let executor: ThreadExecutor
         do throws(ThreadError) {
             executor = try ThreadExecutor.start(name: "images")
@@ -88,7 +88,11 @@ struct FetchRoom: Sendable {
         return code
     }
 
-    private func lockedStore(_ folder: StoreFolder) throws(CommandError) -> StoreLock {
+    /// The right to use the store, with what a plan needs noted first.
+    static func lockedStore(
+        _ folder: StoreFolder,
+        for plan: FrozenPlan
+    ) throws(CommandError) -> StoreLock {
         do throws(ImageError) {
             if let lock = try StoreLock(folder, for: .use) {
                 try ImageReferences(folder).set(plan.name, plan.images.map(\.digest))

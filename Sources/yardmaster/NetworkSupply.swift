@@ -8,8 +8,12 @@ import Trust
 struct NetworkSupply: TrustSupply {
     let state: String
     let downloads: any Downloads
+    /// A run at night takes what the evening brought.
+    var prefersKept = false
 
     var isOffline: Bool { false }
+    /// A manifest of this machine says whom to trust.
+    var bringsKeys: Bool { true }
 
     func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
         try Self.place(of: repository, state: state)
@@ -59,6 +63,18 @@ struct NetworkSupply: TrustSupply {
         try TrustFolder.contents(of: file.path, limit: 4_096)
     }
 
+    func keptSignature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? {
+        KeptSignatures(state: state).signature(of: image, by: key)
+    }
+
+    func keep(
+        signature: [UInt8],
+        of image: PlannedImage,
+        by key: MinisignKey
+    ) throws(CommandError) {
+        try KeptSignatures(state: state).keep(signature, of: image, by: key)
+    }
+
     func signature(
         of image: PlannedImage,
         at source: Manifest.ImageSource
@@ -68,5 +84,30 @@ struct NetworkSupply: TrustSupply {
             limit: MinisignSignature.longest,
             downloads
         )
+    }
+}
+
+/// Signatures that were right, in the store beside the images that they are over.
+struct KeptSignatures {
+    private let companions: ImageCompanions
+
+    init(state: String) { companions = ImageCompanions(StoreFolder(stateDirectory: state)) }
+
+    private static func name(_ key: MinisignKey) -> String {
+        Hex.text(key.encoded) + ".minisig"
+    }
+
+    func signature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? {
+        companions.read(Self.name(key), of: image.digest, limit: MinisignSignature.longest)
+    }
+
+    func keep(
+        _ signature: [UInt8],
+        of image: PlannedImage,
+        by key: MinisignKey
+    ) throws(CommandError) {
+        do throws(ImageError) {
+            try companions.keep(signature, as: Self.name(key), of: image.digest)
+        } catch { throw FetchFailure.refusal(ofStore: error) }
     }
 }

@@ -128,7 +128,12 @@ struct RunCommand {
             tellsLocalFiles: false
         )
         guard let images = try await room.bringAll() else { return room.tellCut() }
-        let verdicts = try await TrustDesk.verdicts(images, of: plan, state: directory.path)
+        let verdicts = try await TrustDesk.verdicts(
+            images,
+            of: plan,
+            state: directory.path,
+            prefersKept: true
+        )
         let output = try RunOutput(options, context)
         let job = RunJob(
             plan: plan.demanding(predecessors: verdicts.predecessors),
@@ -220,6 +225,13 @@ struct RunCommand {
                 throw CommandError(.busy, "ended while it waited for another run")
             }
         }
+    }
+
+    /// The state directory, made when it is not there.
+    static func stateDirectory(at path: String) throws(CommandError) -> StateDirectory {
+        do throws(StateDirectoryError) {
+            return try StateDirectory.create(at: path)
+        } catch { throw refusal(error) }
     }
 
     static func thread(_ name: String) throws(CommandError) -> ThreadExecutor {

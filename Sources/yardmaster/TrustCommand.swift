@@ -19,7 +19,12 @@ struct TrustCommand {
 
     func run() async throws(CommandError) -> ExitCode {
         let action = invocation.arguments[0]
-        if action == "show" { return try TrustShow(invocation, context).run() }
+        switch action {
+        case "show": return try TrustShow(invocation, context).run()
+        case "add": return try TrustRecords(invocation, context).add()
+        case "reset": return try TrustRecords(invocation, context).reset()
+        default: break
+        }
         do throws(CommandError) {
             guard action == "init" || invocation.arguments.count == 1 else {
                 throw CommandError(.usage, "only 'trust init' takes a file")

@@ -9,7 +9,8 @@ extension TrustDesk where Supply == NetworkSupply {
     static func judge(
         _ images: [FetchedImage],
         of plan: FrozenPlan,
-        state: String
+        state: String,
+        prefersKept: Bool = false
     ) async throws(TrustRefusal) -> [TrustVerdict] {
         let fetching: DocumentFetching
         do throws(CommandError) {
@@ -17,7 +18,11 @@ extension TrustDesk where Supply == NetworkSupply {
         } catch { throw TrustRefusal(image: nil, error: error) }
         let desk = TrustDesk(
             plan: plan,
-            supply: NetworkSupply(state: state, downloads: fetching.downloads),
+            supply: NetworkSupply(
+                state: state,
+                downloads: fetching.downloads,
+                prefersKept: prefersKept
+            ),
             now: RealTime().wallTime
         )
         let result: Result<[TrustVerdict], TrustRefusal>
@@ -40,10 +45,11 @@ extension TrustDesk where Supply == NetworkSupply {
     static func verdicts(
         _ images: [FetchedImage],
         of plan: FrozenPlan,
-        state: String
+        state: String,
+        prefersKept: Bool = false
     ) async throws(CommandError) -> [TrustVerdict] {
         do throws(TrustRefusal) {
-            return try await judge(images, of: plan, state: state)
+            return try await judge(images, of: plan, state: state, prefersKept: prefersKept)
         } catch { throw error.error }
     }
 }

@@ -66,7 +66,8 @@ struct TrustDesk<Supply: TrustSupply> {
                 isFromBefore: false
             )
         case .signature(let key, let source):
-            let account = try account(nil, &accounts)
+            let key = try self.key(key, image)
+            let account = try account(of: key, image, &accounts)
             let statement = try await signed(image, key, source, try bytes(image))
             try check(image, statement, ReleaseLists(), &accounts[account], grace: .zero)
             return verdict(image, statement, accounts[account])
@@ -81,10 +82,17 @@ struct TrustDesk<Supply: TrustSupply> {
         }
     }
 
-    /// What is known of a repository, or of all single keys together.
+    /// What is known of a repository, or of a single key.
     struct Account {
-        let name: String?
+        enum Owner: Equatable {
+            case repository(String)
+            case key(MinisignKey)
+        }
+
+        let owner: Owner
         let store: TrustStore<TrustPlace>
+        /// Whether there is a record already.
+        let isKnown: Bool
         var ledger: ReleaseLedger
         let before: ReleaseLedger
         var updater: Updater<TrustPlace, AnyDocuments>?
@@ -93,9 +101,15 @@ struct TrustDesk<Supply: TrustSupply> {
         static var ledgerName: String { "releases" }
 
         func close() throws(CommandError) {
-            guard ledger != before else { return }
             do throws(TrustError) {
-                try store.replace(Self.ledgerName, with: ledger.bytes)
+                switch owner {
+                case .repository where ledger != before:
+                    try store.replace(Self.ledgerName, with: ledger.bytes)
+                // A key is known from the first image on that was trusted by it.
+                case .key(let key) where ledger != before || !isKnown:
+                    try KeyBook(store).keep(ledger, of: key)
+                case .repository, .key: break
+                }
             } catch {
                 throw CommandError(
                     .cannotWrite,
@@ -120,29 +134,73 @@ struct TrustDesk<Supply: TrustSupply> {
     }
 
     private func account(
-        _ repository: PlannedRepository?,
+        of repository: PlannedRepository,
         _ accounts: inout [Account]
     ) throws(CommandError) -> Int {
-        if let known = accounts.firstIndex(where: { $0.name == repository?.name }) { return known }
+        let owner = Account.Owner.repository(repository.name)
+        if let known = accounts.firstIndex(where: { $0.owner == owner }) { return known }
         let store = TrustStore(try supply.place(of: repository))
-        var ledger = ReleaseLedger()
-        let kept: [UInt8]?
+        let ledger: ReleaseLedger?
         do throws(TrustError) {
-            kept = try store.read(Account.ledgerName, limit: 1 << 20)
+            let kept = try store.read(Account.ledgerName, limit: 1 << 20)
+            ledger = kept.map { ReleaseLedger($0) } ?? ReleaseLedger()
         } catch { throw Self.refusal(repository, error) }
-        if let kept {
-            guard let known = ReleaseLedger(kept) else {
-                throw CommandError(
-                    .trust,
-                    "no image can be trusted",
-                    because: [PolicyRefusal.noLedger(Account.ledgerName).description],
-                    hint: "bring the state directory back from a copy"
-                )
-            }
-            ledger = known
+        return try open(owner, store, ledger, isKnown: true, &accounts)
+    }
+
+    private func account(
+        of key: MinisignKey,
+        _ image: PlannedImage,
+        _ accounts: inout [Account]
+    ) throws(CommandError) -> Int {
+        let owner = Account.Owner.key(key)
+        if let known = accounts.firstIndex(where: { $0.owner == owner }) { return known }
+        // All keys are in one place, which is held once.
+        let others = accounts.first { if case .key = $0.owner { true } else { false } }
+        let store: TrustStore<TrustPlace>
+        if let others {
+            store = others.store
+        } else {
+            store = TrustStore(try supply.place(of: nil))
+        }
+        let book = KeyBook(store)
+        let isKnown: Bool
+        let ledger: ReleaseLedger?
+        do throws(TrustError) {
+            isKnown = try book.isKnown(key)
+            ledger = try book.record(of: key)
+        } catch { throw Self.refusal(nil, error) }
+        guard isKnown || supply.bringsKeys else {
+            throw CommandError(
+                .trust,
+                "the image \(image.name) is not trusted",
+                because: ["this depot does not know the key \(key.line): only the bundle names it"],
+                hint:
+                    "bring the key by a way you trust and say 'yardmaster trust add KEY', or verify "
+                    + "a bundle that is signed, with --key"
+            )
+        }
+        return try open(owner, store, ledger, isKnown: isKnown, &accounts)
+    }
+
+    private func open(
+        _ owner: Account.Owner,
+        _ store: TrustStore<TrustPlace>,
+        _ ledger: ReleaseLedger?,
+        isKnown: Bool,
+        _ accounts: inout [Account]
+    ) throws(CommandError) -> Int {
+        guard let ledger else {
+            throw CommandError(
+                .trust,
+                "no image can be trusted",
+                because: [PolicyRefusal.noLedger(Account.ledgerName).description],
+                hint: "bring the state directory back from a copy, or begin the record from the "
+                    + "start with 'yardmaster trust reset'"
+            )
         }
         accounts.append(
-            Account(name: repository?.name, store: store, ledger: ledger, before: ledger)
+            Account(owner: owner, store: store, isKnown: isKnown, ledger: ledger, before: ledger)
         )
         return accounts.count - 1
     }
@@ -177,15 +235,25 @@ struct TrustDesk<Supply: TrustSupply> {
 extension TrustDesk {
     private func signed(
         _ image: PlannedImage,
-        _ reference: KeyReference,
+        _ key: MinisignKey,
         _ source: ImageSource,
         _ bytes: [UInt8]
     ) async throws(CommandError) -> ReleaseStatement {
-        let key = try key(reference, image)
+        let kept = supply.keptSignature(of: image, by: key)
+        if supply.prefersKept, let kept,
+            let statement = try? statement(image, key, kept, bytes),
+            statement.expires.map({ $0 > now }) ?? true
+        {
+            return statement
+        }
         let text: [UInt8]
         do throws(SourceError) {
             text = try await supply.signature(of: image, at: source)
         } catch {
+            // A signature does not end: what was right with a network is right without one.
+            if case .unreachable = error, let kept {
+                return try statement(image, key, kept, bytes)
+            }
             let kind: CommandError.Kind =
                 if case .unreachable = error { .unavailable } else { .trust }
             throw CommandError(
@@ -195,6 +263,18 @@ extension TrustDesk {
                 hint: "it is asked for at \(image.place)"
             )
         }
+        let statement = try statement(image, key, text, bytes)
+        try supply.keep(signature: text, of: image, by: key)
+        return statement
+    }
+
+    /// What a signature says of an image, once it is right.
+    private func statement(
+        _ image: PlannedImage,
+        _ key: MinisignKey,
+        _ text: [UInt8],
+        _ bytes: [UInt8]
+    ) throws(CommandError) -> ReleaseStatement {
         let comment: String
         do throws(MinisignError) {
             let signature = try MinisignSignature(text)
@@ -247,7 +327,7 @@ extension TrustDesk {
         _ repository: PlannedRepository,
         _ accounts: inout [Account]
     ) async throws(CommandError) -> Int {
-        let index = try account(repository, &accounts)
+        let index = try account(of: repository, &accounts)
         guard accounts[index].updater == nil else { return index }
         do throws(TrustError) {
             var updater = try Updater(

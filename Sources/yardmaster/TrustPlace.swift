@@ -54,4 +54,20 @@ protocol TrustSupply {
 
     /// Whether documents that expired are taken within their grace.
     var isOffline: Bool { get }
+
+    /// Whether a key counts that this depot did not know before.
+    var bringsKeys: Bool { get }
+
+    /// Whether a signature that is kept is used before another is asked for.
+    var prefersKept: Bool { get }
+
+    /// A signature that was right before and was kept with its image.
+    func keptSignature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]?
+
+    /// Keeps a signature that is right with its image.
+    func keep(
+        signature: [UInt8],
+        of image: PlannedImage,
+        by key: MinisignKey
+    ) throws(CommandError)
 }

@@ -14,12 +14,34 @@ struct TrustShow {
         self.context = context
     }
 
+    /// A repository's own record, or that of all keys, with what was reset in it.
+    private struct Records {
+        let directory: String
+        let keys: [(key: MinisignKey, record: ReleaseLedger?)]
+        let record: ReleaseLedger?
+        let resets: [LedgerReset]
+
+        init(_ directory: String) throws(TrustError) {
+            self.directory = directory
+            let store = TrustStore(try TrustFolder.shared(directory))
+            let book = KeyBook(store)
+            var keys: [(key: MinisignKey, record: ReleaseLedger?)] = []
+            for key in try book.keys() { keys.append((key, try book.record(of: key))) }
+            self.keys = keys
+            record = try store.read("releases", limit: 1 << 20).flatMap { ReleaseLedger($0) }
+            resets = try store.resets() ?? []
+        }
+    }
+
     func run() throws(CommandError) -> ExitCode {
         let directories = try directories()
         let now = RealTime().wallTime
         var repositories: [(directory: String, state: TrustedState)] = []
+        var records: [Records] = []
         for directory in directories {
             do throws(TrustError) {
+                records.append(try Records(directory))
+                guard !directory.hasSuffix("/trust/signatures") else { continue }
                 let files = try TrustFolder.shared(directory)
                 repositories.append((directory, try TrustedState(files, now: now)))
             } catch {
@@ -32,9 +54,10 @@ struct TrustShow {
             }
         }
         if invocation.has("json") {
-            context.console.result(Self.document(repositories).text + "\n")
+            context.console.result(Self.document(repositories, records).text + "\n")
         } else {
-            context.console.result(repositories.map(Self.text).joined(separator: "\n"))
+            let texts = repositories.map(Self.text) + records.compactMap(Self.text)
+            context.console.result(texts.joined(separator: "\n"))
         }
         return .done
     }
@@ -66,7 +89,42 @@ struct TrustShow {
             .joined(separator: "\n") + "\n"
     }
 
-    private static func document(_ list: [(directory: String, state: TrustedState)]) -> JSONValue {
+    /// Nil when there is nothing to tell.
+    private static func text(_ records: Records) -> String? {
+        var rows: [[String]] = []
+        for (key, record) in records.keys {
+            guard let record else {
+                rows.append([key.line, "the record is damaged", ""])
+                continue
+            }
+            rows += words(record, of: key.line)
+        }
+        if let record = records.record, records.keys.isEmpty { rows += words(record, of: "-") }
+        var lines = [records.directory.visible]
+        if !rows.isEmpty {
+            lines += Columns.table([["key", "modules", "highest release"]] + rows)
+        }
+        for reset in records.resets {
+            let whose = reset.key.map { "the record of the key \($0)" } ?? "the record"
+            lines.append(
+                "\(reset.time): \(reset.author.visible) had \(whose) begun from the start: "
+                    + reset.reason.visible
+            )
+        }
+        return lines.count > 1 ? lines.joined(separator: "\n") + "\n" : nil
+    }
+
+    private static func words(_ record: ReleaseLedger, of owner: String) -> [[String]] {
+        guard !record.lines.isEmpty else { return [[owner, "-", "none counted"]] }
+        return record.lines.map { line in
+            [owner, line.hardware.description, "\(line.counter), version \(line.version)"]
+        }
+    }
+
+    private static func document(
+        _ list: [(directory: String, state: TrustedState)],
+        _ records: [Records]
+    ) -> JSONValue {
         .object([
             "schema": 1,
             "repositories": .array(
@@ -88,10 +146,48 @@ struct TrustShow {
                     ])
                 }
             ),
+            "records": .array(records.map(document)),
             "exit": .object([
                 "code": .integer(Int64(ExitCode.done.rawValue)),
                 "reason": .string(ExitCode.done.sentence),
             ]),
         ])
+    }
+
+    private static func document(_ records: Records) -> JSONValue {
+        .object([
+            "directory": .string(records.directory),
+            "keys": .array(
+                records.keys.map { item in
+                    .object([
+                        "key": .string(item.key.line),
+                        "releases": item.record.map(releases) ?? .null,
+                    ])
+                }
+            ),
+            "releases": records.record.map(releases),
+            "resets": .array(
+                records.resets.map { reset in
+                    .object([
+                        "time": .string(reset.time.description),
+                        "author": .string(reset.author),
+                        "reason": .string(reset.reason),
+                        "key": reset.key.map { .string($0) },
+                    ])
+                }
+            ),
+        ])
+    }
+
+    private static func releases(_ record: ReleaseLedger) -> JSONValue {
+        .array(
+            record.lines.map { line in
+                .object([
+                    "hardware": .string(line.hardware.description),
+                    "counter": .integer(line.counter),
+                    "version": .string(line.version.description),
+                ])
+            }
+        )
     }
 }

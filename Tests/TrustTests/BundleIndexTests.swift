@@ -29,14 +29,26 @@ import Trust
     }
 
     @Test(arguments: [
-        "", "/a", "a/", "a//b", "../a", "a/..", "a/./b", "a b", "a\\b", "a\nb", "é", "a:b",
-        String(repeating: "a", count: 513),
+        "", "/a", "a/", "a//b", "../a", "a/..", "a/./b", ".", "..", "a\0b",
+        String(repeating: "a", count: 256), String(repeating: "a/", count: 512) + "a",
     ])
     func `a name that could lead elsewhere is none`(name: String) throws {
         let list = [try member(name, 1)]
         #expect(throws: BundleFault.self) {
             try BundleIndex.head(of: list, created: Self.created)
         }
+    }
+
+    @Test(arguments: ["a b", "a\\b", "a\nb", "é", "e\u{301}", "a:b", "ключ.pub", "...", "50%"])
+    func `any other name is written and read`(name: String) throws {
+        let head = try BundleIndex.head(of: [member(name, 1)], created: Self.created)
+        #expect(head.members.map { Array($0.name.utf8) } == [Array(name.utf8)])
+    }
+
+    @Test(arguments: [["a", "a/b"], ["a/b", "a/b/c/d"], ["a/b", "a/c", "a/b/c"]])
+    func `a file that would be another's folder is refused`(names: [String]) throws {
+        let list = try names.map { try member($0, 1) }
+        #expect(throws: BundleFault.self) { try BundleIndex.head(of: list, created: Self.created) }
     }
 
     @Test(arguments: [

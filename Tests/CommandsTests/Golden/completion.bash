@@ -245,14 +245,17 @@ _yardmaster() {
         esac
         ;;
     'trust')
-        flags='--metadata-dir --metadata-url --target-name --target-base-url --target-dir --state --json --quiet --no-color --help'
-        arguments='init refresh download show'
+        flags='--metadata-dir --metadata-url --target-name --target-base-url --target-dir --key --repository --reason --state --json --quiet --no-color --help'
+        arguments='init refresh download show add reset'
         case $prev in
         --metadata-dir) flags= kind=directories ;;
         --metadata-url) flags= kind=none ;;
         --target-name) flags= kind=none ;;
         --target-base-url) flags= kind=none ;;
         --target-dir) flags= kind=directories ;;
+        --key) flags= kind=files ;;
+        --repository) flags= kind=none ;;
+        --reason) flags= kind=none ;;
         --state) flags= kind=directories ;;
         esac
         ;;

@@ -210,12 +210,15 @@ complete -c yardmaster -n '__fish_seen_subcommand_from trust' -l metadata-url -x
 complete -c yardmaster -n '__fish_seen_subcommand_from trust' -l target-name -x -d 'A target to download, as the repository calls it.'
 complete -c yardmaster -n '__fish_seen_subcommand_from trust' -l target-base-url -x -d 'Where the repository\'s targets are: http, https or file.'
 complete -c yardmaster -n '__fish_seen_subcommand_from trust' -l target-dir -x -a '(__fish_complete_directories)' -d 'Directory that verified files are put into.'
+complete -c yardmaster -n '__fish_seen_subcommand_from trust' -l key -r -F -d 'For reset: the public key whose record is meant, its file or the line itself.'
+complete -c yardmaster -n '__fish_seen_subcommand_from trust' -l repository -x -d 'For reset: the repository whose record is meant, as the manifest calls it.'
+complete -c yardmaster -n '__fish_seen_subcommand_from trust' -l reason -x -d 'For reset: why; it is written down.'
 complete -c yardmaster -n '__fish_seen_subcommand_from trust' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
 complete -c yardmaster -n '__fish_seen_subcommand_from trust' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from trust' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'
 complete -c yardmaster -n '__fish_seen_subcommand_from trust' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'
 complete -c yardmaster -n '__fish_seen_subcommand_from trust' -s h -l help -d 'Show this help.'
-complete -c yardmaster -n '__fish_seen_subcommand_from trust' -a 'init refresh download show'
+complete -c yardmaster -n '__fish_seen_subcommand_from trust' -a 'init refresh download show add reset'
 complete -c yardmaster -n '__fish_seen_subcommand_from trust' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from create' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from create' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to be used besides those that are built in.'
@@ -226,7 +229,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_s
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from create' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from create' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from verify' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
-complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from verify' -l key -r -F -d 'Public key of minisign that must have signed the bundle.'
+complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from verify' -l key -r -F -d 'Public key of minisign that must have signed the bundle: its file, or the line itself.'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from verify' -l target-dir -x -a '(__fish_complete_directories)' -d 'Directory that verified files are put into.'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from verify' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from verify' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'

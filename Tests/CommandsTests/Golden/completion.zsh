@@ -336,13 +336,16 @@ _yardmaster() {
             '*--target-name=''[A target to download, as the repository calls it.]'':NAME: ' \
             '--target-base-url=''[Where the repository'\''s targets are\: http, https or file.]'':URL: ' \
             '--target-dir=''[Directory that verified files are put into.]'':DIR:_files -/' \
+            '--key=''[For reset\: the public key whose record is meant, its file or the line itself.]'':KEY:_files' \
+            '--repository=''[For reset\: the repository whose record is meant, as the manifest calls it.]'':NAME: ' \
+            '--reason=''[For reset\: why; it is written down.]'':TEXT: ' \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '1:ACTION:(init refresh download show)' \
-            '2:ROOT:_files'
+            '1:ACTION:(init refresh download show add reset)' \
+            '2:FILE:_files'
         ;;
     'bundle create')
         _arguments -S \
@@ -358,7 +361,7 @@ _yardmaster() {
     'bundle verify')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '--key=''[Public key of minisign that must have signed the bundle.]'':KEY:_files' \
+            '*--key=''[Public key of minisign that must have signed the bundle\: its file, or the line itself.]'':KEY:_files' \
             '--target-dir=''[Directory that verified files are put into.]'':DIR:_files -/' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \

@@ -1,0 +1,71 @@
+package import Domain
+import Glibc
+
+/// Small files that are kept in the store beside an image, and go with it.
+///
+/// `images/sha256/ab/<digest>.<name>`: a signature that was verified, what is known of its origin.
+/// What is read back is verified again by whoever reads it.
+package struct ImageCompanions: Sendable {
+    static let draftEnding = ".fresh"
+
+    private let store: StoreFolder
+
+    package init(_ store: StoreFolder) { self.store = store }
+
+    private func path(_ name: String, of digest: SHA256Digest) -> String {
+        "\(store.path(of: digest)).\(name)"
+    }
+
+    /// Nil when there is none, or none that can be read.
+    package func read(_ name: String, of digest: SHA256Digest, limit: Int64) -> [UInt8]? {
+        guard let file = try? ImageFile(reading: path(name, of: digest), following: false) else {
+            return nil
+        }
+        var bytes: [UInt8] = []
+        let isRead: Void? = try? file.read { piece throws(ImageError) in
+            guard Int64(bytes.count + piece.count) <= limit else { throw .damaged(name) }
+            piece.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+        }
+        return isRead == nil ? nil : bytes
+    }
+
+    /// Keeps a file in place of the one of this name; on disk when this returns.
+    package func keep(
+        _ bytes: [UInt8],
+        as name: String,
+        of digest: SHA256Digest
+    ) throws(ImageError) {
+        let path = path(name, of: digest)
+        if read(name, of: digest, limit: Int64(bytes.count)) == bytes { return }
+        try store.prepare(for: digest)
+        // Nobody else's, not even that of a process that had our number and was killed.
+        let draft = "\(path)-\(UInt64.random(in: .min ... .max))\(Self.draftEnding)"
+        do throws(FileFault) {
+            let file = try store.files.open(draft, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            defer { close(file) }
+            var result: Result<Void, FileFault> = .success(())
+            bytes.withUnsafeBytes { bytes in
+                do throws(FileFault) {
+                    try store.files.writeAll(bytes, to: file, at: 0)
+                    try store.files.sync(file)
+                } catch { result = .failure(error) }
+            }
+            try result.get()
+            try store.files.rename(draft, to: path)
+            try store.files.syncFolder(store.folder(of: digest))
+        } catch {
+            try? store.files.remove(draft)
+            throw .writing(path, error.code)
+        }
+    }
+
+    /// The names of what is kept beside an image, in rising order.
+    package func names(of digest: SHA256Digest) throws(ImageError) -> [String] {
+        let mark = "\(digest)."
+        return try FolderListing.names(in: store.folder(of: digest)).compactMap { name in
+            guard name.hasPrefix(mark), !name.hasSuffix(Self.draftEnding) else { return nil }
+            let own = String(name.dropFirst(mark.count))
+            return own == "part" || own == "note" ? nil : own
+        }
+    }
+}

@@ -1,0 +1,137 @@
+package import Commands
+import Domain
+package import Manifest
+package import Marked
+import Trust
+
+/// The plan that a bundle's manifest makes, and what each of its parts is for.
+///
+/// A bundle holds what its manifest names and nothing else: a part that nobody asks for could only
+/// be meant for somebody who looks less closely.
+package struct BundlePlan {
+    /// A file that lies beside the manifest once the bundle is taken over.
+    package struct File {
+        package let part: String
+        /// The way to it from the manifest's folder.
+        package let path: [String]
+    }
+
+    package let plan: FrozenPlan
+    /// The manifest comes last: without it the others mean nothing.
+    package let files: [File]
+
+    /// `tell` is given what is to be said of the manifest.
+    package init(
+        _ bundle: BundleFile,
+        tell: ([Diagnostic]) -> Void
+    ) throws(CommandError) {
+        let names = bundle.names(below: "manifest")
+        guard let part = names.first,
+            let path = BundlePath(part).flatMap({ $0.parts.count == 2 ? $0.parts[1] : nil })
+        else { throw BundleFile.refusal(bundle.path, .noMember("manifest")) }
+        guard names.count == 1 else {
+            throw BundleFile.refusal(bundle.path, .unknownPart(names[names.count - 1]))
+        }
+        let manifest: [UInt8]
+        do throws(BundleFault) {
+            manifest = try bundle.bytes(of: part)
+        } catch { throw BundleFile.refusal(bundle.path, error) }
+        var asked: Set<ExactText> = []
+        let plan: FrozenPlan?
+        let diagnostics: [Diagnostic]
+        do throws(ManifestError) {
+            (plan, diagnostics) = try ManifestReader.read(manifest, path: path) {
+                (file, limit) throws(FileError) in
+                guard let name = BundlePath(file)?.part else {
+                    throw FileError(path: file, reason: .missing)
+                }
+                asked.insert(ExactText(name))
+                guard let bytes = try? bundle.bytes(of: name), bytes.count <= limit else {
+                    throw FileError(path: file, reason: .missing)
+                }
+                return bytes
+            }
+        } catch { throw Self.invalid(bundle, error.description) }
+        tell(diagnostics)
+        guard let plan else {
+            throw Self.invalid(bundle, "what is wrong with it is listed above")
+        }
+        for file in plan.filesBeside {
+            if let name = BundlePath(file)?.part { asked.insert(ExactText(name)) }
+        }
+        self.plan = plan
+        var files: [File] = []
+        do throws(BundleFault) {
+            for member in bundle.index.members where member.name != part {
+                guard Self.isNamed(member.name, plan, asked) else {
+                    throw .unknownPart(member.name)
+                }
+                if let path = BundlePath(member.name), path.parts.first == "files" {
+                    files.append(File(part: member.name, path: Array(path.parts.dropFirst())))
+                }
+            }
+            guard !files.contains(where: { $0.path.first.map(ExactText.init) == ExactText(path) })
+            else { throw .clash(path) }
+        } catch { throw BundleFile.refusal(bundle.path, error) }
+        self.files = files + [File(part: part, path: [path])]
+    }
+
+    private static func invalid(_ bundle: BundleFile, _ cause: String) -> CommandError {
+        CommandError(
+            .manifest,
+            "the manifest in the bundle '\(bundle.path.visible)' is not valid",
+            because: [cause]
+        )
+    }
+
+    /// Whether the plan has a use for a part.
+    private static func isNamed(
+        _ name: String,
+        _ plan: FrozenPlan,
+        _ asked: Set<ExactText>
+    ) -> Bool {
+        guard let path = BundlePath(name)?.parts, path.count > 1 else { return false }
+        switch path[0] {
+        case "files": return asked.contains(ExactText(name))
+        case "images":
+            return path.count == 2 && plan.images.contains { "\($0.digest)" == path[1] }
+        case "signatures":
+            return path.count == 2
+                && plan.images.contains { image in
+                    guard case .signature = image.trust else { return false }
+                    return ExactText(image.name) == ExactText(path[1])
+                }
+        case "metadata":
+            return path.count == 3
+                && plan.trust.repositories.contains { ExactText($0.name) == ExactText(path[1]) }
+        default: return false
+        }
+    }
+}
+
+/// The way to a file within a folder; none that leads out of it or to the folder itself.
+package struct BundlePath: Equatable, Sendable {
+    package let parts: [String]
+
+    /// Nil for an absolute path and for one that goes up; `./a//b` is `a/b`.
+    package init?(_ path: String) {
+        guard !path.utf8.starts(with: "/".utf8) else { return nil }
+        parts = path.utf8.split(separator: 0x2F).map { String(decoding: $0, as: UTF8.self) }
+            .filter { $0 != "." }
+        guard !parts.isEmpty, !parts.contains("..") else { return nil }
+    }
+
+    /// The name of a bundle's part that holds this file.
+    package var part: String { "files/" + parts.joined(separator: "/") }
+}
+
+extension FrozenPlan {
+    /// The files that images are judged by, beside those that the plan was read from.
+    package var filesBeside: [String] {
+        var paths = trust.repositories.map(\.root.path)
+        for image in images {
+            if case .signature(.file(let key), _) = image.trust { paths.append(key.path) }
+        }
+        return paths
+    }
+}

@@ -1,0 +1,122 @@
+package import Domain
+import Wire
+
+/// The keys of minisign that a depot knows, each with its own record of releases.
+///
+/// A key is known when somebody brought it (`trust add`), or when a manifest of this machine named it
+/// and an image by it was trusted. What a key signed is counted in that key's record alone, so that
+/// nobody can keep another's releases out.
+package struct KeyBook<Files: TrustFiles>: Sendable {
+    private static var mark: String { "releases-" }
+    /// What was kept before each key had a record of its own.
+    private static var commonName: String { "releases" }
+    private static var limit: Int64 { 1 << 20 }
+
+    private let store: TrustStore<Files>
+
+    package init(_ store: TrustStore<Files>) { self.store = store }
+
+    package static func recordName(of key: MinisignKey) -> String { mark + Hex.text(key.encoded) }
+
+    package func isKnown(_ key: MinisignKey) throws(TrustError) -> Bool {
+        try store.read(Self.recordName(of: key), limit: Self.limit) != nil
+    }
+
+    /// In rising order of what they are named by.
+    package func keys() throws(TrustError) -> [MinisignKey] {
+        let names: [String]
+        do throws(StorageError) { names = try store.files.names() } catch {
+            throw .storage(error)
+        }
+        return names.compactMap { name in
+            guard name.hasPrefix(Self.mark) else { return nil }
+            return Hex.bytes(name.dropFirst(Self.mark.count)).flatMap { MinisignKey(encoded: $0) }
+        }
+    }
+
+    /// What was trusted by a key; nil when the record is damaged.
+    package func record(of key: MinisignKey) throws(TrustError) -> ReleaseLedger? {
+        if let own = try store.read(Self.recordName(of: key), limit: Self.limit) {
+            return ReleaseLedger(own)
+        }
+        // A key that was in use before records were divided goes on with what was common to all.
+        guard let common = try store.read(Self.commonName, limit: Self.limit) else {
+            return ReleaseLedger()
+        }
+        return ReleaseLedger(common)
+    }
+
+    package func keep(_ record: ReleaseLedger, of key: MinisignKey) throws(TrustError) {
+        try store.replace(Self.recordName(of: key), with: record.bytes)
+    }
+}
+
+/// That somebody had a record of releases begun from the start, and why.
+package struct LedgerReset: Sendable, Equatable {
+    package let time: WallTime
+    package let reason: String
+    package let author: String
+    /// A key as minisign writes it, or nothing for a repository's own record.
+    package let key: String?
+    /// What the record said until then.
+    package let before: ReleaseLedger
+
+    package init(
+        time: WallTime,
+        reason: String,
+        author: String,
+        key: String?,
+        before: ReleaseLedger
+    ) {
+        self.time = time
+        self.reason = reason
+        self.author = author
+        self.key = key
+        self.before = before
+    }
+
+    init?(_ value: JSONValue) {
+        guard let time = value["time"]?.integer, let reason = value["reason"]?.string,
+            let author = value["author"]?.string,
+            let before = value["before"].flatMap({ ReleaseLedger($0.bytes) })
+        else { return nil }
+        self.time = WallTime(milliseconds: time)
+        self.reason = reason
+        self.author = author
+        key = value["key"]?.string
+        self.before = before
+    }
+
+    var value: JSONValue {
+        .object([
+            "time": .integer(time.milliseconds),
+            "reason": .string(reason),
+            "author": .string(author),
+            "key": key.map { .string($0) },
+            "before": (try? JSONValue(json: before.bytes)) ?? .null,
+        ])
+    }
+}
+
+extension TrustStore {
+    private static var resetsName: String { "resets" }
+
+    /// Every reset, the first one first; nil when the list is damaged.
+    package func resets() throws(TrustError) -> [LedgerReset]? {
+        guard let bytes = try read(Self.resetsName, limit: 16 << 20) else { return [] }
+        guard let document = try? JSONValue(json: bytes), document["form"]?.integer == 1,
+            let list = document["resets"]?.array
+        else { return nil }
+        let resets = list.compactMap { LedgerReset($0) }
+        return resets.count == list.count ? resets : nil
+    }
+
+    /// Writes down a reset; the record itself is changed only after this.
+    package func note(_ reset: LedgerReset) throws(TrustError) {
+        let all = (try resets() ?? []) + [reset]
+        try replace(
+            Self.resetsName,
+            with: JSONValue.object(["form": 1, "resets": .array(all.map(\.value))]).bytes
+        )
+    }
+}

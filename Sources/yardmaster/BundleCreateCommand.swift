@@ -1,0 +1,128 @@
+import Commands
+import Domain
+import Glibc
+import Images
+import Manifest
+import Marked
+import Operations
+import Trust
+
+/// `bundle create`: a rollout in one file, for a depot without network.
+struct BundleCreateCommand {
+    let manifest: String
+    let path: String
+    let state: String
+    let common: CommonOptions
+    let context: Context
+
+    init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
+        manifest = invocation.arguments[0]
+        path = invocation.arguments[1]
+        state = try CommonOptions.stateDirectory(invocation, context)
+        common = try CommonOptions(invocation, context)
+        self.context = context
+    }
+
+    func run() async throws(CommandError) -> ExitCode {
+        let plan = try Inputs.plan(manifest, context, common)
+        var parts = BundleParts()
+        for file in try Self.files(of: plan) {
+            do throws(TrustError) {
+                parts.add(
+                    file.part,
+                    try TrustFolder.contents(of: file.path, limit: BundleIndex.largestMember)
+                )
+            } catch { throw CommandError(.inputMissing, error.description) }
+        }
+        _ = try RunCommand.stateDirectory(at: state)
+        let room = FetchRoom(
+            plan: plan,
+            state: state,
+            context: context,
+            common: common,
+            tellsLocalFiles: true
+        )
+        guard let images = try await room.bringAll() else { return room.tellCut() }
+        _ = try await TrustDesk.verdicts(images, of: plan, state: state)
+        for (name, bytes) in try await recorded(plan, images) { parts.add(name, bytes) }
+        for image in images {
+            let stored = image.stored
+            parts.add(
+                "images/\(stored.digest)",
+                size: Int64(stored.size.bytes),
+                digest: stored.digest
+            ) { () throws(CommandError) in
+                do throws(ImageError) {
+                    return try stored.bytes()
+                } catch { throw CommandError(.trust, error.description) }
+            }
+        }
+        try parts.write(to: path, created: RealTime().wallTime)
+        do throws(CommandError) {
+            // Nobody learns at the depot what can be known here.
+            _ = try BundlePlan(try BundleFile(path)) { _ in }
+        } catch {
+            unlink(path)
+            throw error
+        }
+        if !common.isQuiet { try BundleShow.print(try BundleFile(path), common, context) }
+        return .done
+    }
+
+    /// What the images are judged by, as it came.
+    private func recorded(
+        _ plan: FrozenPlan,
+        _ images: [FetchedImage]
+    ) async throws(CommandError) -> [(name: String, bytes: [UInt8])] {
+        let fetching = try DocumentFetching(state: state, plan.fetch)
+        let supply = RecordingSupply(
+            network: NetworkSupply(state: state, downloads: fetching.downloads)
+        )
+        let desk = TrustDesk(plan: plan, supply: supply, now: RealTime().wallTime)
+        let result: Result<Void, CommandError>
+        do throws(CommandError) {
+            _ = try await desk.verdicts { (image) throws(CommandError) in
+                do throws(ImageError) {
+                    return try images.first { $0.planned.name == image.name }?.stored.bytes() ?? []
+                } catch { throw CommandError(.trust, error.description) }
+            }
+            for repository in plan.trust.repositories {
+                let place = try supply.place(of: repository)
+                let known = try? TrustedState(place, now: RealTime().wallTime).documents.first
+                await supply.recordRoots(of: repository, upTo: known?.version ?? 0)
+            }
+            result = .success(())
+        } catch { result = .failure(error) }
+        await fetching.stop()
+        try result.get()
+        return supply.record.all
+    }
+
+    /// The manifest and the files beside it that it names; no secret is among them.
+    private static func files(
+        of plan: FrozenPlan
+    ) throws(CommandError) -> [(part: String, path: String)] {
+        let manifest = plan.place.file
+        let folder = FileReference.directory(of: manifest)
+        let start = folder.isEmpty || folder == "/" ? folder : folder + "/"
+        let paths = Set(plan.vehicles.map(\.place.file)).union(plan.filesBeside)
+            .subtracting([manifest])
+        let name = String(manifest.utf8.dropFirst(start.utf8.count)) ?? ""
+        var files = [(part: "manifest/\(name)", path: manifest)]
+        for path in paths.sorted() {
+            guard path.utf8.starts(with: start.utf8), start.isEmpty || path.count > start.count,
+                let beside = BundlePath(
+                    String(decoding: path.utf8.dropFirst(start.utf8.count), as: UTF8.self)
+                )
+            else {
+                throw CommandError(
+                    .manifest,
+                    "'\(path.visible)' is not in the folder of the manifest",
+                    hint: "a bundle takes only files that lie beside the manifest or below"
+                )
+            }
+            files.append((beside.part, path))
+        }
+        return files
+    }
+}

@@ -1,0 +1,73 @@
+import Commands
+import Digests
+import Domain
+import Glibc
+import Operations
+import Trust
+
+/// What goes into a bundle, part by part.
+struct BundleParts {
+    private(set) var members: [BundleIndex.Member] = []
+    private var contents: [ExactText: () throws(CommandError) -> [UInt8]] = [:]
+
+    mutating func add(_ name: String, _ bytes: [UInt8]) {
+        add(name, size: Int64(bytes.count), digest: SHA256.digest(of: bytes)) {
+            () throws(CommandError) in bytes
+        }
+    }
+
+    /// A part that is read only when it is written.
+    mutating func add(
+        _ name: String,
+        size: Int64,
+        digest: SHA256Digest,
+        _ read: @escaping () throws(CommandError) -> [UInt8]
+    ) {
+        guard contents[ExactText(name)] == nil else { return }
+        members.append(BundleIndex.Member(name: name, size: size, digest: digest))
+        contents[ExactText(name)] = read
+    }
+
+    /// The file gets its name when all of it is on the disk.
+    func write(to path: String, created: WallTime) throws(CommandError) {
+        let head: (bytes: [UInt8], members: [BundleIndex.Member])
+        do throws(BundleFault) {
+            head = try BundleIndex.head(of: members, created: created)
+        } catch { throw BundleFile.refusal(path, error) }
+        let fresh = path + ".part"
+        unlink(fresh)
+        let descriptor = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        guard descriptor >= 0 else { throw Self.failure(.cannotCreate, path, errno) }
+        defer {
+            close(descriptor)
+            unlink(fresh)
+        }
+        if let code = Descriptor.write(head.bytes, to: descriptor) {
+            throw Self.failure(.cannotWrite, path, code)
+        }
+        for member in head.members {
+            let bytes = try contents[ExactText(member.name)]?() ?? []
+            do throws(BundleFault) {
+                try member.check(bytes)
+            } catch { throw BundleFile.refusal(path, error) }
+            if let code = Descriptor.write(bytes, to: descriptor) {
+                throw Self.failure(.cannotWrite, path, code)
+            }
+        }
+        guard fsync(descriptor) == 0, rename(fresh, path) == 0 else {
+            throw Self.failure(.cannotWrite, path, errno)
+        }
+    }
+
+    private static func failure(
+        _ kind: CommandError.Kind,
+        _ path: String,
+        _ code: CInt
+    ) -> CommandError {
+        CommandError(
+            kind,
+            "the bundle '\(path.visible)' cannot be written",
+            because: [Descriptor.text(of: code)]
+        )
+    }
+}

@@ -1,0 +1,102 @@
+import Commands
+import Domain
+import Images
+import Manifest
+import Operations
+import Threads
+import Trust
+
+/// A bundle that a depot takes over: all of it or nothing.
+///
+/// It is judged before anything is written. Then everything is put where nobody looks yet, and gets its
+/// place in an order in which an end at any moment leaves what the next attempt finishes: images,
+/// what they were judged by, files, the manifest.
+struct BundleTakeover {
+    let bundle: BundleFile
+    let contents: BundlePlan
+    let state: String
+
+    private var plan: FrozenPlan { contents.plan }
+
+    /// What this depot says to each image; nothing is kept.
+    func judge() async throws(CommandError) -> [TrustVerdict] {
+        try await verdicts(keeps: false)
+    }
+
+    private func verdicts(keeps: Bool) async throws(CommandError) -> [TrustVerdict] {
+        let desk = TrustDesk(
+            plan: plan,
+            supply: BundleSupply(bundle: bundle, state: state, keeps: keeps),
+            now: RealTime().wallTime
+        )
+        return try await desk.verdicts { (image) throws(CommandError) in try bytes(of: image) }
+    }
+
+    private func bytes(of image: PlannedImage) throws(CommandError) -> [UInt8] {
+        do throws(BundleFault) {
+            // The part was checked against the index; the index against the manifest's digest.
+            let name = "images/\(image.digest)"
+            let (_, member) = try bundle.index.place(of: name)
+            guard member.digest == image.digest else { throw .wrongMember(name) }
+            return try bundle.bytes(of: name)
+        } catch { throw BundleFile.refusal(bundle.path, error) }
+    }
+
+    /// Takes over what was judged well.
+    func perform(into target: String) async throws(CommandError) {
+        let delivery = try FolderDelivery(try files(), into: target)
+        try delivery.stage()
+        _ = try RunCommand.stateDirectory(at: state)
+        let folder = StoreFolder(stateDirectory: state)
+        let lock = try FetchRoom.lockedStore(folder, for: plan)
+        let executor = try RunCommand.thread("images")
+        let result = await store(executor)
+        executor.stop()
+        try result.get()
+        _ = try await verdicts(keeps: true)
+        lock.release()
+        try delivery.publish()
+    }
+
+    private func files() throws(CommandError) -> [FolderDelivery.File] {
+        var files: [FolderDelivery.File] = []
+        do throws(BundleFault) {
+            for file in contents.files {
+                // Where programs look for settings nobody expects a rollout's files.
+                guard !bundle.signers.isEmpty || !file.path.contains(where: { $0.first == "." })
+                else { throw .hidden(file.path.joined(separator: "/")) }
+                files.append(
+                    FolderDelivery.File(path: file.path, bytes: try bundle.bytes(of: file.part))
+                )
+            }
+        } catch { throw BundleFile.refusal(bundle.path, error) }
+        return files
+    }
+
+    private func store(_ executor: ThreadExecutor) async -> Result<Void, CommandError> {
+        let store = ImageStore(stateDirectory: state, executor: executor)
+        do throws(CommandError) {
+            for image in plan.images {
+                let bytes = try bytes(of: image)
+                guard
+                    let request = ImageRequest(
+                        name: image.name,
+                        digest: image.digest,
+                        size: image.size
+                    )
+                else { throw CommandError(.manifest, "\(image.name) is too large") }
+                do throws(ImageError) {
+                    _ = try await store.acquire(request, from: BytesInMemory(bytes: bytes))
+                } catch { throw FetchFailure.refusal(ofStore: error) }
+            }
+            return .success(())
+        } catch { return .failure(error) }
+    }
+}
+
+/// An image that is in memory already.
+private struct BytesInMemory: Images.ImageSource {
+    let bytes: [UInt8]
+
+    func deliver(to sink: inout ImageSink) throws(ImageError) { try sink.take(bytes.span) }
+}

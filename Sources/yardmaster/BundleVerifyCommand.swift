@@ -1,0 +1,90 @@
+import Commands
+import Domain
+import Images
+import Manifest
+import Operations
+import Threads
+import Trust
+import Wire
+
+/// `bundle verify`: what this depot says to a bundle.
+struct BundleVerifyCommand {
+    let path: String
+    let state: String
+    let target: String?
+    let common: CommonOptions
+    let context: Context
+    private let keys: [String]
+
+    init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
+        path = invocation.arguments[0]
+        state = try CommonOptions.stateDirectory(invocation, context)
+        keys = invocation.values("key")
+        target = invocation.value("target-dir")
+        common = CommonOptions(invocation)
+        self.context = context
+    }
+
+    func run() async throws(CommandError) -> ExitCode {
+        let bundle = try BundleFile(path, signedBy: try demand())
+        do throws(BundleFault) {
+            try bundle.checkAll()
+        } catch { throw BundleFile.refusal(path, error) }
+        let contents = try BundlePlan(bundle) { Inputs.tell($0, context) }
+        let takeover = BundleTakeover(bundle: bundle, contents: contents, state: state)
+        let verdicts = try await takeover.judge()
+        if let target { try await takeover.perform(into: target) }
+        if common.wantsJSON {
+            context.console.result(document(contents.plan, verdicts).text + "\n")
+        } else if !common.isQuiet {
+            context.console.result(text(contents.plan, verdicts))
+        }
+        return .done
+    }
+
+    /// Nil when nobody need have signed the bundle itself.
+    private func demand() throws(CommandError) -> BundleDemand? {
+        guard !keys.isEmpty else { return nil }
+        var given: [BundleDemand.Key] = []
+        for key in keys {
+            given.append(BundleDemand.Key(name: key, key: try MinisignKey.given(key)))
+        }
+        return BundleDemand(given)
+    }
+
+    // MARK: Telling
+
+    private func text(_ plan: FrozenPlan, _ verdicts: [TrustVerdict]) -> String {
+        var lines = ["rollout \(plan.name), plan \(plan.digest)"]
+        for verdict in verdicts {
+            lines.append("image \(verdict.image): trusted by \(verdict.words)")
+        }
+        lines.append(
+            keys.isEmpty
+                ? "nobody vouches for the manifest in it: see --key"
+                : "the bundle itself is signed by the key \(keys.joined(separator: ", "))"
+        )
+        lines.append("verified=\(verdicts.count) refused=0 exit=0")
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func document(_ plan: FrozenPlan, _ verdicts: [TrustVerdict]) -> JSONValue {
+        .object([
+            "schema": 1,
+            "rollout": .string(plan.name),
+            "plan": .string(plan.digest.description),
+            "signed": .bool(!keys.isEmpty),
+            "images": .array(
+                verdicts.map { verdict in
+                    .object([
+                        "name": .string(verdict.image), "trust": .string(verdict.trust.level),
+                    ])
+                }
+            ),
+            "exit": .object([
+                "code": .integer(Int64(ExitCode.done.rawValue)),
+                "reason": .string(ExitCode.done.sentence),
+            ]),
+        ])
+    }
+}
