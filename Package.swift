@@ -105,8 +105,8 @@ let package = Package(
         room(
             "Rollout",
             [
-                "Domain", "Wire", "Sessions", "Radio", "Modules", "Families", "Marked", "Manifest",
-                "Journal", "Reports",
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Families", "Marked",
+                "Manifest", "Journal", "Reports",
             ]
         ),
         adapter(

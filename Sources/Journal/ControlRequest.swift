@@ -3,12 +3,6 @@ package import Domain
 /// What a person or another process wants of a rollout: left in the journal, taken up by the run.
 package struct ControlRequest: Sendable, Equatable {
     package enum Kind: String, CaseIterable, Sendable {
-        /// Begin nothing new, finish what is under way, end.
-        case pause
-        /// Go on after a pause.
-        case resume
-        /// As `pause`, and for good.
-        case abort
         /// Take failed and unreachable vehicles again.
         case retry
         /// End at the next safe point: another run takes over.
@@ -73,18 +67,26 @@ package struct Inhibit: Sendable, Equatable {
     package let reason: String
     /// Nil for until it is lifted.
     package let expires: WallTime?
+    package let author: String
     package let made: WallTime
 
-    package init(_ vehicle: VehicleID?, reason: String, expires: WallTime?, at made: WallTime) {
+    package init(
+        _ vehicle: VehicleID?,
+        reason: String,
+        expires: WallTime?,
+        author: String = "",
+        at made: WallTime
+    ) {
         self.vehicle = vehicle
         self.reason = reason
         self.expires = expires
+        self.author = author
         self.made = made
     }
 
     package func holds(at time: WallTime) -> Bool { expires.map { time < $0 } ?? true }
 
-    static let columns = "vehicle, reason, expires, made"
+    static let columns = "vehicle, reason, expires, made, author"
 
     init(row: borrowing Statement) throws(JournalError) {
         let text = row.text(0) ?? ""
@@ -92,11 +94,15 @@ package struct Inhibit: Sendable, Equatable {
         reason = row.text(1) ?? ""
         expires = row.time(2)
         made = WallTime(milliseconds: row.integer(3))
+        author = row.text(4) ?? ""
     }
 
     /// In the order of `columns`; the depot is the vehicle without a name.
     var values: [Value] {
-        [.text(vehicle?.text ?? ""), .text(reason), Value(expires), Value(made)]
+        [
+            .text(vehicle?.text ?? ""), .text(reason), Value(expires), Value(made),
+            .text(author),
+        ]
     }
 }
 

@@ -1,11 +1,21 @@
 package import Domain
 
-/// What the journal knows of one rollout on one vehicle: enough to resume, if the module agrees.
+/// What the journal knows of one beginning of a rollout on one vehicle.
 package struct ExecutionRecord: Sendable, Equatable {
+    /// Counted up in the journal; 0 before it was recorded.
+    package let number: Int
     package let rollout: String
     package let vehicle: VehicleID
     package let serial: Serial
+    /// The plan it is done by; nil for a run that keeps no record of the rollout.
+    package let plan: SHA256Digest?
+    /// The run that began it, or the rollout that it was taken over by.
+    package var beginning: Int
     package let started: WallTime
+    /// An intent of a step with effect was written in it.
+    package var acted = false
+    /// It was counted at a gate before somebody said `resume`.
+    package var forgiven = false
     package var state = ExecutionState.queued
     package var attempt = 0
     /// The run that wrote this last.
@@ -72,12 +82,18 @@ package struct ExecutionRecord: Sendable, Equatable {
 
     /// An execution that has not begun.
     package init(
+        number: Int = 0,
         rollout: String,
         vehicle: VehicleID,
         serial: Serial,
+        plan: SHA256Digest? = nil,
+        beginning: Int? = nil,
         run: Int,
         started: WallTime
     ) {
+        self.number = number
+        self.plan = plan
+        self.beginning = beginning ?? run
         self.rollout = rollout
         self.vehicle = vehicle
         self.serial = serial

@@ -12,33 +12,90 @@ package enum Effect: String, CaseIterable, Sendable {
     case once
 }
 
+/// Which step of an execution is meant: by what it does, and never by its place in a list.
+package struct StepKey: Sendable, Hashable {
+    /// Of what it does; nil in journals of before steps had one.
+    package let digest: SHA256Digest?
+    /// Which of the equal ones of its vehicle it is, from 0.
+    package let ordinal: Int
+
+    package init(_ digest: SHA256Digest?, ordinal: Int = 0) {
+        self.digest = digest
+        self.ordinal = ordinal
+    }
+}
+
 /// A step with effect that is about to be done on one vehicle.
 package struct Intent: Sendable, Equatable {
+    package let execution: Int
+    package let run: Int
     package let rollout: String
     package let vehicle: VehicleID
-    /// Index in the plan's list of steps.
-    package let step: Int
+    package let step: StepKey
+    /// Where it stands in the plan's list, for people.
+    package let place: Int
     package let effect: Effect
     package let description: String
     package let image: SHA256Digest?
     package let begun: WallTime
 
     package init(
-        rollout: String,
-        vehicle: VehicleID,
-        step: Int,
+        of execution: ExecutionRecord,
+        step: StepKey,
+        place: Int,
         effect: Effect,
         description: String,
         image: SHA256Digest? = nil,
         begun: WallTime
     ) {
+        self.init(
+            execution: execution.number,
+            run: execution.run,
+            rollout: execution.rollout,
+            vehicle: execution.vehicle,
+            step: step,
+            place: place,
+            effect: effect,
+            description: description,
+            image: image,
+            begun: begun
+        )
+    }
+
+    package init(
+        execution: Int,
+        run: Int,
+        rollout: String,
+        vehicle: VehicleID,
+        step: StepKey,
+        place: Int,
+        effect: Effect,
+        description: String,
+        image: SHA256Digest? = nil,
+        begun: WallTime
+    ) {
+        self.execution = execution
+        self.run = run
         self.rollout = rollout
         self.vehicle = vehicle
         self.step = step
+        self.place = place
         self.effect = effect
         self.description = description
         self.image = image
         self.begun = begun
+    }
+
+    static let columns =
+        "execution, run, rollout, vehicle, digest, ordinal, place, effect, description, image, begun"
+
+    /// In the order of `columns`.
+    var values: [Value] {
+        [
+            Value(execution), Value(run), .text(rollout), .text(vehicle.text),
+            .text(step.digest?.description ?? ""), Value(step.ordinal), Value(place),
+            .text(effect.rawValue), .text(description), Value(image?.description), Value(begun),
+        ]
     }
 }
 
@@ -63,21 +120,38 @@ package struct IntentRecord: Sendable, Equatable {
         package let time: WallTime
     }
 
-    static let columns =
-        "id, rollout, vehicle, step, effect, description, image, begun, outcome, settled"
+    /// Of which nobody knows whether it was carried out.
+    package var isDoubt: Bool {
+        intent.effect == .once && (settlement.map { $0.outcome == Self.doubtful } ?? true)
+    }
+
+    /// What a step's intent is settled as.
+    package static let done = "done"
+    /// It surely had no effect.
+    package static let failed = "failed"
+    package static let doubtful = "in-doubt"
+
+    static let columns = "id, " + Intent.columns + ", outcome, settled"
 
     init(row: borrowing Statement) throws(JournalError) {
         id = IntentID(row: row.integer(0))
+        let digest = row.text(5) ?? ""
         intent = Intent(
-            rollout: row.text(1) ?? "",
-            vehicle: try row.value(2) { VehicleID($0) },
-            step: Int(row.integer(3)),
-            effect: try row.value(4) { Effect(rawValue: $0) },
-            description: row.text(5) ?? "",
-            image: try row.optional(6) { SHA256Digest($0) },
-            begun: WallTime(milliseconds: row.integer(7))
+            execution: Int(row.integer(1)),
+            run: Int(row.integer(2)),
+            rollout: row.text(3) ?? "",
+            vehicle: try row.value(4) { VehicleID($0) },
+            step: StepKey(
+                digest.isEmpty ? nil : try row.value(5) { SHA256Digest($0) },
+                ordinal: Int(row.integer(6))
+            ),
+            place: Int(row.integer(7)),
+            effect: try row.value(8) { Effect(rawValue: $0) },
+            description: row.text(9) ?? "",
+            image: try row.optional(10) { SHA256Digest($0) },
+            begun: WallTime(milliseconds: row.integer(11))
         )
-        if let outcome = row.text(8), let time = row.time(9) {
+        if let outcome = row.text(12), let time = row.time(13) {
             settlement = Settlement(outcome: outcome, time: time)
         } else {
             settlement = nil

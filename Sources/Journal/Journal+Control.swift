@@ -7,25 +7,32 @@ extension Journal {
         try view().rollout(name)
     }
 
+    /// Keeps what a run found; a hold that somebody has set meanwhile stays.
     package func save(_ rollout: RolloutRecord) throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
-            try database.statement(
-                """
-                INSERT INTO rollouts (\(RolloutRecord.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (name) DO UPDATE SET
-                    plan = excluded.plan, state = excluded.state, reason = excluded.reason,
-                    wave = excluded.wave, wave_ended = excluded.wave_ended,
-                    began = excluded.began,
-                    gate_since = excluded.gate_since, updated = excluded.updated
-                """
-            ).run(rollout.values)
+            try Self.save(rollout, in: database)
         }
+    }
+
+    static func save(
+        _ rollout: RolloutRecord,
+        in database: JournalDatabase
+    ) throws(JournalError) {
+        try database.statement(
+            """
+            INSERT INTO rollouts (\(RolloutRecord.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (name) DO UPDATE SET
+                plan = excluded.plan, state = excluded.state, wave = excluded.wave,
+                wave_ended = excluded.wave_ended, began = excluded.began,
+                updated = excluded.updated
+            """
+        ).run(rollout.values)
     }
 
     /// Leaves a request for the run under way, or for the next one; on disk when this returns.
     ///
-    /// The one thing that is written without the state directory's lock.
+    /// As all that people say, it is written without the state directory's lock.
     package func leave(_ request: ControlRequest) throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
@@ -58,7 +65,7 @@ extension Journal {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
             try database.statement(
-                "INSERT OR REPLACE INTO inhibits (\(Inhibit.columns)) VALUES (?, ?, ?, ?)"
+                "INSERT OR REPLACE INTO inhibits (\(Inhibit.columns)) VALUES (?, ?, ?, ?, ?)"
             ).run(inhibit.values)
         }
     }
@@ -159,7 +166,7 @@ extension Journal {
 extension JournalView {
     package func rollout(_ name: String) throws(JournalError) -> RolloutRecord? {
         try rows(
-            "SELECT \(RolloutRecord.columns) FROM rollouts WHERE name = ?",
+            RolloutRecord.query + " WHERE name = ?",
             [.text(name)],
             { row throws(JournalError) in try RolloutRecord(row: row) }
         ).first

@@ -80,15 +80,19 @@ extension Journal {
         rollout: String,
         plan: SHA256Digest,
         at time: WallTime,
-        seed: UInt64? = nil
+        seed: UInt64? = nil,
+        isOrder: Bool = false
     ) throws(JournalError) -> Int {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
             try Self.closeOpenRuns(in: database)
             try database.statement(
-                "INSERT INTO runs (rollout, plan, started, seed) VALUES (?, ?, ?, ?)"
+                """
+                INSERT INTO runs (rollout, plan, started, seed, is_order) VALUES (?, ?, ?, ?, ?)
+                """
             ).run([
                 .text(rollout), .text(plan.description), Value(time), Value(seed.map { "\($0)" }),
+                Value(isOrder ? 1 : 0),
             ])
             return Int(database.lastInsertedRow)
         }
@@ -150,94 +154,6 @@ extension Journal {
     }
 }
 
-// MARK: Executions
-
-extension Journal {
-    /// Writes the whole record; `durably` where losing it to a power cut would do harm.
-    ///
-    /// Events are written with it, or neither is.
-    package func record(
-        _ execution: ExecutionRecord,
-        durably: Bool,
-        with events: [EventRecord] = []
-    ) throws(JournalError) {
-        let database = try opened()
-        try database.transaction(durably ? .durable : .relaxed) { () throws(JournalError) in
-            try database.statement(ExecutionRecord.upsert).run(execution.values)
-            try Self.insert(events, in: database)
-        }
-    }
-
-    package func execution(
-        rollout: String,
-        vehicle: VehicleID
-    ) throws(JournalError) -> ExecutionRecord? {
-        try view().execution(rollout: rollout, vehicle: vehicle)
-    }
-
-    /// Sorted by vehicle.
-    package func executions(rollout: String) throws(JournalError) -> [ExecutionRecord] {
-        try view().executions(rollout: rollout)
-    }
-}
-
-// MARK: Intents
-
-extension Journal {
-    /// Returns once the intent is on disk, and not before.
-    ///
-    /// The execution must have been recorded.
-    package func intend(_ intent: Intent) throws(JournalError) -> IntentID {
-        let database = try opened()
-        return try database.transaction(.durable) { () throws(JournalError) in
-            try database.statement(
-                """
-                INSERT INTO intents (rollout, vehicle, step, effect, description, image, begun)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
-                """
-            ).run([
-                .text(intent.rollout), .text(intent.vehicle.text), Value(intent.step),
-                .text(intent.effect.rawValue), .text(intent.description),
-                Value(intent.image?.description), Value(intent.begun),
-            ])
-            return IntentID(row: database.lastInsertedRow)
-        }
-    }
-
-    /// Returns once the outcome is on disk; an intent is settled once.
-    package func settle(
-        _ id: IntentID,
-        outcome: String,
-        at time: WallTime
-    ) throws(JournalError) {
-        let database = try opened()
-        try database.transaction(.durable) { () throws(JournalError) in
-            try database.statement(
-                "UPDATE intents SET outcome = ?, settled = ? WHERE id = ? AND settled IS NULL"
-            ).run([.text(outcome), Value(time), .integer(id.row)])
-            guard database.changedRows == 1 else {
-                throw JournalError(.internal, "settle", words: "intent \(id) is not open")
-            }
-        }
-    }
-
-    /// What is in doubt, oldest first, on one vehicle or on all.
-    package func openIntents(
-        rollout: String,
-        vehicle: VehicleID?
-    ) throws(JournalError) -> [IntentRecord] {
-        try view().openIntents(rollout: rollout, vehicle: vehicle)
-    }
-
-    /// All intents, oldest first, on one vehicle or on all.
-    package func intents(
-        rollout: String,
-        vehicle: VehicleID?
-    ) throws(JournalError) -> [IntentRecord] {
-        try view().intents(rollout: rollout, vehicle: vehicle)
-    }
-}
-
 // MARK: Events
 
 extension Journal {
@@ -250,7 +166,7 @@ extension Journal {
         }
     }
 
-    private static func insert(
+    static func insert(
         _ events: [EventRecord],
         in database: JournalDatabase
     ) throws(JournalError) {

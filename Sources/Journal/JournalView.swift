@@ -1,4 +1,4 @@
-package import Domain
+import Domain
 
 /// What can be read from a journal, by the run that writes it and by everybody else.
 package struct JournalView {
@@ -35,59 +35,6 @@ package struct JournalView {
             "SELECT \(RunRecord.columns) FROM runs WHERE ended IS NULL ORDER BY number",
             [],
             { row throws(JournalError) in try RunRecord(row: row) }
-        )
-    }
-
-    package func execution(
-        rollout: String,
-        vehicle: VehicleID
-    ) throws(JournalError) -> ExecutionRecord? {
-        try rows(
-            """
-            SELECT \(ExecutionRecord.columns) FROM executions
-            WHERE rollout = ? AND vehicle = ?
-            """,
-            [.text(rollout), .text(vehicle.text)],
-            { row throws(JournalError) in try ExecutionRecord(row: row) }
-        ).first
-    }
-
-    /// Sorted by vehicle.
-    package func executions(rollout: String) throws(JournalError) -> [ExecutionRecord] {
-        try rows(
-            "SELECT \(ExecutionRecord.columns) FROM executions WHERE rollout = ?",
-            [.text(rollout)],
-            { row throws(JournalError) in try ExecutionRecord(row: row) }
-        ).sorted { $0.vehicle < $1.vehicle }
-    }
-
-    /// What is in doubt, oldest first, on one vehicle or on all.
-    package func openIntents(
-        rollout: String,
-        vehicle: VehicleID?
-    ) throws(JournalError) -> [IntentRecord] {
-        try rows(
-            """
-            SELECT \(IntentRecord.columns) FROM intents
-            WHERE rollout = ?1 AND (?2 IS NULL OR vehicle = ?2) AND settled IS NULL ORDER BY id
-            """,
-            [.text(rollout), Value(vehicle?.text)],
-            { row throws(JournalError) in try IntentRecord(row: row) }
-        )
-    }
-
-    /// All intents, oldest first, on one vehicle or on all.
-    package func intents(
-        rollout: String,
-        vehicle: VehicleID?
-    ) throws(JournalError) -> [IntentRecord] {
-        try rows(
-            """
-            SELECT \(IntentRecord.columns) FROM intents
-            WHERE rollout = ?1 AND (?2 IS NULL OR vehicle = ?2) ORDER BY id
-            """,
-            [.text(rollout), Value(vehicle?.text)],
-            { row throws(JournalError) in try IntentRecord(row: row) }
         )
     }
 

@@ -2,66 +2,62 @@ package import Domain
 
 /// Where a rollout as a whole stands, beyond what its vehicles say.
 package struct RolloutRecord: Sendable, Equatable {
-    /// What a rollout may do.
+    /// How far its last beginning is; what people set is its `hold`.
     package enum State: String, CaseIterable, Sendable {
         /// A run works on it, or the next one goes on.
         case running
-        /// A gate or a person stopped it: nothing is begun before `resume`.
-        case paused
-        /// Over before its end; only another plan begins anew.
-        case aborted
         /// Every vehicle has had its verdict.
         case finished
     }
 
     package let name: String
-    /// The plan that is frozen for as long as the rollout is not over.
+    /// The plan that it was begun with.
     package var plan: SHA256Digest
     package var state: State
-    /// Why it is paused or aborted; empty otherwise.
-    package var reason: String
     /// The last wave that was let in, from 0.
     package var wave: Int
     /// When that wave's vehicles had all ended, so that soaking goes on over a restart of ours.
     package var waveEnded: WallTime?
-    /// Verdicts of runs before this one are of an earlier rollout under the same name.
-    ///
-    /// By number, since clocks are set.
+    /// The run that began it last: executions of earlier beginnings are over.
     package var began: Int
-    /// Failures of runs before this one do not count at the gate: a person has looked at them.
-    package var gateSince: Int
     package var updated: WallTime
+    /// What a person or a gate has set; a saved record leaves it as it is.
+    package private(set) var hold: Hold?
 
     package init(name: String, plan: SHA256Digest, run: Int, at time: WallTime) {
         self.name = name
         self.plan = plan
         state = .running
-        reason = ""
         wave = 0
         began = run
-        gateSince = run
         updated = time
     }
 
-    static let columns = "name, plan, state, reason, wave, wave_ended, began, gate_since, updated"
+    static let columns = "name, plan, state, wave, wave_ended, began, updated"
+
+    /// With the hold, which is a row of its own.
+    static let query = """
+        SELECT name, plan, state, wave, wave_ended, began, updated, rollout, kind, holds.reason,
+            author, made
+        FROM rollouts LEFT JOIN holds ON holds.rollout = rollouts.name
+        """
 
     init(row: borrowing Statement) throws(JournalError) {
         name = row.text(0) ?? ""
         plan = try row.value(1) { SHA256Digest($0) }
         state = try row.value(2) { State(rawValue: $0) }
-        reason = row.text(3) ?? ""
-        wave = Int(row.integer(4))
-        waveEnded = row.time(5)
-        began = Int(row.integer(6))
-        gateSince = Int(row.integer(7))
-        updated = WallTime(milliseconds: row.integer(8))
+        wave = Int(row.integer(3))
+        waveEnded = row.time(4)
+        began = Int(row.integer(5))
+        updated = WallTime(milliseconds: row.integer(6))
+        hold = row.isNull(7) ? nil : try Hold(row: row, from: 7)
     }
 
     /// In the order of `columns`.
     var values: [Value] {
         [
-            .text(name), .text(plan.description), .text(state.rawValue), .text(reason),
-            Value(wave), Value(waveEnded), Value(began), Value(gateSince), Value(updated),
+            .text(name), .text(plan.description), .text(state.rawValue), Value(wave),
+            Value(waveEnded), Value(began), Value(updated),
         ]
     }
 }

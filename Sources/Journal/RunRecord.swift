@@ -9,6 +9,8 @@ package struct RunRecord: Sendable, Equatable {
     package let started: WallTime
     /// The seed when the radio was simulated.
     package let seed: UInt64?
+    /// Of `exec`: a rollout of its own, which nobody means without naming it.
+    package let isOrder: Bool
     /// Nil while the run goes on.
     package let end: End?
 
@@ -20,7 +22,7 @@ package struct RunRecord: Sendable, Equatable {
         package let reason: String
     }
 
-    static let columns = "number, rollout, plan, started, seed, ended, exit_code, reason"
+    static let columns = "number, rollout, plan, started, seed, ended, exit_code, reason, is_order"
 
     init(row: borrowing Statement) throws(JournalError) {
         number = Int(row.integer(0))
@@ -28,6 +30,7 @@ package struct RunRecord: Sendable, Equatable {
         plan = try row.value(2) { SHA256Digest($0) }
         started = WallTime(milliseconds: row.integer(3))
         seed = try row.optional(4) { UInt64($0) }
+        isOrder = row.integer(8) != 0
         guard !row.isNull(5) else {
             end = nil
             return

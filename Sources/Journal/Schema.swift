@@ -146,6 +146,7 @@ enum Schema {
         """,
         // A bootloader without a name is found again by its place.
         "ALTER TABLE executions ADD COLUMN bootloader_place TEXT",
+        Schema.numbered,
     ]
 
     static var version: Int { migrations.count }

@@ -17,6 +17,8 @@ package struct Depot: Sendable {
     package let coordinator: any Coordinator
     /// An adapter, by its name, in the role that GO devices come to; nil when it has none.
     package let peripherals: @Sendable (String) -> (any Peripheral)?
+    /// The image that another rollout began to send, if it can be had; else nil.
+    package let image: @Sendable (Debt) async -> UpdateJob?
     /// Numbers that nobody can foresee.
     package let chance: @Sendable () -> UInt64
 
@@ -31,6 +33,7 @@ package struct Depot: Sendable {
         rules: RolloutRules,
         coordinator: (any Coordinator)? = nil,
         peripherals: @escaping @Sendable (String) -> (any Peripheral)? = { _ in nil },
+        image: @escaping @Sendable (Debt) async -> UpdateJob? = { _ in nil },
         chance: @escaping @Sendable () -> UInt64 = {
             var source = SystemRandomNumberGenerator()
             return source.next()
@@ -46,6 +49,7 @@ package struct Depot: Sendable {
         self.rules = rules
         self.coordinator = coordinator ?? LocalCoordinator(journal: journal, run: run)
         self.peripherals = peripherals
+        self.image = image
         self.chance = chance
     }
 

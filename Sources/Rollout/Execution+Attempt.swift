@@ -20,21 +20,19 @@ extension Execution {
     }
 
     private func doSteps() async throws(Halt) {
-        var left = Array(job.steps.enumerated())[...]
+        if let debt { try await pay(debt) }
+        guard case .steps = aim else { return }
         // A module that is to be updated is looked for first: it may wait in its bootloader.
-        let sighting = job.hasUpdates ? try await search() : nil
+        let sighting = job.hasUpdates && application == nil ? try await search() : nil
         if let sighting, sighting.role == .bootloader {
-            // It is finished first, whatever else is to be done: what came before held when the
-            // update began.
-            let (step, update) = try updateToFinish()
-            try await perform(update, step: step, from: sighting)
-            left = left.dropFirst(step + 1)
+            // Nobody knows of it: it is brought out of there first, and then the steps are done.
+            try await leaveBootloader(sighting)
         } else if let sighting {
-            if record.stage == "none" { record.inBootloader = false }
+            record.inBootloader = false
             // Opened by the first step that needs it: what is required may stand against it.
             heard = sighting
         }
-        for (index, step) in left { try await perform(step, index) }
+        for (index, step) in job.steps.enumerated() { try await perform(step, index) }
         // A job without an update still says what its module runs, when it was spoken to.
         if !hasLooked, application != nil, job.driver.family != .lrdevice {
             _ = try await look(at: UpdateOrder(serial: job.serial, parts: []))
@@ -46,30 +44,24 @@ extension Execution {
         try await perform(update, step: index)
     }
 
-    private func updateToFinish() throws(Halt) -> (Int, UpdateJob) {
-        let updates = job.steps.enumerated().compactMap { index, step in
-            if case .update(let update) = step { return (index, update) }
-            return nil
+    func leaveBootloader(_ sighting: ModuleSighting) async throws(Halt) {
+        for (index, step) in job.steps.enumerated() {
+            guard case .update(let update) = step else { continue }
+            return try await perform(update, step: index, from: sighting)
         }
-        let begun = updates.first { update in
-            update.1.stages.contains { $0.digest == record.image }
-        }
-        guard let update = begun ?? updates.first else {
-            record.inBootloader = true
-            throw .verdict(
-                .failed,
-                .device,
-                "waits in its bootloader, and this rollout has no update to finish; run the "
-                    + "rollout that began it"
-            )
-        }
-        return update
+        record.inBootloader = true
+        throw .verdict(
+            .failed,
+            .device,
+            "waits in its bootloader, and this rollout has no update to finish; run the rollout "
+                + "that began it"
+        )
     }
 
     // MARK: Reaching the module
 
     /// Searches as often as the rules allow before the module counts as unreachable.
-    private func search() async throws(Halt) -> ModuleSighting {
+    func search() async throws(Halt) -> ModuleSighting {
         let rules = depot.rules
         for _ in 0..<rules.seekAttempts {
             try await enter(.seeking, deadline: ("search", rules.seekTimeout))

@@ -12,9 +12,7 @@ extension Execution {
         from sighting: ModuleSighting? = nil
     ) async throws(Halt) {
         var stages = update.stages[...]
-        if let begun = stages.firstIndex(where: { $0.digest == record.image }),
-            record.stage != "none"
-        {
+        if let begun = stages.firstIndex(where: { $0.digest == debt?.image }) {
             stages = stages[begun...]
         } else if sighting != nil {
             // In a bootloader that says nothing of a path: the aim is what it should have.
@@ -36,7 +34,7 @@ extension Execution {
     }
 
     /// Goes on to the next step, or ends the attempt.
-    private func conclude(_ ending: UpdateEnding, _ update: UpdateJob) throws(Halt) {
+    func conclude(_ ending: UpdateEnding, _ update: UpdateJob) throws(Halt) {
         switch ending {
         case .alreadyCurrent(let version):
             record.versionAfter = version ?? record.versionAfter
@@ -72,49 +70,81 @@ extension Execution {
         }
     }
 
-    /// Puts the intent on disk, unless this very transfer is in doubt already: then the module
-    /// says how far it is.
-    func intend(_ update: UpdateJob, step: Int) async throws(JournalError) {
-        let open = try await depot.journal.openIntents(rollout: depot.rollout, vehicle: vehicle)
-        guard !open.contains(where: { $0.intent.image == update.digest }) else { return }
+    /// Puts the intent on disk, and with it the module's debt, unless this very transfer is owed
+    /// already: then the module says how far it is.
+    func intend(
+        _ update: UpdateJob,
+        step: Int,
+        _ memory: UpdateMemory
+    ) async throws(JournalError) {
+        guard debt?.image != update.digest else { return }
+        var debt = Debt(
+            serial: job.serial,
+            image: update.digest,
+            name: update.name,
+            version: update.version,
+            target: update.target.rawValue,
+            total: update.size,
+            stage: memory.stage.rawValue,
+            of: record,
+            begun: time.wallTime
+        )
+        debt.keep(memory)
+        debt.bootloaderPlace = record.bootloaderPlace
         _ = try await depot.journal.intend(
             Intent(
-                rollout: depot.rollout,
-                vehicle: vehicle,
-                step: step,
+                of: record,
+                step: job.key(of: step),
+                place: step,
                 effect: .transfer,
                 description: "update to \(update.name) \(update.version)",
                 image: update.digest,
                 begun: time.wallTime
-            )
+            ),
+            opening: debt
         )
+        record.acted = true
+        self.debt = debt
     }
 
-    /// Settles what was intended for this vehicle and image.
-    func settleIntents(
-        _ image: SHA256Digest,
-        as outcome: String
-    ) async throws(JournalError) {
-        let open = try await depot.journal.openIntents(rollout: depot.rollout, vehicle: vehicle)
-        for record in open where record.intent.image == image {
-            try await depot.journal.settle(record.id, outcome: outcome, at: time.wallTime)
-        }
+    /// The module was seen at rest: the debt is paid.
+    func pay(_ debt: Debt, as outcome: String) async throws(JournalError) {
+        try await depot.journal.pay(
+            debt,
+            outcome: outcome,
+            recording: record,
+            at: time.wallTime
+        )
+        self.debt = nil
     }
 }
 
 extension UpdateMemory {
-    /// What an earlier run knew of the update of this image.
-    init(_ record: ExecutionRecord, of image: SHA256Digest) {
+    /// What is known of the update of this image, by whichever run and rollout.
+    init(_ debt: Debt?, of image: SHA256Digest, interruptions: Int) {
         self.init()
-        interruptions = record.interruptions
-        guard record.image == image else { return }
-        stage = Stage(rawValue: record.stage) ?? .none
-        part = record.part
-        acknowledged = record.acknowledged?.bytes ?? 0
-        restarts = record.restarts
-        settleDeadline = record.settleDeadline
-        targetSeen = record.targetSeen
-        inBootloader = record.inBootloader
+        self.interruptions = interruptions
+        guard let debt, debt.image == image else { return }
+        stage = Stage(rawValue: debt.stage) ?? .settling
+        part = debt.part
+        acknowledged = debt.acknowledged
+        restarts = debt.restarts
+        settleDeadline = debt.settleDeadline
+        targetSeen = debt.targetSeen
+        inBootloader = debt.inBootloader
+    }
+}
+
+extension Debt {
+    mutating func keep(_ memory: UpdateMemory) {
+        stage = memory.stage.rawValue
+        part = memory.part
+        acknowledged = memory.acknowledged
+        interruptions = memory.interruptions
+        restarts = memory.restarts
+        settleDeadline = memory.settleDeadline
+        targetSeen = memory.targetSeen
+        inBootloader = memory.inBootloader
     }
 }
 

@@ -33,49 +33,44 @@ final class Execution {
     private var met: Peer?
     private var suspicion = SecretSuspicion()
     private let began: Moment
-    /// How the execution before this one ended, when nobody knows what it did.
-    private let doubt: ExecutionRecord.End?
+    /// What was begun on the module and is not proven, by whichever rollout.
+    var debt: Debt?
+    /// What is done once nothing is owed to the module.
+    private(set) var aim: Aim
 
-    /// Takes up `earlier` when it ended without a verdict.
-    ///
-    /// One that ended in doubt is left so until a person has looked: `mayRepeat`. One that is only
-    /// looked at again, because this rollout is done with it, does no step a second time: `isDone`.
+    /// What an execution does beyond paying what is owed.
+    enum Aim {
+        case steps
+        /// Nothing: this is its verdict.
+        case verdict(Closing)
+        /// Nothing, and it has no verdict yet: the rollout is held.
+        case none
+    }
+
+    /// Takes up an execution that the journal has given its number.
     init(
         _ job: VehicleJob,
         in depot: Depot,
         position: Int,
-        earlier: ExecutionRecord?,
-        isDone: Bool = false,
-        mayRepeat: Bool = false
+        record: ExecutionRecord,
+        aim: Aim = .steps
     ) {
-        doubt = mayRepeat ? nil : earlier?.end.flatMap { $0.outcome == .inDoubt ? $0 : nil }
+        self.aim = aim
         self.job = job
         self.depot = depot
         self.position = position
         began = depot.time.now
-        let isOpen =
-            earlier.map { $0.serial == job.serial && ($0.end == nil || $0.inBootloader) } ?? false
-        let begun = isOpen || isDone ? earlier?.started : nil
-        var record = ExecutionRecord(
-            rollout: depot.rollout,
-            vehicle: job.vehicle,
-            serial: job.serial,
-            run: depot.run,
-            started: begun ?? depot.time.wallTime
-        )
-        if let earlier, isOpen {
-            record.image = earlier.image
-            record.totalBytes = earlier.totalBytes
-            record.acknowledged = earlier.acknowledged
-            record.settleDeadline = earlier.settleDeadline
-            record.inBootloader = earlier.inBootloader
-            record.restarts = earlier.restarts
-            record.interruptions = earlier.interruptions
-            record.versionBefore = earlier.versionBefore
-            record.stage = earlier.stage
-            record.part = earlier.part
-            record.targetSeen = earlier.targetSeen
-            record.bootloaderPlace = earlier.bootloaderPlace
+        var record = record
+        record.run = depot.run
+        record.attempt = 0
+        record.nextDeadline = nil
+        if record.end != nil {
+            // It is looked at once more: what is said of it from now on is of this run.
+            record.end = nil
+            record.state = .queued
+            record.interruptions = 0
+            record.versionBefore = nil
+            record.versionAfter = nil
         }
         self.record = record
     }
@@ -85,7 +80,6 @@ final class Execution {
 
     /// The verdict, or nil when the run was stopped at a safe point before there was one.
     func run() async throws(JournalError) -> Verdict? {
-        if let doubt { return try await end(doubt.outcome, doubt.failure, doubt.message) }
         switch try await depot.coordinator.claim(job.serial, for: vehicle) {
         case .held(let holder):
             return try await end(
@@ -94,6 +88,11 @@ final class Execution {
                 "\(holder) has the right to touch this module; a later run tries again"
             )
         case .granted(let lease):
+            debt = try await depot.journal.debt(of: job.serial)
+            if let doubt = try await depot.journal.doubts(of: vehicle).first, !job.onlyReads {
+                // Nothing is done on a vehicle of which nobody knows what was done.
+                aim = .verdict(job.closing(inDoubt: doubt))
+            }
             let verdict = try await attempts()
             await forgetModule()
             try await depot.coordinator.release(lease)
@@ -117,15 +116,12 @@ final class Execution {
             let halt: Halt
             do throws(Halt) {
                 try await attempt()
-                let done = provenUpdates > 0
-                halt =
-                    done || !job.hasUpdates
-                    ? .verdict(.succeeded, nil, doneSentence)
-                    : .verdict(
-                        .alreadyCurrent,
-                        nil,
-                        "runs \(record.versionAfter?.description ?? "the target version") already"
-                    )
+                switch aim {
+                case .steps: halt = done
+                case .verdict(let closing):
+                    halt = .verdict(closing.outcome, closing.failure, closing.message)
+                case .none: halt = .stopped
+                }
             } catch {
                 halt = error
             }
@@ -163,12 +159,20 @@ final class Execution {
                 let pause = depot.rules.pause(beforeAttempt: record.attempt)
                 depot.events.emit(.retrying(vehicle, failure, message: message, pause: pause))
                 try await note(.queued, durably: false)
-                let need: AirtimeNeed = record.inBootloader ? .bootloader : .next
+                let need: AirtimeNeed = debt?.inBootloader == true ? .bootloader : .next
                 guard await rested(pause, need, "the pause before the next attempt") else {
                     return nil
                 }
             }
         }
+    }
+
+    private var done: Halt {
+        guard job.hasUpdates, provenUpdates == 0 else {
+            return .verdict(.succeeded, nil, doneSentence)
+        }
+        let version = record.versionAfter?.description ?? "the target version"
+        return .verdict(.alreadyCurrent, nil, "runs \(version) already")
     }
 
     // MARK: At the end
@@ -274,24 +278,23 @@ final class Execution {
         _ failure: FailureClass?,
         _ message: String
     ) async throws(JournalError) -> Verdict {
-        var message = message
-        if record.inBootloader {
-            message += "; it stands in its bootloader, and the next run goes on there"
-        }
+        let ending = Closing(outcome, failure, message).owing(debt)
         record.end = ExecutionRecord.End(
-            outcome,
-            failure: failure,
-            message: message,
+            ending.outcome,
+            failure: ending.failure,
+            message: ending.message,
             at: time.wallTime
         )
+        if debt != nil { record.versionAfter = nil }
+        debt?.settleDeadline = nil
         record.settleDeadline = nil
         record.nextDeadline = nil
         record.state = .ended
         record.updated = time.wallTime
         let verdict = Verdict(
-            outcome: outcome,
-            failure: failure,
-            message: message,
+            outcome: ending.outcome,
+            failure: ending.failure,
+            message: ending.message,
             versionBefore: record.versionBefore,
             versionAfter: record.versionAfter,
             attempts: record.attempt,
@@ -300,10 +303,10 @@ final class Execution {
             took: began.duration(to: time.now),
             problems: problems
         )
-        let (journal, record) = (depot.journal, record)
+        let (journal, record, debt) = (depot.journal, record, debt)
         try await depot.events.emit(.vehicleEnded(vehicle, verdict)) {
             (events) async throws(JournalError) in
-            try await journal.record(record, durably: true, with: events)
+            try await journal.record(record, durably: true, debt: debt, with: events)
         }
         return verdict
     }
@@ -322,7 +325,7 @@ final class Execution {
         record.nextDeadline = deadline.map {
             ExecutionRecord.Deadline($0.label, at: time.wallTime.advanced(by: $0.in))
         }
-        try await depot.journal.record(record, durably: durably)
+        try await depot.journal.record(record, durably: durably, debt: debt)
         depot.events.emit(
             .stateChanged(vehicle, state, adapter: depot.central.adapter, detail: detail)
         )
@@ -351,12 +354,17 @@ final class Execution {
             sighting = try await ModuleSeeker(central: depot.central, time: time).seek(
                 job.serial,
                 by: job.driver,
-                bootloader: record.bootloaderPlace.map { Peer(handle: $0) },
+                bootloader: (debt?.bootloaderPlace ?? record.bootloaderPlace).map {
+                    Peer(handle: $0)
+                },
                 before: deadline,
                 unless: { stop.isRequested }
             )
         } catch { throw Halt(error, "while searching") }
-        if let sighting { lastSignal = sighting.signal }
+        if let sighting {
+            lastSignal = sighting.signal
+            debt?.seenRun = depot.run
+        }
         if sighting == nil && stop.isRequested { throw .stopped }
         return sighting
     }
@@ -393,6 +401,7 @@ final class Execution {
             let opened = try await job.driver.application(on: link, time: time)
             application = opened
             record.bootloaderPlace = opened.bootloaderPlace?.handle
+            debt?.bootloaderPlace = record.bootloaderPlace
             suspicion.authenticated()
         } catch {
             await link.disconnect()

@@ -7,54 +7,44 @@ final class Ledger: Sendable {
     private struct State {
         /// Nil for a run that keeps no record of the rollout.
         var rollout: RolloutRecord?
-        /// Verdicts, of this run or of the one it goes on with.
+        /// Verdicts, of this run or of an earlier one of the same execution.
         var outcomes: [Outcome?]
+        /// Vehicles that this run has given a verdict.
         var ended: Set<Int> = []
-        /// What a person has looked at since it ended in doubt: these vehicles, or all.
-        var looked: Set<VehicleID> = []
-        var hasLookedAtAll = false
     }
 
     private let depot: Depot
     private let isPartial: Bool
-    /// By index of the job.
-    let earlier: [ExecutionRecord?]
-    /// Whether this run goes on with a rollout that an earlier one began.
+    /// The executions, by index of the job; empty when nothing may be begun.
+    let executions: [ExecutionRecord]
+    /// Modules that something was begun on, by index of the job.
+    let indebted: Set<Int>
+    /// Vehicles of which nobody knows what was done.
+    let doubtful: Set<Int>
+    /// Whether this run goes on with what an earlier one began.
     let isContinued: Bool
+    /// Why nothing may be begun at all.
+    let refusal: RunEnding?
     private let state: Mutex<State>
 
     private init(
         _ depot: Depot,
-        _ schedule: Schedule,
-        earlier: [ExecutionRecord?],
-        rollout: RolloutRecord?
+        isPartial: Bool,
+        executions: [ExecutionRecord],
+        outcomes: [Outcome?],
+        indebted: Set<Int>,
+        doubtful: Set<Int>,
+        rollout: RolloutRecord?,
+        isContinued: Bool,
+        refusal: RunEnding?
     ) {
         self.depot = depot
-        isPartial = schedule.isPartial
-        let plan = schedule.plan
-        self.earlier = earlier
-        var outcomes = [Outcome?](repeating: nil, count: earlier.count)
-        guard let rollout, rollout.plan == plan, rollout.state != .finished else {
-            isContinued = false
-            // A part of the vehicles alone does not begin a rollout.
-            let fresh = (isPartial ? nil : plan).map {
-                RolloutRecord(
-                    name: depot.rollout,
-                    plan: $0,
-                    run: depot.run,
-                    at: depot.time.wallTime
-                )
-            }
-            state = Mutex(State(rollout: fresh, outcomes: outcomes))
-            return
-        }
-        isContinued = true
-        for (index, record) in earlier.enumerated() {
-            guard let record, let end = record.end, record.run >= rollout.began else { continue }
-            if end.outcome == .succeeded || end.outcome == .alreadyCurrent {
-                outcomes[index] = end.outcome
-            }
-        }
+        self.isPartial = isPartial
+        self.executions = executions
+        self.indebted = indebted
+        self.doubtful = doubtful
+        self.isContinued = isContinued
+        self.refusal = refusal
         state = Mutex(State(rollout: rollout, outcomes: outcomes))
     }
 
@@ -62,107 +52,117 @@ final class Ledger: Sendable {
 
     func outcome(of index: Int) -> Outcome? { state.withLock { $0.outcomes[index] } }
 
-    /// Why nothing may be begun at all.
-    var refusal: RunEnding? {
-        let rollout = self.rollout
-        switch rollout?.state {
-        case .paused: return .paused(rollout?.reason ?? "")
-        case .aborted: return .aborted(rollout?.reason ?? "")
-        case .running, .finished, nil: return nil
-        }
-    }
+    // MARK: Beginning
 
+    /// Begins the rollout or goes on with it, as the journal and the schedule say.
     static func open(
         _ jobs: [VehicleJob],
         in depot: Depot,
         _ schedule: Schedule
     ) async throws(JournalError) -> Ledger {
         var byVehicle: [VehicleID: ExecutionRecord] = [:]
-        for record in try await depot.journal.executions(rollout: depot.rollout) {
+        let known = try await depot.journal.executions(rollout: depot.rollout, plan: schedule.plan)
+        for record in known {
             byVehicle[record.vehicle] = record
         }
-        let ledger = Ledger(
-            depot,
-            schedule,
-            earlier: jobs.map { job in
-                byVehicle[job.vehicle].flatMap { $0.serial == job.serial ? $0 : nil }
-            },
-            rollout: schedule.plan == nil ? nil : try await depot.journal.rollout(depot.rollout)
+        let earlier = jobs.map { job in
+            byVehicle[job.vehicle].flatMap { $0.serial == job.serial ? $0 : nil }
+        }
+        let kept = schedule.plan == nil ? nil : try await depot.journal.rollout(depot.rollout)
+        let hold = schedule.plan == nil ? nil : try await depot.journal.hold(on: depot.rollout)
+        let begins = Self.begins(schedule, kept)
+        func refused(_ ending: RunEnding) -> Ledger {
+            Ledger(
+                depot,
+                isPartial: true,
+                executions: [],
+                outcomes: earlier.map { $0?.end?.outcome },
+                indebted: [],
+                doubtful: [],
+                rollout: nil,
+                isContinued: true,
+                refusal: ending
+            )
+        }
+        switch hold?.kind {
+        case .paused: return refused(.paused(hold?.reason ?? ""))
+        case .aborted where !begins: return refused(.aborted(hold?.reason ?? ""))
+        case .aborted, nil: break
+        }
+        var rollout = kept
+        if begins, let plan = schedule.plan {
+            rollout = RolloutRecord(
+                name: depot.rollout,
+                plan: plan,
+                run: depot.run,
+                at: depot.time.wallTime
+            )
+        }
+        // What is gone on with, by index; the others get a number of their own.
+        var executions = earlier.map { record -> ExecutionRecord? in
+            guard let record else { return nil }
+            if schedule.plan == nil { return record.end == nil ? record : nil }
+            if begins { return record.beginning > kept?.began ?? 0 ? record : nil }
+            return record
+        }
+        executions = executions.map { $0?.plan == schedule.plan ? $0 : nil }
+        let taken = begins ? executions.compactMap { $0?.number } : []
+        let missing = jobs.indices.filter { executions[$0] == nil }
+        let fresh = missing.map { index in
+            ExecutionRecord(
+                rollout: depot.rollout,
+                vehicle: jobs[index].vehicle,
+                serial: jobs[index].serial,
+                plan: schedule.plan,
+                beginning: begins || schedule.isPartial ? depot.run : kept?.began,
+                run: depot.run,
+                started: depot.time.wallTime
+            )
+        }
+        let numbered = try await depot.journal.begin(
+            Beginning(begins ? rollout : nil, fresh: fresh, taken: taken)
         )
-        try await ledger.takeUpRequests()
-        return ledger
+        for (index, record) in zip(missing, numbered) { executions[index] = record }
+        let all = executions.compactMap(\.self)
+        let debts = Set(try await depot.journal.debts().map(\.serial))
+        let doubts = Set(try await depot.journal.doubts(of: nil).map(\.intent.vehicle))
+        return Ledger(
+            depot,
+            isPartial: schedule.isPartial,
+            executions: all,
+            outcomes: all.map { $0.end?.outcome },
+            indebted: Set(jobs.indices.filter { debts.contains(jobs[$0].serial) }),
+            doubtful: Set(jobs.indices.filter { doubts.contains(jobs[$0].vehicle) }),
+            rollout: rollout,
+            isContinued: !begins,
+            refusal: nil
+        )
     }
 
-    /// What was asked for while nobody ran.
-    private func takeUpRequests() async throws(JournalError) {
-        guard rollout != nil else { return }
-        for open in try await depot.journal.openRequests(for: depot.rollout) {
-            let answer = takeUp(open.request)
-            try await depot.journal.answer(open, answer, at: depot.time.wallTime)
-        }
-        try await save()
+    /// Whether a run of this schedule begins the rollout, given what is kept of it.
+    private static func begins(_ schedule: Schedule, _ kept: RolloutRecord?) -> Bool {
+        // A part of the vehicles alone does not begin a rollout.
+        guard let plan = schedule.plan, !schedule.isPartial else { return false }
+        return kept?.plan != plan
     }
 
-    private func takeUp(_ request: ControlRequest) -> String {
-        guard let state = rollout?.state else { return "there is no rollout" }
-        switch request.kind {
-        case .pause:
-            guard state == .running else { return "it is \(state.rawValue) already" }
-            change(.paused, request.sentence("paused"))
-            return "paused before anything was begun"
-        case .abort:
-            guard state != .aborted else { return "it is aborted already" }
-            change(.aborted, request.sentence("aborted"))
-            return "aborted before anything was begun"
-        case .resume:
-            guard state == .paused else { return "it is \(state.rawValue), not paused" }
-            resume()
-            return "goes on"
-        case .retry:
-            noteLook(at: request.vehicles)
-            return "taken again by the run that began now"
-        case .yield:
-            return "there was nothing to end"
+    /// Where a vehicle comes among the others.
+    func turn(of index: Int) -> Dispatch.Turn {
+        guard !indebted.contains(index) else { return .now }
+        switch executions[index].end?.outcome {
+        case .succeeded, .alreadyCurrent: return .atTheEnd
+        case .failed, .rolledBack, .rejected, .timedOut, .inDoubt: return .afterTheOthers
+        case .unreachable, .deferred, .skipped, .aborted, nil: return .now
         }
     }
 
-    private func noteLook(at vehicles: [VehicleID]) {
-        state.withLock {
-            $0.looked.formUnion(vehicles)
-            if vehicles.isEmpty { $0.hasLookedAtAll = true }
-        }
-    }
-
-    /// Whether an order that ended in doubt may be given again: a person has asked for it.
-    func mayRepeat(_ vehicle: VehicleID) -> Bool {
-        state.withLock { $0.hasLookedAtAll || $0.looked.contains(vehicle) }
-    }
-
-    private func change(_ state: RolloutRecord.State, _ reason: String) {
-        self.state.withLock {
-            $0.rollout?.state = state
-            $0.rollout?.reason = reason
-        }
-    }
-
-    /// A person has looked: what failed before counts no more, and a wave that has ended is over.
-    private func resume() {
-        change(.running, "")
-        let run = depot.run
-        state.withLock {
-            $0.rollout?.gateSince = run
-            guard $0.rollout?.waveEnded != nil else { return }
-            $0.rollout?.wave += 1
-            $0.rollout?.waveEnded = nil
-        }
+    /// The execution as the journal has it by now.
+    func execution(of index: Int) async throws(JournalError) -> ExecutionRecord {
+        let known = executions[index]
+        return try await depot.journal.execution(known.number) ?? known
     }
 
     // MARK: What this run adds
-
-    /// Whether an earlier run of this rollout was done with the vehicle.
-    func isDone(_ index: Int) -> Bool {
-        state.withLock { $0.outcomes[index] != nil && !$0.ended.contains(index) }
-    }
 
     func note(_ index: Int, _ outcome: Outcome) {
         state.withLock {
@@ -177,6 +177,9 @@ final class Ledger: Sendable {
             $0.ended.remove(index)
         }
     }
+
+    /// Whether this run has given the vehicle a verdict.
+    func hasEnded(_ index: Int) -> Bool { state.withLock { $0.ended.contains(index) } }
 
     func waveBegan(_ wave: Int) async throws(JournalError) {
         guard !isPartial, rollout.map({ $0.wave < wave }) ?? false else { return }
@@ -197,13 +200,32 @@ final class Ledger: Sendable {
     }
 
     func end(_ ending: RunEnding) async throws(JournalError) {
+        guard !isPartial, let rollout else { return }
+        let isFinished = state.withLock { !$0.outcomes.contains(nil) }
         switch ending {
-        case .complete: if !isPartial { change(.finished, "") }
-        case .paused(let why): change(.paused, why)
-        case .aborted(let why): change(.aborted, why)
-        case .stopped, .replaced, .workLeft: break
+        case .complete where isFinished:
+            state.withLock { $0.rollout?.state = .finished }
+            try await save()
+        case .paused(let why) where rollout.hold == nil:
+            try await hold(.paused, why)
+        case .aborted(let why) where rollout.hold == nil:
+            try await hold(.aborted, why)
+        case .complete, .paused, .aborted, .stopped, .replaced, .workLeft: break
         }
-        try await save()
+    }
+
+    /// A gate or a wave has stopped the rollout.
+    private func hold(_ kind: Hold.Kind, _ why: String) async throws(JournalError) {
+        try await depot.journal.set(
+            Hold(
+                kind,
+                depot.rollout,
+                reason: why,
+                author: Hold.gate,
+                at: depot.time.wallTime
+            ),
+            isAtWork: true
+        )
     }
 
     private func save() async throws(JournalError) {
@@ -232,12 +254,5 @@ extension Inhibit {
         let whom = vehicle == nil ? "the depot is inhibited" : "inhibited"
         let until = expires.map { " until \($0)" } ?? ""
         return "\(whom)\(until): \(reason)"
-    }
-}
-
-extension ControlRequest {
-    /// As "paused by request: brakes are being checked".
-    func sentence(_ verb: String) -> String {
-        reason.isEmpty ? "\(verb) by request" : "\(verb) by request: \(reason)"
     }
 }

@@ -29,11 +29,11 @@ struct RunSession {
         let schedule = run.schedule
         let vehicles = run.jobs.indices.map { index in
             var vehicle = Dispatch.Vehicle()
-            let record = ledger.earlier[index]
-            vehicle.isOpen = record.map(Self.isOpen) ?? false
-            vehicle.isDone = ledger.isDone(index)
+            let record = ledger.executions[index]
+            vehicle.isOpen = ledger.indebted.contains(index)
+            vehicle.turn = ledger.turn(of: index)
             vehicle.isAudible = run.jobs[index].isHeard
-            vehicle.attempts = record?.end == nil ? record?.attempt ?? 0 : 0
+            vehicle.attempts = record.end == nil ? record.attempt : 0
             return vehicle
         }
         let dispatch = Dispatch(
@@ -47,21 +47,14 @@ struct RunSession {
             strata: schedule.models,
             rules: schedule.rules,
             beginning: ledger.isContinued ? ledger.rollout?.wave ?? 0 : 0,
-            soakedSince: ledger.rollout?.waveEnded
+            soakedSince: ledger.isContinued ? ledger.rollout?.waveEnded : nil
         )
-        for (index, record) in ledger.earlier.enumerated() {
-            guard ledger.isContinued, let rollout = ledger.rollout, let end = record?.end,
-                let run = record?.run, run >= rollout.began
-            else { continue }
-            if run >= rollout.gateSince {
-                board.remember(
-                    index,
-                    end.outcome,
-                    end.failure,
-                    touched: record?.image != nil
-                )
+        for (index, record) in ledger.executions.enumerated() {
+            guard let end = record.end else { continue }
+            if !record.forgiven {
+                board.remember(index, end.outcome, end.failure, touched: record.acted)
             }
-            if ledger.isDone(index) { board.wasDone(index, end.outcome) }
+            if ledger.turn(of: index) != .now { board.wasDone(index, end.outcome) }
         }
         turns = Turns(
             Scheduler(dispatch, board, schedule.limits),
@@ -72,11 +65,6 @@ struct RunSession {
             run.jobs.enumerated().map { ($0.element.serial, $0.offset) },
             uniquingKeysWith: { first, _ in first }
         )
-    }
-
-    /// A module that was left in mid-update: nothing else is as urgent.
-    private static func isOpen(_ record: ExecutionRecord) -> Bool {
-        record.inBootloader || (record.end == nil && record.image != nil)
     }
 
     func run() async throws(JournalError) -> RunResult {
@@ -217,23 +205,20 @@ struct RunSession {
     // MARK: Vehicles
 
     private func work(on vehicle: Int, _ place: Int, _ stop: StopSignal) async {
-        let job = run.jobs[vehicle]
-        let execution = Execution(
-            job,
-            in: depot.with(air: Turn(vehicle: vehicle, turns: turns), stop: stop),
-            position: place,
-            earlier: ledger.earlier[vehicle],
-            isDone: ledger.isDone(vehicle),
-            mayRepeat: ledger.mayRepeat(job.vehicle)
-        )
         do throws(JournalError) {
+            let execution = Execution(
+                run.jobs[vehicle],
+                in: depot.with(air: Turn(vehicle: vehicle, turns: turns), stop: stop),
+                position: place,
+                record: try await ledger.execution(of: vehicle)
+            )
             var verdict = try await execution.run()
             if verdict == nil, stop.isRequested, !halt.isRequested {
                 verdict = try await timedOut(vehicle)
             }
             try await depot.events.save(in: depot.journal)
             if let verdict {
-                try await settle(vehicle, verdict, touched: execution.record.image != nil)
+                try await settle(vehicle, verdict, touched: execution.record.acted)
             } else {
                 ended(vehicle, nil, nil, touched: false)
             }
@@ -333,33 +318,28 @@ struct RunSession {
     ) async throws(JournalError) -> Verdict {
         let job = run.jobs[vehicle]
         let now = depot.time.wallTime
-        var record =
-            try await depot.journal.execution(rollout: depot.rollout, vehicle: job.vehicle)
-            ?? ExecutionRecord(
-                rollout: depot.rollout,
-                vehicle: job.vehicle,
-                serial: job.serial,
-                run: depot.run,
-                started: now
-            )
-        if record.serial != job.serial {
-            record = ExecutionRecord(
-                rollout: depot.rollout,
-                vehicle: job.vehicle,
-                serial: job.serial,
-                run: depot.run,
-                started: now
-            )
+        var record = try await ledger.execution(of: vehicle)
+        let debt = try await depot.journal.debt(of: job.serial)
+        var closing = Closing(outcome, failure, message)
+        if let doubt = try await depot.journal.doubts(of: job.vehicle).first, !job.onlyReads {
+            closing = job.closing(inDoubt: doubt)
         }
+        closing = closing.owing(debt)
         record.run = depot.run
         record.state = .ended
         record.updated = now
         record.nextDeadline = nil
-        record.end = ExecutionRecord.End(outcome, failure: failure, message: message, at: now)
+        if debt != nil { record.versionAfter = nil }
+        record.end = ExecutionRecord.End(
+            closing.outcome,
+            failure: closing.failure,
+            message: closing.message,
+            at: now
+        )
         let verdict = Verdict(
-            outcome: outcome,
-            failure: failure,
-            message: message,
+            outcome: closing.outcome,
+            failure: closing.failure,
+            message: closing.message,
             versionBefore: record.versionBefore,
             versionAfter: record.versionAfter,
             attempts: record.attempt,
@@ -373,6 +353,7 @@ struct RunSession {
             (events) async throws(JournalError) in
             try await journal.record(ended, durably: true, with: events)
         }
+        ledger.note(vehicle, verdict.outcome)
         return verdict
     }
 
@@ -392,9 +373,11 @@ struct RunSession {
             }
         }
         for (index, job) in run.jobs.enumerated() {
-            if let inhibit = single[job.vehicle] ?? whole {
+            if let kept = try await keep(index) {
+                skip(index, kept, touched: ledger.executions[index].acted)
+            } else if let inhibit = single[job.vehicle] ?? whole {
                 let verdict = try await conclude(index, .deferred, nil, inhibit.sentence)
-                skip(index, verdict)
+                skip(index, verdict.outcome)
             } else if let count = quarantined[job.vehicle]?.first(where: {
                 $0.release == job.release
             }) {
@@ -405,11 +388,11 @@ struct RunSession {
                     "in quarantine after \(count.count) failures, the last: \(count.message); "
                         + "mend it and say 'yardmaster clear \(job.vehicle)'"
                 )
-                skip(index, verdict)
+                skip(index, verdict.outcome)
             } else if let (problem, otherwise) = job.steps.problemAhead,
                 let ending = otherwise.ending,
                 // What was begun is finished, whatever is said of the vehicle since.
-                !(ledger.earlier[index].map(Self.isOpen) ?? false)
+                !ledger.indebted.contains(index)
             {
                 depot.events.emit(.problem(job.vehicle, problem))
                 let verdict = try await conclude(
@@ -419,19 +402,35 @@ struct RunSession {
                     problem.sentence,
                     [problem]
                 )
-                skip(index, verdict)
+                skip(index, verdict.outcome)
             }
         }
     }
 
-    private func skip(_ index: Int, _ verdict: Verdict) {
-        ledger.note(index, verdict.outcome)
+    /// The verdict that a vehicle keeps, so that nothing is done on it; nil for all others.
+    private func keep(_ index: Int) async throws(JournalError) -> Outcome? {
+        let job = run.jobs[index]
+        guard !ledger.indebted.contains(index) else { return nil }
+        if ledger.doubtful.contains(index), !job.onlyReads {
+            if ledger.outcome(of: index) == .inDoubt { return .inDoubt }
+            return try await conclude(index, .inDoubt, .inDoubt, "").outcome
+        }
+        guard let outcome = ledger.outcome(of: index), !job.hasUpdates else { return nil }
+        switch outcome {
+        case .succeeded, .alreadyCurrent: return outcome
+        case .failed, .rolledBack, .rejected, .unreachable, .deferred, .skipped, .timedOut,
+            .aborted, .inDoubt:
+            return nil
+        }
+    }
+
+    private func skip(_ index: Int, _ outcome: Outcome, touched: Bool = false) {
         turns.with { state in
             state.actions += state.scheduler.ended(
                 index,
-                verdict.outcome,
-                verdict.failure,
-                touched: false,
+                outcome,
+                nil,
+                touched: touched,
                 at: depot.time.now
             )
         }
@@ -439,8 +438,7 @@ struct RunSession {
 
     private func abortRest(_ why: String) async throws(JournalError) {
         for index in run.jobs.indices where ledger.outcome(of: index) == nil {
-            let verdict = try await conclude(index, .aborted, nil, why)
-            ledger.note(index, verdict.outcome)
+            _ = try await conclude(index, .aborted, nil, why)
         }
     }
 
@@ -516,6 +514,7 @@ struct RunSession {
     private func askJournal() async {
         guard run.schedule.plan != nil else { return }
         do throws(JournalError) {
+            if let hold = try await depot.journal.hold(on: depot.rollout) { obey(hold) }
             for open in try await depot.journal.openRequests(for: depot.rollout) {
                 let answer = try await takeUp(open.request)
                 try await depot.journal.answer(open, answer, at: depot.time.wallTime)
@@ -524,21 +523,20 @@ struct RunSession {
         } catch { fail(error) }
     }
 
+    /// Somebody has paused or aborted the rollout: nothing is begun from then on.
+    private func obey(_ hold: Hold) {
+        let ending: RunEnding =
+            switch hold.kind {
+            case .paused: .paused(hold.reason)
+            case .aborted: .aborted(hold.reason)
+            }
+        turns.with { $0.actions += $0.scheduler.drain(ending) }
+    }
+
     private func takeUp(_ request: ControlRequest) async throws(JournalError) -> String {
-        func drain(_ ending: RunEnding) {
-            turns.with { $0.actions += $0.scheduler.drain(ending) }
-        }
         switch request.kind {
-        case .pause:
-            drain(.paused(request.sentence("paused")))
-            return "begins nothing new and finishes what is under way"
-        case .abort:
-            drain(.aborted(request.sentence("aborted")))
-            return "begins nothing new, finishes what is under way, and is over"
-        case .resume:
-            return "it is under way"
         case .yield:
-            drain(.replaced)
+            turns.with { $0.actions += $0.scheduler.drain(.replaced) }
             halt.request()
             return "ends at the next safe point"
         case .retry:
@@ -558,17 +556,11 @@ struct RunSession {
             case .failed, .unreachable, .deferred: break
             case .ok, .current, .skipped, .aborted: continue
             }
-            let record = try await depot.journal.execution(
-                rollout: depot.rollout,
-                vehicle: job.vehicle
-            )
+            let record = try await ledger.execution(of: index)
+            let debt = try await depot.journal.debt(of: job.serial)
             ledger.taken(again: index)
             turns.with {
-                $0.scheduler.again(
-                    index,
-                    attempts: record?.attempt ?? 0,
-                    isOpen: record?.inBootloader ?? false
-                )
+                $0.scheduler.again(index, attempts: record.attempt, isOpen: debt != nil)
             }
             count += 1
         }

@@ -30,7 +30,11 @@ final class UpdateRun {
         self.execution = execution
         self.sighting = sighting
         order = update.order(for: execution.job.serial)
-        let memory = UpdateMemory(execution.record, of: update.digest)
+        let memory = UpdateMemory(
+            execution.debt,
+            of: update.digest,
+            interruptions: execution.record.interruptions
+        )
         saved = memory
         var limits = execution.depot.rules.limits
         limits.health = update.healthyWithin
@@ -71,15 +75,7 @@ final class UpdateRun {
     private func checkAgain() async throws(Halt) {
         // A module in its bootloader knows nothing of its vehicle: it was asked before.
         guard execution.application != nil else { return }
-        do throws(Halt) {
-            try await execution.checkAgain(before: step)
-        } catch {
-            guard case .verdict(_, _, let sentence) = error else { throw error }
-            do throws(JournalError) {
-                try await execution.settleIntents(update.digest, as: sentence)
-            } catch { throw .journal(error) }
-            throw error
-        }
+        try await execution.checkAgain(before: step)
     }
 
     private func perform(
@@ -289,6 +285,11 @@ final class UpdateRun {
         let interrupted = memory.interruptions > saved.interruptions
         let hasMoved = memory != saved
         saved = memory
+        if memory.stage != .none, !hasIntended {
+            hasIntended = true
+            try await execution.intend(update, step: step, memory)
+        }
+        if execution.debt?.image == update.digest { execution.debt?.keep(memory) }
         if memory.stage != .none {
             execution.record.image = update.digest
             execution.record.totalBytes = ByteCount(bytes: update.size)
@@ -318,11 +319,11 @@ final class UpdateRun {
             )
         } else if hasMoved {
             execution.record.updated = time.wallTime
-            try await depot.journal.record(execution.record, durably: mustLast)
-        }
-        if memory.stage != .none, !hasIntended {
-            hasIntended = true
-            try await execution.intend(update, step: step)
+            try await depot.journal.record(
+                execution.record,
+                durably: mustLast,
+                debt: execution.debt
+            )
         }
     }
 
@@ -336,28 +337,23 @@ final class UpdateRun {
         }
     }
 
-    /// Where the update is over, nothing of it is taken up again.
+    /// Where the module was seen at rest, nothing of the update is owed any more.
     private func close(_ ending: UpdateEnding) async throws(JournalError) {
+        let words: String
         switch ending {
-        case .stopped, .failed: return
-        case .alreadyCurrent, .passed, .rejected: break
-        case .settled(let verdict):
-            let words: String
-            if case .confirmed(let version) = verdict {
-                words = "confirmed \(version)"
-            } else {
-                words = verdict.description
-            }
-            try await execution.settleIntents(update.digest, as: words)
-        case .unhealthy(let sentence, _, _):
-            try await execution.settleIntents(update.digest, as: "not well: \(sentence)")
+        case .stopped, .failed, .alreadyCurrent, .passed, .rejected: return
+        case .settled(.noReturn), .settled(.stillOngoing): return
+        case .settled(.confirmed(let version)): words = "confirmed \(version)"
+        case .settled(let verdict): words = verdict.description
+        case .unhealthy(let sentence, _, _): words = "not well: \(sentence)"
         }
         execution.record.stage = UpdateMemory.Stage.none.rawValue
         execution.record.settleDeadline = nil
         execution.record.targetSeen = false
         execution.record.part = 0
-        execution.record.inBootloader = session.memory.inBootloader
-        try await depot.journal.record(execution.record, durably: true)
+        execution.record.inBootloader = false
+        guard let debt = execution.debt, debt.image == update.digest else { return }
+        try await execution.pay(debt, as: words)
     }
 
     /// Waits in short pieces, so that a stop is seen.

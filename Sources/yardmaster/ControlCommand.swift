@@ -1,5 +1,6 @@
 import Commands
 import Domain
+import Glibc
 import Journal
 import Reports
 import Threads
@@ -19,6 +20,27 @@ struct ControlCommand {
         let sentence: String
         var rollout: String?
         var isTakenUpNow = false
+        var isRefused = false
+
+        init(sentence: String, rollout: String? = nil, isTakenUpNow: Bool = false) {
+            self.sentence = sentence
+            self.rollout = rollout
+            self.isTakenUpNow = isTakenUpNow
+        }
+
+        /// What a verb on a rollout came to; `done` is said when it changed something.
+        init(_ answer: VerbAnswer, _ rollout: String, _ done: String, _ isTakenUpNow: Bool) {
+            self.rollout = rollout
+            switch answer {
+            case .done:
+                sentence = "\(rollout): \(done)"
+                self.isTakenUpNow = isTakenUpNow
+            case .noChange(let why): sentence = "\(rollout): no change, \(why)"
+            case .refused(let why):
+                sentence = "\(rollout): refused, \(why)"
+                isRefused = true
+            }
+        }
     }
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
@@ -45,7 +67,9 @@ struct ControlCommand {
         let thread = try RunCommand.thread("journal")
         let result = await open(directory, thread)
         thread.stop()
-        report(try result.get())
+        let answer = try result.get()
+        guard !answer.isRefused else { throw CommandError(.usage, answer.sentence) }
+        report(answer)
         return .done
     }
 
@@ -76,30 +100,73 @@ struct ControlCommand {
             case .clear: return try await clear(journal)
             default: break
             }
-            guard let kind = ControlRequest.Kind(rawValue: invocation.command.rawValue) else {
-                throw JournalError(.internal, "request", words: invocation.command.rawValue)
-            }
             let named = invocation.value("rollout")
-            guard let rollout = try await journal.lastRun(rollout: named)?.rollout else {
+            let run = try await journal.lastRun(rollout: named)
+            guard let rollout = run?.rollout else {
                 throw JournalError(.missing, "request", words: Self.unknown(named))
+            }
+            let isAtWork = holder?.rollout == rollout
+            switch invocation.command {
+            case .pause: return try await hold(journal, .paused, rollout, isAtWork)
+            case .abort: return try await hold(journal, .aborted, rollout, isAtWork)
+            case .resume:
+                return Answer(
+                    try await journal.resume(rollout),
+                    rollout,
+                    isAtWork
+                        ? "goes on: the run under way drains, the next run takes it up"
+                        : "goes on with the next run",
+                    isAtWork
+                )
+            default: break
             }
             try await journal.leave(
                 ControlRequest(
-                    kind,
+                    .retry,
                     rollout: rollout,
                     vehicles: vehicles,
                     reason: invocation.value("reason") ?? "",
                     at: RealTime().wallTime
                 )
             )
-            let isNow = holder?.rollout == rollout
             return Answer(
-                sentence: "\(kind.rawValue) \(rollout): "
-                    + (isNow ? "the run under way takes it up" : "the next run takes it up"),
+                sentence: "retry \(rollout): "
+                    + (isAtWork ? "the run under way takes it up" : "the next run takes it up"),
                 rollout: rollout,
-                isTakenUpNow: isNow
+                isTakenUpNow: isAtWork
             )
         } catch { throw Self.refusal(error) }
+    }
+
+    private func hold(
+        _ journal: Journal,
+        _ kind: Hold.Kind,
+        _ rollout: String,
+        _ isAtWork: Bool
+    ) async throws(JournalError) -> Answer {
+        let verb = kind.rawValue
+        let hold = Hold(
+            kind,
+            rollout,
+            reason: invocation.value("reason").map { "\(verb) by request: \($0)" }
+                ?? "\(verb) by request",
+            author: Self.author,
+            at: RealTime().wallTime
+        )
+        return Answer(
+            try await journal.set(hold, isAtWork: isAtWork),
+            rollout,
+            isAtWork
+                ? "\(verb): the run under way begins nothing new and finishes what it has"
+                : "\(verb): the next run begins nothing",
+            isAtWork
+        )
+    }
+
+    /// Who says so: the name of the account.
+    private static var author: String {
+        getpwuid(getuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) }
+            ?? "user \(getuid())"
     }
 
     private static func unknown(_ named: String?) -> String {
@@ -123,7 +190,13 @@ struct ControlCommand {
         let reason = invocation.value("reason") ?? "no reason was given"
         for vehicle in whom {
             try await journal.inhibit(
-                Inhibit(vehicle, reason: reason, expires: expires, at: now)
+                Inhibit(
+                    vehicle,
+                    reason: reason,
+                    expires: expires,
+                    author: Self.author,
+                    at: now
+                )
             )
         }
         let until = expires.map { "until \($0)" } ?? "until it is lifted"

@@ -77,6 +77,14 @@ struct PlanCommand {
     /// What the journal has of a rollout of this name.
     private static func standing(_ plan: FrozenPlan, _ forecast: PlanForecast) -> String? {
         guard let record = forecast.rollout else { return nil }
+        switch record.hold?.kind {
+        case .paused:
+            return "paused: \(record.hold?.reason.visible ?? ""); 'yardmaster resume' lets it go on"
+        case .aborted where record.plan == plan.digest:
+            return "aborted: \(record.hold?.reason.visible ?? ""); another plan or name begins anew"
+        case .aborted: return nil
+        case nil: break
+        }
         switch record.state {
         case .finished: return nil
         case .running where record.plan == plan.digest:
@@ -84,10 +92,6 @@ struct PlanCommand {
         case .running:
             return "a rollout of this name is under way with the plan \(record.plan), and goes on "
                 + "with that one"
-        case .paused: return "paused: \(record.reason.visible); 'yardmaster resume' lets it go on"
-        case .aborted where record.plan == plan.digest:
-            return "aborted: \(record.reason.visible); another plan or name begins anew"
-        case .aborted: return nil
         }
     }
 

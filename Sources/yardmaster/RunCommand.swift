@@ -166,9 +166,9 @@ struct RunCommand {
             return plan
         }
         guard let record, record.plan != plan.digest else { return plan }
-        switch record.state {
-        case .finished, .aborted: return plan
-        case .running, .paused: break
+        // What is over is begun by the plan as it is now.
+        if record.hold?.kind == .aborted || (record.hold == nil && record.state == .finished) {
+            return plan
         }
         let kept = PlanArchive(state: options.state).plan(record.plan, of: plan.name)
         context.console.note(

@@ -38,7 +38,8 @@ struct StatusCommand {
 
         /// When the time between two waves is over.
         func soaksUntil(_ plan: (SHA256Digest, String) -> FrozenPlan?) -> WallTime? {
-            guard let rollout, rollout.state == .running, let ended = rollout.waveEnded,
+            guard let rollout, rollout.hold == nil, rollout.state == .running,
+                let ended = rollout.waveEnded,
                 let soak = plan(rollout.plan, rollout.name)?.rollout.between.soak, soak > .zero
             else { return nil }
             return ended.advanced(by: soak)
@@ -146,14 +147,10 @@ struct StatusCommand {
     private static func standing(_ snapshot: Snapshot) -> [String] {
         var lines: [String] = []
         if let rollout = snapshot.rollout {
-            switch rollout.state {
-            case .running: lines.append("under way in wave \(rollout.wave + 1)")
-            case .paused:
-                lines.append(
-                    "paused: \(rollout.reason.visible); 'yardmaster resume' lets it go on"
-                )
-            case .aborted: lines.append("aborted: \(rollout.reason.visible)")
-            case .finished: lines.append("finished")
+            switch (rollout.hold, rollout.state) {
+            case (let hold?, _): lines.append(hold.sentence)
+            case (nil, .running): lines.append("under way in wave \(rollout.wave + 1)")
+            case (nil, .finished): lines.append("finished")
             }
             if rollout.state != .finished, let ended = rollout.waveEnded {
                 lines.append("wave \(rollout.wave + 1) ended \(ended)")
@@ -214,8 +211,11 @@ struct StatusCommand {
                 ])
             },
             "running": .bool(holder != nil),
-            "state": snapshot.rollout.map { .string($0.state.rawValue) },
-            "reason": snapshot.rollout.map { .string($0.reason) },
+            "state": snapshot.rollout.map {
+                .string($0.hold?.kind.rawValue ?? $0.state.rawValue)
+            },
+            "reason": snapshot.rollout.map { .string($0.hold?.reason ?? "") },
+            "author": snapshot.rollout?.hold.map { .string($0.author) },
             "wave": snapshot.rollout.map { .int($0.wave + 1) },
             "soaks-until": snapshot.soaksUntil(archived).map { .string($0.description) },
             "under-way": .array(snapshot.underWay.map { .string($0.vehicle.text) }),
@@ -277,6 +277,17 @@ struct StatusCommand {
                 ])
             },
         ])
+    }
+}
+
+extension Hold {
+    /// For people: what holds, who set it, and what takes it back.
+    fileprivate var sentence: String {
+        let by = author.isEmpty || author == Self.gate ? "" : ", by \(author.visible)"
+        switch kind {
+        case .paused: return "paused: \(reason.visible)\(by); 'yardmaster resume' lets it go on"
+        case .aborted: return "aborted: \(reason.visible)\(by)"
+        }
     }
 }
 

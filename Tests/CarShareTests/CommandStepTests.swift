@@ -177,22 +177,22 @@ import Wire
         schedule.plan = SHA256.digest(of: [1])
         schedule.waves = [[0], [1], [2]]
         schedule.rules.between.asks = true
-        let time = yard.simulation.time
         let nights = try yard.nights(
             [unlock, lock],
             always: [lock],
             times: 4,
             schedule: schedule
         ) { night, journal in
-            try await journal.leave(ControlRequest(.resume, rollout: "batch", at: time.wallTime))
+            _ = try await journal.resume("batch")
         }
         let each: [CarShareCommands] = [.init(.unlockAll), .init(.lock), .init(.lock)]
         #expect(nights[0].executed == [each, [], []])
         #expect(nights[1].executed == [each, each, []])
         #expect(nights[2].executed == [each, each, each])
         #expect(nights[2].counts == [.succeeded: 3])
-        // It was finished: what comes now is the same order for another day.
-        #expect(nights[3].executed[0] == each + each)
+        // It is finished, and stays so until somebody says that it begins again.
+        #expect(nights[3].executed == [each, each, each])
+        #expect(nights[3].counts == [.succeeded: 3])
     }
 
     @Test func `a command is carried out, told and kept in the journal`() throws {
@@ -337,21 +337,19 @@ import Wire
                     plan: SHA256.digest(of: []),
                     at: now
                 )
-                try await journal.record(
-                    ExecutionRecord(
-                        rollout: "batch",
-                        vehicle: vehicle,
-                        serial: serial,
-                        run: run,
-                        started: now
-                    ),
-                    durably: true
+                let fresh = ExecutionRecord(
+                    rollout: "batch",
+                    vehicle: vehicle,
+                    serial: serial,
+                    run: run,
+                    started: now
                 )
+                let executions = try await journal.begin(Beginning(nil, fresh: [fresh]))
                 _ = try await journal.intend(
                     Intent(
-                        rollout: "batch",
-                        vehicle: vehicle,
-                        step: 0,
+                        of: try #require(executions.first),
+                        step: StepKey(SHA256.digest(of: [])),
+                        place: 0,
                         effect: .once,
                         description: "command lock",
                         begun: now

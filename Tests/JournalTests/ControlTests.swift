@@ -11,11 +11,9 @@ import Workbench
             var record = RolloutRecord(name: "tallinn", plan: try #require(plan), run: 3, at: at(1))
             try await journal.save(record)
             #expect(try await journal.rollout("tallinn") == record)
-            record.state = .paused
-            record.reason = "the gate"
+            record.state = .finished
             record.wave = 2
             record.waveEnded = at(50)
-            record.gateSince = 4
             record.updated = at(60)
             try await journal.save(record)
             #expect(try await journal.rollout("tallinn") == record)
@@ -28,9 +26,9 @@ import Workbench
         let vehicle = try #require(VehicleID("bus 1"))
         try await withJournal(scratch.path) { journal in
             let requests = [
-                ControlRequest(.pause, rollout: "tallinn", reason: "brakes", at: at(1)),
+                ControlRequest(.yield, rollout: "tallinn", reason: "brakes", at: at(1)),
                 ControlRequest(.retry, rollout: nil, vehicles: [vehicle], at: at(2)),
-                ControlRequest(.abort, rollout: "riga", at: at(3)),
+                ControlRequest(.retry, rollout: "riga", at: at(3)),
             ]
             for request in requests { try await journal.leave(request) }
             let open = try await journal.openRequests(for: "tallinn")
@@ -47,7 +45,7 @@ import Workbench
         try await withJournal(scratch.path) { running in
             let run = try await begin(running)
             try await withJournal(scratch.path) { other in
-                try await other.leave(ControlRequest(.pause, rollout: nil, at: at(1)))
+                try await other.leave(ControlRequest(.yield, rollout: nil, at: at(1)))
             }
             #expect(try await running.openRequests(for: "tallinn").count == 1)
             try await running.endRun(run, exitCode: 12, reason: "paused", at: at(2))
@@ -93,18 +91,18 @@ import Workbench
         }
     }
 
+    /// A journal of version 4, on which `script` has been run.
+    private func old(_ scratch: Scratch, _ script: String = "") throws {
+        try #require(try run("sqlite3", scratch.journal, versionFour + script) == 0)
+    }
+
     @Test func `a journal of the first version is brought forward with all that it holds`()
         async throws
     {
         let scratch = try Scratch()
-        try await withJournal(scratch.path) { journal in
-            let run = try await begin(journal)
-            try await journal.record(try execution("bus", run: run), durably: true)
-        }
         // The tables of later versions are taken away again: what is left is version 1.
-        let status = try run(
-            "sqlite3",
-            scratch.journal,
+        try old(
+            scratch,
             """
             DROP TABLE rollouts; DROP TABLE requests; DROP TABLE inhibits; DROP TABLE failures;
             DROP TABLE measures; DROP TABLE leases; ALTER TABLE executions DROP COLUMN stage;
@@ -114,11 +112,56 @@ import Workbench
             PRAGMA user_version = 1
             """
         )
-        #expect(status == 0)
         try await withJournal(scratch.path) { journal in
-            #expect(try await journal.executions(rollout: "r").count == 1)
-            try await journal.leave(ControlRequest(.pause, rollout: nil, at: at(9)))
+            #expect(try await journal.executions(rollout: "steered").count == 2)
+            try await journal.leave(ControlRequest(.yield, rollout: nil, at: at(9)))
             #expect(try await journal.openRequests(for: "tallinn").count == 1)
+        }
+    }
+
+    @Test func `a journal of before executions had numbers keeps what is owed and what was set`()
+        async throws
+    {
+        let scratch = try Scratch()
+        try old(scratch)
+        try await withJournal(scratch.path) { journal in
+            let rollout = try #require(try await journal.rollout("steered"))
+            #expect(rollout.hold?.kind == .paused, "it was asked for and not taken up")
+            #expect(rollout.state == .running && rollout.began == 2)
+            let executions = try await journal.executions(rollout: "steered")
+            #expect(executions.map(\.vehicle.text) == ["v1", "v2"])
+            #expect(executions.map(\.end?.outcome) == [.succeeded, nil])
+            #expect(executions.allSatisfy { $0.beginning == 2 && $0.acted })
+            #expect(executions.allSatisfy { $0.plan == rollout.plan })
+            #expect(Set(executions.map(\.number)).count == 2)
+            // The update that had not come to rest is the module's debt.
+            let debt = try #require(try await journal.debts().first)
+            #expect(debt.serial.text == "00f0000000000002" && debt.vehicle.text == "v2")
+            #expect(debt.execution == executions[1].number)
+            #expect(debt.name == "city" && debt.stage == "settling" && debt.run == 2)
+            #expect(try await journal.debts().count == 1)
+            // The command of which nobody knows stays in doubt.
+            let doubts = try await journal.doubts(of: nil)
+            #expect(doubts.map(\.intent.description) == ["command unlock-all"])
+            #expect(doubts.map(\.intent.vehicle.text) == ["car"])
+            #expect(try await journal.inhibits(at: at(0)).map(\.vehicle?.text) == ["v4"])
+            #expect(try await journal.openRequests(for: "steered").isEmpty)
+        }
+    }
+
+    @Test func `what was set in an old journal holds after it is brought forward`() async throws {
+        let scratch = try Scratch()
+        try old(
+            scratch,
+            """
+            DELETE FROM requests; UPDATE rollouts SET state = 'aborted', reason = 'wrong release';
+            """
+        )
+        try await withJournal(scratch.path) { journal in
+            let hold = try #require(try await journal.hold(on: "steered"))
+            #expect(hold.kind == .aborted && hold.reason == "wrong release")
+            let again = Hold(.paused, "steered", reason: "", author: "anna", at: at(1))
+            #expect(try await journal.set(again, isAtWork: false) == .refused("it is aborted"))
         }
     }
 
@@ -127,7 +170,7 @@ import Workbench
         try await withJournal(scratch.path) { journal in
             for number in 1...5 {
                 let run = try await begin(journal)
-                try await journal.record(try execution("bus-\(number)", run: run), durably: false)
+                try await recorded(journal, "bus-\(number)", run: run)
                 try await journal.append([
                     EventRecord(
                         run: run,

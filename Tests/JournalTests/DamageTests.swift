@@ -14,11 +14,11 @@ import Workbench
         log: () throws -> Int
     ) async throws -> [(length: Int, settled: Int)] {
         let run = try await begin(journal)
-        try await journal.record(try execution("bus", run: run), durably: true)
+        let bus = try await recorded(journal, "bus", run: run)
         var marks: [(length: Int, settled: Int)] = [(try log(), 0)]
         for step in 0..<steps {
             let id = try await journal.intend(try intent("bus", step: step))
-            var record = try execution("bus", run: run)
+            var record = bus
             record.acknowledged = ByteCount(bytes: step)
             try await journal.record(record, durably: false)
             try await journal.settle(id, outcome: "done", at: at(Int64(step)))
@@ -35,7 +35,7 @@ import Workbench
             let executor = try ThreadExecutor.start(name: "journal")
             let journal = try await Journal.open(directory: folder, executor: executor)
             let run = try await begin(journal)
-            try await journal.record(try execution("bus", run: run), durably: true)
+            try await recorded(journal, "bus", run: run)
             let first = try await journal.intend(try intent("bus", step: 0))
             try await journal.settle(first, outcome: "done", at: at(3))
             _ = try await journal.intend(try intent("bus", step: 1))
@@ -44,7 +44,7 @@ import Workbench
         let doubt = try JournalReader(directory: folder).read { view throws(JournalError) in
             try view.openIntents(rollout: "r", vehicle: nil)
         }
-        #expect(doubt.map(\.intent.step) == [1])
+        #expect(doubt.map(\.intent.place) == [1])
         try await withJournal(folder) { journal in
             let found = try await journal.openIntents(rollout: "r", vehicle: nil)
             #expect(found == doubt)
@@ -119,7 +119,7 @@ import Workbench
         let next = try intent("bus", step: 0)
         try await withJournal(scratch.path) { journal in
             let number = try await begin(journal)
-            try await journal.record(try execution("bus", run: number), durably: true)
+            try await recorded(journal, "bus", run: number)
             var error: JournalError?
             while error == nil, settled < 10_000 {
                 do throws(JournalError) {
@@ -183,7 +183,7 @@ import Workbench
         ("PRAGMA user_version = 1", .foreign),
         (
             "PRAGMA application_id = 0x59415244; PRAGMA user_version = 99",
-            .schema(found: 99, known: 4)
+            .schema(found: 99, known: 5)
         ),
     ])
     func `another program's or a newer file is refused and left alone`(
@@ -204,7 +204,7 @@ import Workbench
         let scratch = try Scratch()
         try await withJournal(scratch.path) { journal in
             let run = try await begin(journal)
-            try await journal.record(try execution("bus", run: run), durably: true)
+            try await recorded(journal, "bus", run: run)
         }
         try #require(
             try run("sqlite3", scratch.journal, "UPDATE executions SET state = 'flying'") == 0

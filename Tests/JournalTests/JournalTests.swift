@@ -39,7 +39,7 @@ import Workbench
         let scratch = try Scratch()
         try await withJournal(scratch.path) { journal in
             let run = try await begin(journal)
-            var record = try execution("bus", run: run)
+            var record = try await recorded(journal, "bus", run: run)
             record.updated = at(30)
             try await journal.record(record, durably: true)
         }
@@ -74,8 +74,8 @@ import Workbench
         let scratch = try Scratch()
         try await withJournal(scratch.path) { journal in
             let run = try await begin(journal)
-            let empty = try execution("empty", run: run)
-            var full = try execution("full", run: run)
+            let empty = try await recorded(journal, "empty", run: run)
+            var full = try await recorded(journal, "full", run: run)
             full.state = .ended
             full.attempt = 3
             full.image = plan
@@ -106,7 +106,7 @@ import Workbench
     func `every state can be recorded over any other`(state: ExecutionState) async throws {
         let scratch = try Scratch()
         try await withJournal(scratch.path) { journal in
-            var record = try execution("bus", run: try await begin(journal))
+            var record = try await recorded(journal, "bus", run: try await begin(journal))
             try await journal.record(record, durably: true)
             record.state = state
             if state == .ended {
@@ -124,7 +124,7 @@ import Workbench
     ) async throws {
         let executor = try ThreadExecutor.start(name: "journal")
         let journal = try await Journal.inMemory(executor: executor)
-        var record = try execution("bus", run: try await begin(journal))
+        var record = try await recorded(journal, "bus", run: try await begin(journal))
         record.state = .ended
         record.end = .init(outcome, failure: failure, message: "", at: at(2))
         try await journal.record(record, durably: true)
@@ -137,7 +137,7 @@ import Workbench
     {
         let scratch = try Scratch()
         try await withJournal(scratch.path) { journal in
-            let good = try execution("bus", run: try await begin(journal))
+            let good = try await recorded(journal, "bus", run: try await begin(journal))
             try await journal.record(good, durably: true)
             var ended = good
             ended.state = .ended
@@ -158,7 +158,7 @@ import Workbench
         try await withJournal(scratch.path) { journal in
             let run = try await begin(journal)
             for id in ["b", "B", "10", "2", "a"] {
-                try await journal.record(try execution(id, run: run), durably: false)
+                try await recorded(journal, id, run: run)
             }
             let names = try await journal.executions(rollout: "r").map(\.vehicle)
             #expect(names == names.sorted())
@@ -171,12 +171,14 @@ import Workbench
         try await withJournal(scratch.path) { journal in
             let run = try await begin(journal)
             for id in ["bus", "van"] {
-                try await journal.record(try execution(id, run: run), durably: true)
+                try await recorded(journal, id, run: run)
             }
             let bus = try vehicle("bus")
             let horn = try await journal.intend(try intent("bus", step: 0))
             let lock = try await journal.intend(try intent("bus", step: 1, effect: .converge))
-            let other = try await journal.intend(try intent("van", step: 0, effect: .transfer))
+            let other = try await journal.intend(
+                try intent("van", step: 0, effect: .transfer, execution: 2)
+            )
             #expect([horn, lock, other] == [horn, lock, other].sorted())
             try await journal.settle(horn, outcome: "done", at: at(9))
             let open = try await journal.openIntents(rollout: "r", vehicle: bus)

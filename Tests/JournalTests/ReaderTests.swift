@@ -57,12 +57,12 @@ import Workbench
         let scratch = try Scratch()
         try await withJournal(scratch.path) { journal in
             let first = try await begin(journal)
-            try await journal.record(try execution("bus", run: first), durably: true)
+            let bus = try await recorded(journal, "bus", run: first)
             let readers = JournalReader(directory: scratch.path)
             try await withThrowingTaskGroup { group in
                 group.addTask {
                     for attempt in 1...200 {
-                        var record = try execution("bus", run: first)
+                        var record = bus
                         record.attempt = attempt
                         record.restarts = attempt
                         try await journal.record(record, durably: false)

@@ -60,13 +60,36 @@ func execution(_ id: String, run: Int, rollout: String = "r") throws -> Executio
     )
 }
 
-func intent(_ id: String, step: Int, effect: Effect = .once) throws -> Intent {
+/// An execution with its number.
+@discardableResult
+func recorded(
+    _ journal: Journal,
+    _ id: String,
+    run: Int,
+    rollout: String = "r"
+) async throws -> ExecutionRecord {
+    let fresh = try execution(id, run: run, rollout: rollout)
+    return try #require(try await journal.begin(Beginning(nil, fresh: [fresh])).first)
+}
+
+/// An intent of the first execution, or of the one that is named.
+func intent(
+    _ id: String,
+    step: Int,
+    effect: Effect = .once,
+    execution: Int = 1,
+    image: SHA256Digest? = nil
+) throws -> Intent {
     Intent(
+        execution: execution,
+        run: 1,
         rollout: "r",
         vehicle: try vehicle(id),
-        step: step,
+        step: StepKey(plan, ordinal: step),
+        place: step,
         effect: effect,
         description: "step \(step)",
+        image: image,
         begun: at(Int64(step))
     )
 }

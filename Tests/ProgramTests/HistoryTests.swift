@@ -16,7 +16,7 @@ import Testing
         let program = try Program()
         try program.copyDemo()
         #expect(try program.run(program.demo("depot-troubled")).status == 10)
-        #expect(try program.run(program.demo("depot", "--limit", "bike-12")).status == 0)
+        #expect(try program.run(program.demo("depot", "--limit", "bike-13")).status == 0)
         let result = try history(program)
         #expect(result.status == 0)
         let lines = result.output.split(separator: "\n")

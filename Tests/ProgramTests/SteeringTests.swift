@@ -37,7 +37,7 @@ import Workbench
         #expect(status.output.contains("paused: the gate"))
         let resume = try program.run(["resume", "--state", program.state])
         #expect(resume.status == 0)
-        #expect(resume.output == "resume steered: the next run takes it up\n")
+        #expect(resume.output == "steered: goes on with the next run\n")
         let third = try run(program)
         #expect(third.status == 12, "two more failures")
         #expect(third.lastLine.contains("failed=2"))

@@ -107,9 +107,7 @@ import Wire
         }
         let nights = try bench.nights(update, [schedule, schedule, schedule]) { night, journal in
             guard night == 2 else { return }
-            try await journal.leave(
-                ControlRequest(.resume, rollout: "test", at: bench.simulation.time.wallTime)
-            )
+            _ = try await journal.resume("test")
         }
         guard case .paused(let why) = nights[0].result.ending else {
             Issue.record("it went on: \(nights[0].result)")
@@ -184,11 +182,9 @@ import Wire
         let schedule = DepotBench.schedule([[0], [1], [2, 3]]) { $0.rules.between.asks = true }
         let nights = try bench.nights(update, [schedule, schedule, schedule]) { night, journal in
             guard night > 0 else { return }
-            try await journal.leave(
-                ControlRequest(.resume, rollout: "test", at: bench.simulation.time.wallTime)
-            )
+            _ = try await journal.resume("test")
         }
-        #expect(nights.map { $0.records.count } == [1, 2, 4])
+        #expect(nights.map { $0.records.count { $0.end != nil } } == [1, 2, 4])
         #expect(
             nights[0].result.ending == .paused("wave 1 has ended, and a person is to look at it")
         )
@@ -198,8 +194,8 @@ import Wire
 
     // MARK: Requests
 
-    @Test(arguments: [ControlRequest.Kind.pause, .abort, .yield])
-    func `a request is taken up by the run under way`(kind: ControlRequest.Kind) throws {
+    @Test(arguments: [Hold.Kind.paused, .aborted, nil])
+    func `what is asked of a rollout is taken up by the run under way`(kind: Hold.Kind?) throws {
         let bench = bench(6)
         let time = bench.simulation.time
         let night = try bench.nights(update, [DepotBench.schedule([Array(0..<6)])]) { _, journal in
@@ -207,21 +203,27 @@ import Wire
             let later = time.wallTime.advanced(by: .seconds(20))
             time.schedule(at: time.now.advanced(by: .seconds(20))) {
                 journal.assumeIsolated {
-                    try? $0.leave(ControlRequest(kind, rollout: "test", at: later))
+                    guard let kind else {
+                        try? $0.leave(ControlRequest(.yield, rollout: "test", at: later))
+                        return
+                    }
+                    let hold = Hold(kind, "test", reason: "brakes", author: "anna", at: later)
+                    _ = try? $0.set(hold, isAtWork: true)
                 }
             }
         }[0]
-        #expect(bench.notices(.request).count == 1)
         switch kind {
-        case .pause:
-            #expect(night.result.ending == .paused("paused by request"))
-            #expect(night.rollout?.state == .paused)
-        case .abort:
-            #expect(night.result.ending == .aborted("aborted by request"))
+        case .paused:
+            #expect(night.result.ending == .paused("brakes"))
+            #expect(night.rollout?.hold?.kind == .paused)
+            #expect(night.rollout?.hold?.author == "anna")
+        case .aborted:
+            #expect(night.result.ending == .aborted("brakes"))
             #expect(night.result.counts[.aborted] ?? 0 > 0)
             #expect(night.result.unfinished == 0)
             #expect(night.inBootloader.allSatisfy { !$0 })
-        default:
+        case nil:
+            #expect(bench.notices(.request).count == 1)
             #expect(night.result.ending == .replaced)
             #expect(night.result.unfinished > 0)
         }
@@ -290,7 +292,7 @@ import Wire
         }
         #expect(why.hasPrefix("the window has closed; it opens again at 2026-01-06T22:00"))
         #expect(nights[0].result.unfinished > 0)
-        let isBegun = nights[0].records.contains { $0.end == nil }
+        let isBegun = nights[0].records.contains { $0.end == nil && $0.state != .queued }
         #expect(isBegun == (close != .finish), "\(nights[0].records.map(\.state))")
         #expect(nights[1].result.ending == .complete)
         #expect(nights[1].versions.allSatisfy { $0 == image.version })

@@ -21,12 +21,22 @@ package struct Dispatch: Sendable {
         case ended
     }
 
+    /// When a vehicle is begun, as far as earlier runs decide about it.
+    package enum Turn: Int, Comparable, Sendable {
+        case now
+        /// It has failed before: it must not stand in the way of the others.
+        case afterTheOthers
+        /// It is done: looked at once more when nothing else is left.
+        case atTheEnd
+
+        package static func < (left: Turn, right: Turn) -> Bool { left.rawValue < right.rawValue }
+    }
+
     package struct Vehicle: Sendable {
         package var place = Place.closed
         /// Left in mid-update by an earlier run: begun even when it was not heard.
         package var isOpen = false
-        /// Done by an earlier run: looked at once more when nothing else is left.
-        package var isDone = false
+        package var turn = Turn.now
         /// What an earlier run tried.
         package var attempts = 0
         /// Whether its advertisements tell who it is; if not, it is begun unheard.
@@ -124,13 +134,13 @@ package struct Dispatch: Sendable {
     private struct Candidate: Comparable, Sendable {
         let vehicle: Int
         let isOpen: Bool
-        let isDone: Bool
+        let turn: Turn
         let signal: Int
         let attempts: Int
 
         static func < (left: Candidate, right: Candidate) -> Bool {
             if left.isOpen != right.isOpen { return left.isOpen }
-            if left.isDone != right.isDone { return right.isDone }
+            if left.turn != right.turn { return left.turn < right.turn }
             if left.signal != right.signal { return left.signal > right.signal }
             if left.attempts != right.attempts { return left.attempts < right.attempts }
             return left.vehicle < right.vehicle
@@ -174,7 +184,7 @@ extension Dispatch {
             Candidate(
                 vehicle: vehicle,
                 isOpen: facts.isOpen,
-                isDone: facts.isDone,
+                turn: facts.turn,
                 signal: signal,
                 attempts: facts.attempts
             )
@@ -205,7 +215,7 @@ extension Dispatch {
             Candidate(
                 vehicle: vehicle,
                 isOpen: facts.isOpen,
-                isDone: facts.isDone,
+                turn: facts.turn,
                 signal: signal,
                 attempts: facts.attempts
             )
@@ -265,7 +275,7 @@ extension Dispatch {
         guard vehicles[vehicle].place == .ended else { return }
         vehicles[vehicle].attempts = attempts
         vehicles[vehicle].isOpen = isOpen
-        vehicles[vehicle].isDone = false
+        vehicles[vehicle].turn = .now
         // It may have moved since it was heard.
         vehicles[vehicle].signals = [:]
         vehicles[vehicle].place = .closed

@@ -34,15 +34,6 @@ extension Execution {
 
     // MARK: The journal first
 
-    private var ledger: StepLedger {
-        StepLedger(
-            journal: depot.journal,
-            rollout: depot.rollout,
-            vehicle: vehicle,
-            since: record.started
-        )
-    }
-
     /// Puts the intent on disk, acts, and puts down what became of it.
     private func once(
         _ step: JobStep,
@@ -50,9 +41,11 @@ extension Execution {
         _ effect: Effect,
         _ body: () async throws(Halt) -> [Fact]
     ) async throws(Halt) {
+        let key = job.key(of: index)
         let standing: StepLedger.Standing
         do throws(JournalError) {
-            standing = try await ledger.standing(of: index, effect)
+            standing = try await StepLedger(journal: depot.journal, execution: record)
+                .standing(of: key, effect, step.action, place: index)
         } catch { throw .journal(error) }
         switch standing {
         case .done: return
@@ -61,20 +54,29 @@ extension Execution {
         }
         let intent: IntentID
         do throws(JournalError) {
-            try await depot.journal.record(record, durably: false)
-            intent = try await ledger.intend(index, effect, step.action, at: time.wallTime)
+            intent = try await depot.journal.intend(
+                Intent(
+                    of: record,
+                    step: key,
+                    place: index,
+                    effect: effect,
+                    description: step.action,
+                    begun: time.wallTime
+                )
+            )
         } catch { throw .journal(error) }
+        record.acted = true
         if depot.stop.isRequested {
-            try await settle(intent, StepLedger.failed)
+            try await settle(intent, IntentRecord.failed)
             throw .stopped
         }
         try await enter(.acting, detail: step.action)
         do throws(Halt) {
             let facts = try await body()
-            try await settle(intent, StepLedger.done)
+            try await settle(intent, IntentRecord.done)
             tell(step, index, .done, facts)
         } catch {
-            try await settle(intent, error.isDoubt ? StepLedger.doubtful : StepLedger.failed)
+            try await settle(intent, error.isDoubt ? IntentRecord.doubtful : IntentRecord.failed)
             tell(step, index, error.isDoubt ? .inDoubt : .failed, [])
             throw error
         }
@@ -82,7 +84,7 @@ extension Execution {
 
     private func settle(_ intent: IntentID, _ outcome: String) async throws(Halt) {
         do throws(JournalError) {
-            try await ledger.settle(intent, as: outcome, at: time.wallTime)
+            try await depot.journal.settle(intent, outcome: outcome, at: time.wallTime)
         } catch { throw .journal(error) }
     }
 
@@ -251,15 +253,49 @@ extension Halt {
 
     /// A step that an earlier run began and of which nothing more is known.
     fileprivate static func doubt(_ step: JobStep) -> Halt {
-        let check =
-            if case .command(let commands) = step { commands.check } else {
-                "look at the vehicle before it is repeated"
-            }
-        return .verdict(
+        .verdict(
             .inDoubt,
             .inDoubt,
-            "an earlier run began `\(step.action)` and does not know how it ended; \(check)"
+            "an earlier run began `\(step.action)` and does not know how it ended; \(step.check)"
         )
+    }
+}
+
+extension JobStep {
+    fileprivate var check: String {
+        if case .command(let commands) = self { return commands.check }
+        return "look at the vehicle before it is repeated"
+    }
+
+    /// Whether it changes nothing.
+    fileprivate var onlyReads: Bool {
+        switch self {
+        case .require, .read, .expect, .wait: true
+        case .update, .set, .feature, .command: false
+        }
+    }
+}
+
+extension VehicleJob {
+    /// Whether nothing of it changes the vehicle.
+    var onlyReads: Bool { (steps + always).allSatisfy(\.onlyReads) }
+
+    /// The verdict of a vehicle of which nobody knows whether it carried something out.
+    func closing(inDoubt doubt: IntentRecord) -> Closing {
+        Closing(
+            .inDoubt,
+            .inDoubt,
+            "run \(doubt.intent.run) of \(doubt.intent.rollout) began "
+                + "`\(doubt.intent.description)` and does not know how it ended; "
+                + check(of: doubt.intent)
+        )
+    }
+
+    /// What a person looks at to settle a doubt about one of its steps.
+    private func check(of intent: Intent) -> String {
+        (steps + always).first { $0.action == intent.description }?.check
+            ?? "look at the vehicle, then say 'yardmaster retry \(vehicle)' when it was not "
+            + "carried out, or 'yardmaster clear \(vehicle)' when it was"
     }
 }
 
@@ -279,6 +315,7 @@ extension CarShareCommands {
         }
         var seen: [String] = []
         for check in checks where !seen.contains(check) { seen.append(check) }
-        return "look " + seen.joined(separator: " and ") + ", then say so with `retry`"
+        return "look " + seen.joined(separator: " and ")
+            + ", then say so: `retry` when it was not carried out, `clear` when it was"
     }
 }

@@ -6,10 +6,6 @@ import Journal
 /// A step that was done is not done again by this execution, and one that may have been done is not
 /// either: only a person can say what became of it.
 struct StepLedger {
-    static let done = "done"
-    static let failed = "failed"
-    static let doubtful = "in-doubt"
-
     enum Standing {
         case open
         case done
@@ -17,46 +13,25 @@ struct StepLedger {
     }
 
     let journal: Journal
-    let rollout: String
-    let vehicle: VehicleID
-    /// Intents of executions before this one say nothing about it.
-    let since: WallTime
+    let execution: ExecutionRecord
 
-    func standing(of step: Int, _ effect: Effect) async throws(JournalError) -> Standing {
-        let mine = try await journal.intents(rollout: rollout, vehicle: vehicle).filter {
-            $0.intent.step == step && $0.intent.effect != .transfer && $0.intent.begun >= since
-        }
-        if mine.contains(where: { $0.settlement?.outcome == Self.done }) { return .done }
-        // What converges may be brought about again; what happens once may not.
-        let isOpen = mine.contains {
-            $0.settlement == nil || $0.settlement?.outcome == Self.doubtful
-        }
-        return isOpen && effect == .once ? .inDoubt : .open
-    }
-
-    func intend(
-        _ step: Int,
+    func standing(
+        of step: StepKey,
         _ effect: Effect,
         _ description: String,
-        at time: WallTime
-    ) async throws(JournalError) -> IntentID {
-        try await journal.intend(
-            Intent(
-                rollout: rollout,
-                vehicle: vehicle,
-                step: step,
-                effect: effect,
-                description: description,
-                begun: time
-            )
-        )
-    }
-
-    func settle(
-        _ id: IntentID,
-        as outcome: String,
-        at time: WallTime
-    ) async throws(JournalError) {
-        try await journal.settle(id, outcome: outcome, at: time)
+        place: Int
+    ) async throws(JournalError) -> Standing {
+        let mine = try await journal.intents(of: execution.number).filter { record in
+            let intent = record.intent
+            guard intent.effect != .transfer else { return false }
+            // Old journals had no digests: there the place is all that tells equal steps apart.
+            guard intent.step.digest != nil else {
+                return intent.place == place && intent.description == description
+            }
+            return intent.step == step
+        }
+        if mine.contains(where: { $0.settlement?.outcome == IntentRecord.done }) { return .done }
+        // What converges may be brought about again; what happens once may not.
+        return effect == .once && mine.contains(where: \.isDoubt) ? .inDoubt : .open
     }
 }

@@ -1,0 +1,125 @@
+package import Domain
+
+/// What was begun on a module and is not proven yet: paid once the module was seen at rest.
+///
+/// It outlives runs, rollouts and their names: whoever works on the module pays it first.
+package struct Debt: Sendable, Equatable {
+    package let serial: Serial
+    package var vehicle: VehicleID
+    /// The rollout, execution and run that began it.
+    package let rollout: String
+    package let execution: Int
+    package let run: Int
+    package let begun: WallTime
+    package let image: SHA256Digest
+    /// What the manifest called the image; empty where an old journal did not say.
+    package let name: String
+    package let version: FirmwareVersion?
+    /// The part of the module that it replaces; empty for the usual one.
+    package let target: String
+    package let total: Int
+    /// How far it is, in the update session's words.
+    package var stage: String
+    package var part = 0
+    /// What of the image the module has, by its own words.
+    package var acknowledged = 0
+    package var interruptions = 0
+    package var restarts = 0
+    package var settleDeadline: WallTime?
+    package var targetSeen = false
+    package var inBootloader = false
+    package var bootloaderPlace: String?
+    /// The run in which the module was seen last.
+    package var seenRun: Int
+
+    package init(
+        serial: Serial,
+        image: SHA256Digest,
+        name: String,
+        version: FirmwareVersion?,
+        target: String,
+        total: Int,
+        stage: String,
+        of execution: ExecutionRecord,
+        begun: WallTime
+    ) {
+        self.serial = serial
+        vehicle = execution.vehicle
+        rollout = execution.rollout
+        self.execution = execution.number
+        run = execution.run
+        self.begun = begun
+        self.image = image
+        self.name = name
+        self.version = version
+        self.target = target
+        self.total = total
+        self.stage = stage
+        seenRun = execution.run
+    }
+
+    static let columns = """
+        serial, vehicle, rollout, execution, run, begun, image, name, version, target, total, \
+        stage, part, acknowledged, interruptions, restarts, settle_deadline, target_seen, \
+        in_bootloader, bootloader_place, seen_run
+        """
+
+    static let insert = """
+        INSERT OR REPLACE INTO debts (\(columns))
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+
+    /// Only where it is still there: what a person has cleared does not come back.
+    static let update = """
+        UPDATE debts SET vehicle = ?, stage = ?, part = ?, acknowledged = ?, interruptions = ?,
+            restarts = ?, settle_deadline = ?, target_seen = ?, in_bootloader = ?,
+            bootloader_place = ?, seen_run = ?
+        WHERE serial = ? AND execution = ? AND image = ?
+        """
+
+    init(row: borrowing Statement) throws(JournalError) {
+        serial = try row.value(0) { Serial($0) }
+        vehicle = try row.value(1) { VehicleID($0) }
+        rollout = row.text(2) ?? ""
+        execution = Int(row.integer(3))
+        run = Int(row.integer(4))
+        begun = WallTime(milliseconds: row.integer(5))
+        image = try row.value(6) { SHA256Digest($0) }
+        name = row.text(7) ?? ""
+        version = try row.optional(8) { FirmwareVersion($0) }
+        target = row.text(9) ?? ""
+        total = Int(row.integer(10))
+        stage = row.text(11) ?? ""
+        part = Int(row.integer(12))
+        acknowledged = Int(row.integer(13))
+        interruptions = Int(row.integer(14))
+        restarts = Int(row.integer(15))
+        settleDeadline = row.time(16)
+        targetSeen = row.integer(17) != 0
+        inBootloader = row.integer(18) != 0
+        bootloaderPlace = row.text(19)
+        seenRun = Int(row.integer(20))
+    }
+
+    /// In the order of `columns`.
+    var values: [Value] {
+        [
+            .text(serial.text), .text(vehicle.text), .text(rollout), Value(execution), Value(run),
+            Value(begun), .text(image.description), .text(name), Value(version?.description),
+            .text(target), Value(total), .text(stage), Value(part), Value(acknowledged),
+            Value(interruptions), Value(restarts), Value(settleDeadline),
+            Value(targetSeen ? 1 : 0), Value(inBootloader ? 1 : 0), Value(bootloaderPlace),
+            Value(seenRun),
+        ]
+    }
+
+    /// In the order of `update`.
+    var changes: [Value] {
+        [
+            .text(vehicle.text), .text(stage), Value(part), Value(acknowledged),
+            Value(interruptions), Value(restarts), Value(settleDeadline),
+            Value(targetSeen ? 1 : 0), Value(inBootloader ? 1 : 0), Value(bootloaderPlace),
+            Value(seenRun), .text(serial.text), Value(execution), .text(image.description),
+        ]
+    }
+}

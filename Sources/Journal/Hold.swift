@@ -1,0 +1,50 @@
+package import Domain
+
+/// That a rollout is paused or aborted: a state with an author, in force until it is taken back.
+package struct Hold: Sendable, Equatable {
+    package enum Kind: String, CaseIterable, Sendable {
+        /// Nothing is begun before `resume`.
+        case paused
+        /// Over before its end.
+        case aborted
+    }
+
+    package let rollout: String
+    package let kind: Kind
+    package let reason: String
+    /// Who set it: a person's name, or what of ours did.
+    package let author: String
+    package let made: WallTime
+
+    package init(
+        _ kind: Kind,
+        _ rollout: String,
+        reason: String,
+        author: String,
+        at made: WallTime
+    ) {
+        self.kind = kind
+        self.rollout = rollout
+        self.reason = reason
+        self.author = author
+        self.made = made
+    }
+
+    /// The author of what a gate or a wave set.
+    package static let gate = "gate"
+
+    static let columns = "rollout, kind, reason, author, made"
+
+    init(row: borrowing Statement, from first: Int32 = 0) throws(JournalError) {
+        rollout = row.text(first) ?? ""
+        kind = try row.value(first + 1) { Kind(rawValue: $0) }
+        reason = row.text(first + 2) ?? ""
+        author = row.text(first + 3) ?? ""
+        made = WallTime(milliseconds: row.integer(first + 4))
+    }
+
+    /// In the order of `columns`.
+    var values: [Value] {
+        [.text(rollout), .text(kind.rawValue), .text(reason), .text(author), Value(made)]
+    }
+}

@@ -1,0 +1,137 @@
+package import Domain
+
+// What is owed to modules and vehicles, over runs and rollouts: debts, doubts, owed steps.
+
+extension Journal {
+    package func debt(of serial: Serial) throws(JournalError) -> Debt? {
+        try view().debt(of: serial)
+    }
+
+    /// Sorted by serial.
+    package func debts() throws(JournalError) -> [Debt] { try view().debts() }
+
+    /// The module was seen at rest, or told us that nothing was begun: it owes nothing any more.
+    ///
+    /// What was intended for it is settled with the same words.
+    package func pay(
+        _ debt: Debt,
+        outcome: String,
+        recording execution: ExecutionRecord,
+        at time: WallTime
+    ) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(.durable) { () throws(JournalError) in
+            try database.statement(
+                "DELETE FROM debts WHERE serial = ? AND execution = ? AND image = ?"
+            ).run([
+                .text(debt.serial.text), Value(debt.execution), .text(debt.image.description),
+            ])
+            try database.statement(
+                """
+                UPDATE intents SET outcome = ?, settled = ?
+                WHERE vehicle = ? AND image = ? AND settled IS NULL
+                """
+            ).run([
+                .text(outcome), Value(time), .text(debt.vehicle.text),
+                .text(debt.image.description),
+            ])
+            try database.statement(ExecutionRecord.update).run(execution.changes)
+        }
+    }
+
+    package func doubts(of vehicle: VehicleID?) throws(JournalError) -> [IntentRecord] {
+        try view().doubts(of: vehicle)
+    }
+
+    /// A person has looked: what was in doubt on the vehicle was carried out, or it was not.
+    ///
+    /// Returns how many doubts there were.
+    package func answerDoubts(
+        of vehicle: VehicleID,
+        as outcome: String,
+        by author: String,
+        at time: WallTime
+    ) throws(JournalError) -> Int {
+        let database = try opened()
+        return try database.transaction(.durable) { () throws(JournalError) in
+            try Self.answerDoubts(of: vehicle, as: outcome, by: author, at: time, in: database)
+        }
+    }
+
+    static func answerDoubts(
+        of vehicle: VehicleID,
+        as outcome: String,
+        by author: String,
+        at time: WallTime,
+        in database: JournalDatabase
+    ) throws(JournalError) -> Int {
+        try database.statement(
+            """
+            UPDATE intents SET outcome = ?, settled = ?, author = ?
+            WHERE vehicle = ? AND effect = '\(Effect.once.rawValue)'
+                AND (outcome IS NULL OR outcome = '\(IntentRecord.doubtful)')
+            """
+        ).run([.text(outcome), Value(time), .text(author), .text(vehicle.text)])
+        return database.changedRows
+    }
+
+    package func owed(by vehicle: VehicleID?) throws(JournalError) -> [OwedStep] {
+        try view().owed(by: vehicle)
+    }
+
+    /// The step was done, or is not to be done any more.
+    package func drop(_ owed: OwedStep) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(.durable) { () throws(JournalError) in
+            try Self.drop(owed, in: database)
+        }
+    }
+
+    static func drop(_ owed: OwedStep, in database: JournalDatabase) throws(JournalError) {
+        try database.statement(
+            "DELETE FROM owed WHERE execution = ? AND digest = ? AND ordinal = ?"
+        ).run([
+            Value(owed.execution), .text(owed.step.digest?.description ?? ""),
+            Value(owed.step.ordinal),
+        ])
+    }
+}
+
+extension JournalView {
+    package func debt(of serial: Serial) throws(JournalError) -> Debt? {
+        try rows(
+            "SELECT \(Debt.columns) FROM debts WHERE serial = ?",
+            [.text(serial.text)],
+            { row throws(JournalError) in try Debt(row: row) }
+        ).first
+    }
+
+    /// Sorted by serial.
+    package func debts() throws(JournalError) -> [Debt] {
+        try rows(
+            "SELECT \(Debt.columns) FROM debts ORDER BY serial",
+            [],
+            { row throws(JournalError) in try Debt(row: row) }
+        )
+    }
+
+    /// Oldest first, of one vehicle or of all.
+    package func owed(by vehicle: VehicleID?) throws(JournalError) -> [OwedStep] {
+        try rows(
+            """
+            SELECT \(OwedStep.columns) FROM owed WHERE ?1 IS NULL OR vehicle = ?1
+            ORDER BY execution, digest, ordinal
+            """,
+            [Value(vehicle?.text)],
+            { row throws(JournalError) in try OwedStep(row: row) }
+        )
+    }
+
+    package func hold(on rollout: String) throws(JournalError) -> Hold? {
+        try rows(
+            "SELECT \(Hold.columns) FROM holds WHERE rollout = ?",
+            [.text(rollout)],
+            { row throws(JournalError) in try Hold(row: row) }
+        ).first
+    }
+}

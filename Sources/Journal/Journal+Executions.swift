@@ -1,0 +1,269 @@
+package import Domain
+
+/// A rollout that is begun, or vehicles of it that are worked on outside a beginning.
+package struct Beginning: Sendable {
+    /// What is kept of the rollout from now on; nil where vehicles of it are left out.
+    package var rollout: RolloutRecord?
+    /// Executions without a number, which are given one.
+    package var fresh: [ExecutionRecord]
+    /// Executions that a run with `--limit` made by the same plan, by number: they are part of it.
+    package var taken: [Int] = []
+
+    package init(
+        _ rollout: RolloutRecord?,
+        fresh: [ExecutionRecord],
+        taken: [Int] = []
+    ) {
+        self.rollout = rollout
+        self.fresh = fresh
+        self.taken = taken
+    }
+}
+
+// What is done on vehicles: executions, and intents of what changes them.
+
+extension Journal {
+    /// Gives each execution its number, all in one transaction, and returns them with it.
+    ///
+    /// A rollout that is begun anew is not aborted any more.
+    package func begin(_ beginning: Beginning) throws(JournalError) -> [ExecutionRecord] {
+        let database = try opened()
+        return try database.transaction(.durable) { () throws(JournalError) in
+            if let rollout = beginning.rollout {
+                try Self.save(rollout, in: database)
+                try database.statement("DELETE FROM holds WHERE rollout = ?")
+                    .run([.text(rollout.name)])
+                let take = try database.statement(
+                    "UPDATE executions SET beginning = ? WHERE number = ?"
+                )
+                for number in beginning.taken {
+                    try take.run([Value(rollout.began), Value(number)])
+                }
+            }
+            var numbers: [Int] = []
+            let insert = try database.statement(ExecutionRecord.insert)
+            for execution in beginning.fresh {
+                try insert.run(execution.values)
+                numbers.append(Int(database.lastInsertedRow))
+            }
+            let view = JournalView(database: database)
+            var records: [ExecutionRecord] = []
+            for number in numbers {
+                if let record = try view.execution(number) { records.append(record) }
+            }
+            return records
+        }
+    }
+
+    /// Writes the whole record; `durably` where losing it to a power cut would do harm.
+    ///
+    /// What goes with it, events and how far the module's debt is, is written too, or neither is.
+    /// A verdict that trips a gate brings its hold; one that was set before stays.
+    package func record(
+        _ execution: ExecutionRecord,
+        durably: Bool,
+        debt: Debt? = nil,
+        with events: [EventRecord] = []
+    ) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(durably ? .durable : .relaxed) { () throws(JournalError) in
+            try database.statement(ExecutionRecord.update).run(execution.changes)
+            guard database.changedRows == 1 else {
+                throw JournalError(
+                    .internal,
+                    "record",
+                    words: "there is no execution \(execution.number)"
+                )
+            }
+            if let debt { try database.statement(Debt.update).run(debt.changes) }
+            try Self.insert(events, in: database)
+        }
+    }
+
+    package func execution(_ number: Int) throws(JournalError) -> ExecutionRecord? {
+        try view().execution(number)
+    }
+
+    package func execution(
+        rollout: String,
+        vehicle: VehicleID
+    ) throws(JournalError) -> ExecutionRecord? {
+        try view().execution(rollout: rollout, vehicle: vehicle)
+    }
+
+    /// The last of each vehicle, of one plan or of any, sorted by vehicle.
+    package func executions(
+        rollout: String,
+        plan: SHA256Digest? = nil
+    ) throws(JournalError) -> [ExecutionRecord] {
+        try view().executions(rollout: rollout, plan: plan)
+    }
+}
+
+// MARK: Intents
+
+extension Journal {
+    /// Returns once the intent is on disk, and not before.
+    ///
+    /// With it begins the module's debt, if it is a transfer, and what the execution owes, if it
+    /// is its first act. The execution must have been recorded.
+    package func intend(
+        _ intent: Intent,
+        opening debt: Debt? = nil,
+        owing steps: [OwedStep] = []
+    ) throws(JournalError) -> IntentID {
+        let database = try opened()
+        return try database.transaction(.durable) { () throws(JournalError) in
+            try database.statement(
+                """
+                INSERT INTO intents (\(Intent.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+            ).run(intent.values)
+            let id = IntentID(row: database.lastInsertedRow)
+            if intent.effect != .observe {
+                try database.statement("UPDATE executions SET acted = 1 WHERE number = ?")
+                    .run([Value(intent.execution)])
+            }
+            if let debt { try database.statement(Debt.insert).run(debt.values) }
+            let owe = try database.statement(
+                "INSERT OR IGNORE INTO owed (\(OwedStep.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)"
+            )
+            for step in steps { try owe.run(step.values) }
+            return id
+        }
+    }
+
+    /// Returns once the outcome is on disk; an intent is settled once.
+    ///
+    /// A step of `always` that is done is owed no more.
+    package func settle(
+        _ id: IntentID,
+        outcome: String,
+        at time: WallTime,
+        paying owed: OwedStep? = nil
+    ) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(.durable) { () throws(JournalError) in
+            try database.statement(
+                "UPDATE intents SET outcome = ?, settled = ? WHERE id = ? AND settled IS NULL"
+            ).run([.text(outcome), Value(time), .integer(id.row)])
+            guard database.changedRows == 1 else {
+                throw JournalError(.internal, "settle", words: "intent \(id) is not open")
+            }
+            if let owed { try Self.drop(owed, in: database) }
+        }
+    }
+
+    /// What is in doubt, oldest first, on one vehicle or on all.
+    package func openIntents(
+        rollout: String,
+        vehicle: VehicleID?
+    ) throws(JournalError) -> [IntentRecord] {
+        try view().openIntents(rollout: rollout, vehicle: vehicle)
+    }
+
+    /// All intents, oldest first, on one vehicle or on all.
+    package func intents(
+        rollout: String,
+        vehicle: VehicleID?
+    ) throws(JournalError) -> [IntentRecord] {
+        try view().intents(rollout: rollout, vehicle: vehicle)
+    }
+
+    /// All intents of one execution, oldest first.
+    package func intents(of execution: Int) throws(JournalError) -> [IntentRecord] {
+        try view().intents(of: execution)
+    }
+}
+
+extension JournalView {
+    package func execution(_ number: Int) throws(JournalError) -> ExecutionRecord? {
+        try rows(
+            "SELECT \(ExecutionRecord.columns) FROM executions WHERE number = ?",
+            [Value(number)],
+            { row throws(JournalError) in try ExecutionRecord(row: row) }
+        ).first
+    }
+
+    /// The last one of the vehicle.
+    package func execution(
+        rollout: String,
+        vehicle: VehicleID
+    ) throws(JournalError) -> ExecutionRecord? {
+        try rows(
+            """
+            SELECT \(ExecutionRecord.columns) FROM executions
+            WHERE rollout = ? AND vehicle = ? ORDER BY number DESC LIMIT 1
+            """,
+            [.text(rollout), .text(vehicle.text)],
+            { row throws(JournalError) in try ExecutionRecord(row: row) }
+        ).first
+    }
+
+    /// The last of each vehicle, but for those of beginnings that are over; sorted by vehicle.
+    package func executions(
+        rollout: String,
+        plan: SHA256Digest? = nil
+    ) throws(JournalError) -> [ExecutionRecord] {
+        try rows(
+            """
+            SELECT \(ExecutionRecord.columns) FROM executions
+            WHERE number IN (
+                SELECT max(number) FROM executions
+                WHERE rollout = ?1 AND (?2 IS NULL OR plan = ?2) GROUP BY vehicle
+            ) AND beginning >= coalesce((SELECT began FROM rollouts WHERE name = ?1), 0)
+            """,
+            [.text(rollout), Value(plan?.description)],
+            { row throws(JournalError) in try ExecutionRecord(row: row) }
+        ).sorted { $0.vehicle < $1.vehicle }
+    }
+
+    /// What is in doubt, oldest first, on one vehicle or on all.
+    package func openIntents(
+        rollout: String,
+        vehicle: VehicleID?
+    ) throws(JournalError) -> [IntentRecord] {
+        try intents(
+            "WHERE rollout = ?1 AND (?2 IS NULL OR vehicle = ?2) AND settled IS NULL",
+            [.text(rollout), Value(vehicle?.text)]
+        )
+    }
+
+    /// All intents, oldest first, on one vehicle or on all.
+    package func intents(
+        rollout: String,
+        vehicle: VehicleID?
+    ) throws(JournalError) -> [IntentRecord] {
+        try intents(
+            "WHERE rollout = ?1 AND (?2 IS NULL OR vehicle = ?2)",
+            [.text(rollout), Value(vehicle?.text)]
+        )
+    }
+
+    package func intents(of execution: Int) throws(JournalError) -> [IntentRecord] {
+        try intents("WHERE execution = ?1", [Value(execution)])
+    }
+
+    /// Commands of which nobody knows whether they were carried out, oldest first: of any rollout,
+    /// on one vehicle or on all.
+    package func doubts(of vehicle: VehicleID?) throws(JournalError) -> [IntentRecord] {
+        try intents(
+            """
+            WHERE (?1 IS NULL OR vehicle = ?1) AND effect = '\(Effect.once.rawValue)'
+                AND (outcome IS NULL OR outcome = '\(IntentRecord.doubtful)')
+            """,
+            [Value(vehicle?.text)]
+        )
+    }
+
+    private func intents(
+        _ which: String,
+        _ values: [Value]
+    ) throws(JournalError) -> [IntentRecord] {
+        try rows(
+            "SELECT \(IntentRecord.columns) FROM intents \(which) ORDER BY id",
+            values,
+            { row throws(JournalError) in try IntentRecord(row: row) }
+        )
+    }
+}

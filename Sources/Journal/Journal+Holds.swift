@@ -1,0 +1,69 @@
+import Domain
+
+/// What a verb came to.
+package enum VerbAnswer: Sendable, Equatable {
+    case done
+    /// What was asked for holds already.
+    case noChange(String)
+    /// Nothing was changed.
+    case refused(String)
+}
+
+// That rollouts are paused or aborted: in force from the transaction that answers.
+
+extension Journal {
+    package func hold(on rollout: String) throws(JournalError) -> Hold? {
+        try view().hold(on: rollout)
+    }
+
+    /// Pauses or aborts; `isAtWork` says that a run is under way on the rollout.
+    @discardableResult
+    package func set(_ hold: Hold, isAtWork: Bool) throws(JournalError) -> VerbAnswer {
+        let database = try opened()
+        return try database.transaction(.durable) { () throws(JournalError) in
+            let view = JournalView(database: database)
+            switch (hold.kind, try view.hold(on: hold.rollout)?.kind) {
+            case (.paused, .paused): return .noChange("it is paused already")
+            case (.paused, .aborted): return .refused("it is aborted")
+            case (.aborted, .aborted): return .noChange("it is aborted already")
+            case (.aborted, nil), (.aborted, .paused):
+                let state = try view.rollout(hold.rollout)?.state
+                if state == .finished, !isAtWork { return .refused("it is finished") }
+            case (.paused, nil): break
+            }
+            try database.statement(
+                "INSERT OR REPLACE INTO holds (\(Hold.columns)) VALUES (?, ?, ?, ?, ?)"
+            ).run(hold.values)
+            return .done
+        }
+    }
+
+    /// Takes a pause back. A person has looked: what was counted at the gate counts no more, and a
+    /// wave that has ended is over.
+    package func resume(_ rollout: String) throws(JournalError) -> VerbAnswer {
+        let database = try opened()
+        return try database.transaction(.durable) { () throws(JournalError) in
+            let view = JournalView(database: database)
+            switch try view.hold(on: rollout)?.kind {
+            case .aborted: return .refused("it is aborted, and that is for good")
+            case nil: return .noChange("it is not paused")
+            case .paused: break
+            }
+            try database.statement("DELETE FROM holds WHERE rollout = ?").run([.text(rollout)])
+            try database.statement(
+                """
+                UPDATE executions SET forgiven = 1 WHERE rollout = ? AND outcome IN (
+                    'succeeded', 'failed', 'rolled-back', 'timed-out', 'in-doubt', 'rejected'
+                )
+                """
+            ).run([.text(rollout)])
+            try database.statement(
+                """
+                UPDATE rollouts SET wave = wave + 1, wave_ended = NULL
+                WHERE name = ? AND state = 'running' AND wave_ended IS NOT NULL
+                """
+            ).run([.text(rollout)])
+            return .done
+        }
+    }
+}

@@ -1,0 +1,44 @@
+package import Domain
+
+/// A step of `always` that an execution still has to do.
+package struct OwedStep: Sendable, Equatable {
+    package let execution: Int
+    package let step: StepKey
+    package let rollout: String
+    package let vehicle: VehicleID
+    /// The run that began to owe it.
+    package let run: Int
+    /// As a manifest writes it.
+    package let action: String
+
+    package init(_ step: StepKey, _ action: String, of execution: ExecutionRecord) {
+        self.execution = execution.number
+        self.step = step
+        rollout = execution.rollout
+        vehicle = execution.vehicle
+        run = execution.run
+        self.action = action
+    }
+
+    static let columns = "execution, digest, ordinal, rollout, vehicle, run, action"
+
+    init(row: borrowing Statement) throws(JournalError) {
+        execution = Int(row.integer(0))
+        step = StepKey(
+            try row.value(1) { SHA256Digest($0) },
+            ordinal: Int(row.integer(2))
+        )
+        rollout = row.text(3) ?? ""
+        vehicle = try row.value(4) { VehicleID($0) }
+        run = Int(row.integer(5))
+        action = row.text(6) ?? ""
+    }
+
+    /// In the order of `columns`.
+    var values: [Value] {
+        [
+            Value(execution), .text(step.digest?.description ?? ""), Value(step.ordinal),
+            .text(rollout), .text(vehicle.text), Value(run), .text(action),
+        ]
+    }
+}

@@ -1,0 +1,53 @@
+import Domain
+import Journal
+
+/// How an execution ends, once what is still owed to its module has been looked at.
+struct Closing {
+    var outcome: Outcome
+    var failure: FailureClass?
+    var message: String
+
+    init(_ outcome: Outcome, _ failure: FailureClass?, _ message: String) {
+        self.outcome = outcome
+        self.failure = failure
+        self.message = message
+    }
+
+    /// A module that was written to and not seen at rest since is neither done, nor current, nor
+    /// away, nor put off: it has failed until it was seen, or a person has cleared it.
+    func owing(_ debt: Debt?) -> Closing {
+        guard let debt else { return self }
+        var closing = self
+        switch outcome {
+        case .failed, .rolledBack, .rejected, .timedOut, .inDoubt: break
+        case .succeeded, .alreadyCurrent, .unreachable, .deferred, .skipped, .aborted:
+            closing.outcome = .failed
+            closing.failure = .noReturn
+        }
+        closing.message += "; \(debt.sentence)"
+        return closing
+    }
+}
+
+extension Debt {
+    /// What the image is called, as far as it is known.
+    package var title: String {
+        let words = [name, version?.description ?? ""].filter { !$0.isEmpty }
+        return words.isEmpty ? "an image" : words.joined(separator: " ")
+    }
+
+    /// For people: what was begun, and when the module was seen last.
+    package var sentence: String {
+        let place =
+            inBootloader
+            ? "it stands in its bootloader\(share), and the next run goes on there"
+            : "the next run settles that first, or 'yardmaster clear \(vehicle)' after a look"
+        return "its update to \(title) (run \(run)) is not proven, and it was not seen since "
+            + "run \(seenRun); \(place)"
+    }
+
+    private var share: String {
+        guard total > 0, acknowledged > 0 else { return "" }
+        return " with \(acknowledged * 100 / total) % of the image"
+    }
+}

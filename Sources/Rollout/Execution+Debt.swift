@@ -1,0 +1,113 @@
+import Domain
+import Journal
+import Modules
+import Reports
+import Sessions
+
+/// What was begun on the module before: nothing else is done with it until that is settled.
+extension Execution {
+    /// Brings the module to rest, with the image that it was begun with where that is to be had.
+    func pay(_ debt: Debt) async throws(Halt) {
+        let own = job.update(of: debt.image)
+        let sighting = try await search()
+        if let (place, update) = own {
+            return try await settle(debt, by: update, at: place, isOurs: true, from: sighting)
+        }
+        if let update = await depot.image(debt) {
+            return try await settle(debt, by: update, at: 0, isOurs: false, from: sighting)
+        }
+        if sighting.role == .application {
+            // Without the image nothing can be sent, but it can be watched until it is at rest.
+            self.debt?.stage = UpdateMemory.Stage.settling.rawValue
+            return try await settle(debt, by: debt.watch, at: 0, isOurs: false, from: sighting)
+        }
+        guard job.hasUpdates else {
+            throw .verdict(
+                .failed,
+                .device,
+                "waits in its bootloader, and the image is not here; run the rollout "
+                    + "\(debt.rollout) that began it"
+            )
+        }
+        try await leaveBootloader(sighting)
+    }
+
+    private func settle(
+        _ debt: Debt,
+        by update: UpdateJob,
+        at place: Int,
+        isOurs: Bool,
+        from sighting: ModuleSighting
+    ) async throws(Halt) {
+        var sighting: ModuleSighting? = sighting
+        while true {
+            let run = UpdateRun(update, step: place, isWaypoint: false, of: self, from: sighting)
+            let ending = try await run.ending()
+            switch ending {
+            case .alreadyCurrent, .passed, .rejected:
+                // It decided so by one look, which proves nothing: now it is watched to its rest.
+                guard self.debt?.stage != UpdateMemory.Stage.settling.rawValue else {
+                    return try conclude(ending, update)
+                }
+                self.debt?.stage = UpdateMemory.Stage.settling.rawValue
+                sighting = application == nil ? try await search() : nil
+                continue
+            case .settled(.confirmed):
+                if isOurs { try conclude(ending, update) } else { tell(ending, of: debt) }
+            case .settled(.noReturn), .settled(.stillOngoing), .stopped, .failed:
+                try conclude(ending, update)
+            case .settled, .unhealthy:
+                guard debt.execution != record.number else {
+                    return try conclude(ending, update)
+                }
+                tell(ending, of: debt)
+            }
+            return
+        }
+    }
+
+    /// What became of another rollout's update: its verdict is not ours.
+    private func tell(_ ending: UpdateEnding, of debt: Debt) {
+        let fate =
+            switch ending {
+            case .settled(let verdict): verdict.description
+            case .unhealthy(let sentence, _, _): "not well: \(sentence)"
+            case .alreadyCurrent, .passed, .rejected, .stopped, .failed: "settled"
+            }
+        depot.events.emit(
+            .warning(
+                "\(vehicle): settled the update to \(debt.title) that run \(debt.run) of "
+                    + "\(debt.rollout) began: \(fate)"
+            )
+        )
+    }
+}
+
+extension VehicleJob {
+    /// The update, or the stage of one, that brings this image, with the place of its step.
+    func update(of image: SHA256Digest) -> (place: Int, update: UpdateJob)? {
+        for (place, step) in steps.enumerated() {
+            guard case .update(let update) = step else { continue }
+            if let stage = update.stages.first(where: { $0.digest == image }) {
+                return (place, stage)
+            }
+        }
+        return nil
+    }
+}
+
+extension Debt {
+    /// An update that sends nothing and only watches what the module comes to rest with.
+    fileprivate var watch: UpdateJob {
+        UpdateJob(
+            name: name,
+            digest: image,
+            version: version ?? FirmwareVersion(0, 0, 0),
+            target: ModulePart(rawValue: target) ?? .secondary,
+            type: nil,
+            variant: nil,
+            allowsDowngrade: true,
+            parts: []
+        )
+    }
+}

@@ -1,0 +1,27 @@
+import Digests
+import Domain
+import Journal
+import Manifest
+
+extension VehicleJob {
+    /// The key of a step by its place: the vehicle's own steps first, then those of `always`.
+    func key(of place: Int) -> StepKey {
+        let isLast = place >= steps.count
+        let (list, index) = isLast ? (always, place - steps.count) : (steps, place)
+        let identity = list[index].identity
+        let ordinal = list[..<index].count { $0.identity == identity }
+        // A step of `always` is never one of the vehicle's own, however equal they are.
+        let text = (isLast ? "always\n" : "step\n") + identity
+        return StepKey(SHA256.digest(of: Array(text.utf8)), ordinal: ordinal)
+    }
+}
+
+extension JobStep {
+    /// What tells one step from another: what it does, and nothing that is secret.
+    fileprivate var identity: String {
+        switch self {
+        case .update(let update): "update\n\(update.target.rawValue)\n\(update.digest)"
+        case .require, .read, .set, .expect, .feature, .command, .wait: action
+        }
+    }
+}
