@@ -1,4 +1,7 @@
 #pragma once
+#if !__has_include(<openssl/bio.h>)
+#error "OpenSSL is missing: scripts/setup installs all that is needed, or apt-get install libssl-dev"
+#endif
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>

@@ -1,4 +1,7 @@
 #pragma once
+#if !__has_include(<sqlite3.h>)
+#error "SQLite is missing: scripts/setup installs all that is needed, or apt-get install libsqlite3-dev"
+#endif
 #include <sqlite3.h>
 
 /* SQLITE_TRANSIENT is a macro with a cast, which Swift does not import. */

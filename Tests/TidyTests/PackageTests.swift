@@ -55,10 +55,13 @@ import Testing
         }
         let ours = Set(all.map(\.name)).union(shims)
         #expect(shims.contains("CLinux"))
+        let tops = Set(all.map { String($0.folder.prefix { $0 != "/" }) })
+        let sources = try tops.reduce(into: [:]) {
+            $0[$1] = Dictionary(grouping: try Repository.sources($1), by: \.room)
+        }
         for target in all {
-            let parts = target.folder.split(separator: "/")
-            let imported = try Repository.sources(String(parts[0]))
-                .filter { $0.room == parts[1] }
+            let parts = target.folder.split(separator: "/").map(String.init)
+            let imported = (sources[parts[0]]?[parts[1]] ?? [])
                 .reduce(into: Set<String>()) { $0.formUnion(Repository.imports($1)) }
                 .intersection(ours)
             #expect(

@@ -59,6 +59,7 @@ enum Repository {
     /// The modules that a file imports, ours and others.
     static func imports(_ source: Source) -> [String] {
         source.lines.compactMap { line in
+            guard line.contains("import") else { return nil }
             let words = line.split(separator: " ")
             guard let index = words.firstIndex(of: "import"), index < 2,
                 words.prefix(index).allSatisfy({

@@ -82,12 +82,14 @@ import Testing
         let text: String
         let passed: Int
         let failed: Int
+        let skipped: Int
 
-        init(_ name: String, passed: Int, failed: Int, _ text: String) {
+        init(_ name: String, passed: Int, failed: Int, skipped: Int = 0, _ text: String) {
             testDescription = name
             self.text = text
             self.passed = passed
             self.failed = failed
+            self.skipped = skipped
         }
     }
 
@@ -173,9 +175,23 @@ import Testing
             """
         ),
         Log(
+            "two are skipped, which the closing line counts in",
+            passed: 2,
+            failed: 0,
+            skipped: 2,
+            """
+            ➜ Test "bleak hears" skipped: "needs a Python"
+            ✔ Test "good" passed after 0.001 seconds.
+            ➜ Test "a table" skipped: "bluetoothctl is not installed"
+            ✔ Test "better" passed after 0.001 seconds.
+            ✔ Test run with 4 tests in 1 suite passed after 0.1 seconds.
+            """
+        ),
+        Log(
             "XCTest skips",
             passed: 5,
             failed: 2,
+            skipped: 1,
             """
             \t Executed 5 tests, with 1 test skipped and 2 failures (0 unexpected) in 0.0 seconds
             ✔ Test run with 3 tests in 1 suite passed after 0.1 seconds.
@@ -187,6 +203,78 @@ import Testing
     private func `the closing lines of a test run are counted`(log: Log) throws {
         let result = try run("scripts/tally", input: log.text + "\n")
         #expect(result.status == 0)
-        #expect(result.output == "\(log.passed) \(log.failed)\n")
+        #expect(result.output == "\(log.passed) \(log.failed) \(log.skipped)\n")
+    }
+
+    /// Answers as a bundle does: one test hangs, one takes the process with it, one is skipped.
+    private static let bundle = """
+        #!/bin/bash
+        list='A.Hanging/`good`()
+        A.Hanging/`hangs (for ever)`()
+        A.Hanging/`comes after it`()
+        A.Dying/`dies`(n:)
+        A.Dying/`lives`()
+        B.Skipping/`skipped`()
+        B.Skipping/plain()'
+        pattern=''
+        while (($#)); do
+            case $1 in
+            --list-tests) echo "$list" && exit ;;
+            --filter) pattern=$2 ;;
+            esac
+            shift
+        done
+        ran=0
+        while read -r id; do
+            [[ $id =~ $pattern ]] || continue
+            name=${id##*/}
+            [[ $name != *'`'* ]] || { name=${name#?} && name="\\"${name%%'`'*}\\"" ; }
+            ran=$((ran + 1))
+            case $name in
+            *skipped*) echo "➜ Test $name skipped: \\"there is no such thing\\"" && continue ;;
+            esac
+            echo "◇ Test $name started."
+            case $name in
+            *hangs*) sleep 1000 ;;
+            *dies*) kill -SEGV $$ ;;
+            esac
+            echo "✔ Test $name passed after 0.5 seconds."
+        done <<<"$list"
+        echo "✔ Test run with $ran tests in 1 suite passed after 0.1 seconds."
+
+        """
+
+    @Test func `a test that hangs and one that dies are named, and the others go on`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let bundle = folder.appending(path: "bundle")
+        try Self.bundle.write(to: bundle, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755],
+            ofItemAtPath: bundle.path
+        )
+        let result = try run(
+            "scripts/suites",
+            [bundle.path, folder.path + "/logs"],
+            environment: ["YARDMASTER_TEST_SILENCE": "4"]
+        )
+        #expect(result.output.hasSuffix("\n4 passed, 2 failed, 1 skipped\n"), "\(result.output)")
+        #expect(result.status == 1)
+        for line in [
+            "✘ Test \"hangs (for ever)\" recorded an issue: it said nothing for 4 s and was ended",
+            "✘ Test \"dies\" recorded an issue: it took its process with it (exit 139)",
+            "Test \"skipped\" skipped: \"there is no such thing\"",
+            "✔ Test \"comes after it\" passed", "✔ Test \"lives\" passed",
+            "✔ Test plain() passed",
+        ] {
+            #expect(result.output.contains(line), "\(line) in \(result.output)")
+        }
+        let well = try run("scripts/suites", ["--filter", "Skipping", bundle.path])
+        #expect(well.status == 0)
+        #expect(well.output.hasSuffix("\n1 passed, 0 failed, 1 skipped\n"))
+        let none = try run("scripts/suites", ["--filter", "Nothing", bundle.path])
+        #expect(none.status == 1)
+        #expect(none.output.hasSuffix("\n0 passed, 0 failed, 0 skipped\n"))
     }
 }

@@ -1,4 +1,7 @@
 #pragma once
+#if !__has_include(<curl/curl.h>)
+#error "libcurl is missing: scripts/setup installs all that is needed, or apt-get install libcurl4-openssl-dev"
+#endif
 #include <curl/curl.h>
 
 /* The distribution's libcurl, taken into the process only when something is fetched.
