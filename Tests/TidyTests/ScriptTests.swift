@@ -30,6 +30,12 @@ import Testing
         process.standardInput = given
         process.standardOutput = output
         process.standardError = errors
+        // Threads of a test may block signals, and a shell that hears of no child waits for ever.
+        var none = sigset_t()
+        var before = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         try process.run()
         // All of these are far smaller than a pipe, so one after the other is safe.
         try given.fileHandleForWriting.write(contentsOf: Data(input.utf8))
