@@ -7,8 +7,8 @@ extension Command {
         description: [
             "Fetches and judges the images of the manifest as a run would, then writes them with "
                 + "the documents of their repositories, their signatures, the manifest and the "
-                + "fleet list into one file. Of secrets only the references are in it, never the "
-                + "values. Files that the manifest names must be in its folder or below."
+                + "fleet list into one file, and the profiles of --profiles. Of secrets only the "
+                + "references are in it, never the values. Files that the manifest names must be in its folder or below."
         ],
         arguments: [
             Argument("MANIFEST", .file, help: "The fleet manifest, a YAML or JSON file."),
@@ -42,7 +42,7 @@ extension Command {
                 + "them, from a fetch or a run here or from 'trust add'.",
         ],
         arguments: [bundle],
-        flags: [.state, .key, .targetDirectory, .json, .quiet, .noColor],
+        flags: [.state, .key, .threshold, .targetDirectory, .json, .quiet, .noColor],
         examples: [
             Example("yardmaster bundle verify /media/stick/tallinn.bundle", "Only looks."),
             Example(
@@ -53,6 +53,43 @@ extension Command {
         exitCodes: [
             .invalidManifest, .inputMissing, .cannotCreate, .cannotWrite, .trustRefused,
             .configuration,
+        ]
+    )
+
+    static let bundleApply = Command(
+        .bundleApply,
+        summary: "Verify a bundle, take it over and show its plan",
+        description: [
+            "Does what 'bundle verify', 'validate' and 'plan' do, one after the other, and stops at "
+                + "the first that says no. The files get a folder of their own in --target-dir; a "
+                + "link by the rollout's name leads to the latest, and is changed only when all is "
+                + "right: a nightly run that is given the manifest behind the link always finds a "
+                + "whole rollout. Secrets that lie beside the manifest of before are taken along.",
+            "With --from every file in that folder whose name ends in '.bundle' is applied, in the "
+                + "order of their names, and moved into its folder 'applied', or into 'refused' with "
+                + "the reason beside it. Copy a bundle there under another name and rename it when it "
+                + "is whole. 'systemd print --watch' prints the units that do this by themselves.",
+        ],
+        arguments: [Argument("BUNDLE", .file, .atMostOne, help: "The bundle's file.")],
+        flags: [
+            .bundleFolder, .targetDirectory, .key, .threshold, .state, .profiles, .json, .quiet,
+            .noColor,
+        ],
+        examples: [
+            Example(
+                "yardmaster bundle apply --key office.pub --target-dir /srv/rollouts "
+                    + "/media/stick/tallinn.bundle",
+                "Then run /srv/rollouts/NAME/MANIFEST."
+            ),
+            Example(
+                "yardmaster bundle apply --key office.pub --target-dir /srv/rollouts --from "
+                    + "/srv/bundles",
+                "All that lie there."
+            ),
+        ],
+        exitCodes: [
+            .invalidManifest, .inputMissing, .unavailable, .cannotCreate, .cannotWrite, .busy,
+            .trustRefused, .configuration,
         ]
     )
 

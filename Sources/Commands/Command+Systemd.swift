@@ -10,16 +10,26 @@ extension Command {
             "Nothing is installed. The service runs as the user 'yardmaster', sees nothing but its "
                 + "own files, ends at a safe point when it is stopped, and counts as failed only "
                 + "when somebody should look.",
+            "With --watch it prints a path unit and its service instead: 'bundle apply' takes over "
+                + "every bundle that comes into the folder and is signed by the keys named.",
         ],
         arguments: [
             Argument("MANIFEST", .file, .atMostOne, help: "The fleet manifest to make them for.")
         ],
-        flags: [.unit, .program, .profiles, .json, .quiet, .noColor],
+        flags: [
+            .unit, .program, .watchedFolder, .targetDirectory, .key, .threshold, .profiles, .json,
+            .quiet, .noColor,
+        ],
         examples: [
             Example("yardmaster systemd print tallinn.yaml", "Shows both."),
             Example(
                 "yardmaster systemd print --unit timer > /etc/systemd/system/yardmaster@.timer",
                 "Installs a template by hand."
+            ),
+            Example(
+                "yardmaster systemd print --watch /srv/bundles --target-dir /srv/rollouts --key "
+                    + "/etc/yardmaster/office.pub",
+                "For bundles that somebody copies there."
             ),
         ],
         exitCodes: [.invalidManifest, .inputMissing, .configuration]
@@ -29,8 +39,8 @@ extension Command {
 extension Flag {
     fileprivate static let unit = Flag(
         "unit",
-        value: Value("KIND", .words(["service", "timer"])),
-        help: "Print only one of the two: service or timer.",
+        value: Value("KIND", .words(["service", "timer", "path"])),
+        help: "Print only one of the two: service or timer, with --watch service or path.",
         fallback: "both, each after a line with its path"
     )
 

@@ -13,6 +13,7 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case trust
     case bundleCreate = "bundle create"
     case bundleVerify = "bundle verify"
+    case bundleApply = "bundle apply"
     case bundleShow = "bundle show"
     case systemdPrint = "systemd print"
     case simulate, doctor, schema, completion, man, help, version

@@ -203,6 +203,26 @@ extension Flag {
         isRepeatable: true
     )
 
+    static let threshold = Flag(
+        "threshold",
+        value: Value("N", .whole),
+        help: "How many of the keys must have signed the bundle.",
+        fallback: "all of them",
+        needs: "key"
+    )
+
+    static let bundleFolder = Flag(
+        "from",
+        value: Value("DIR", .directory),
+        help: "Apply every bundle in this folder instead of one that is named."
+    )
+
+    static let watchedFolder = Flag(
+        "watch",
+        value: Value("DIR", .directory),
+        help: "Print the units that apply bundles as they come into this folder."
+    )
+
     static let recordKey = Flag(
         "key",
         value: Value("KEY", .file),

@@ -119,37 +119,44 @@ package struct ServiceUnits: Sendable {
             StandardError=journal
             SyslogIdentifier=yardmaster
 
-            # It talks to the system bus and to image servers, and writes its state directory.
-            CapabilityBoundingSet=
-            AmbientCapabilities=
-            NoNewPrivileges=yes
-            ProtectSystem=strict
-            ProtectHome=\(home)
-            PrivateTmp=yes
-            PrivateDevices=yes
-            DevicePolicy=closed
-            ProtectProc=invisible
-            ProtectClock=yes
-            ProtectHostname=yes
-            ProtectControlGroups=yes
-            ProtectKernelLogs=yes
-            ProtectKernelModules=yes
-            ProtectKernelTunables=yes
-            RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
-            RestrictNamespaces=yes
-            RestrictRealtime=yes
-            RestrictSUIDSGID=yes
-            LockPersonality=yes
-            MemoryDenyWriteExecute=yes
-            SystemCallArchitectures=native
-            SystemCallFilter=@system-service
-            SystemCallFilter=~@privileged
-            SystemCallErrorNumber=EPERM
-            RemoveIPC=yes
+            \(Self.sandbox(home: home))
             # A secret must not lie about in a core file.
             LimitCORE=0
 
             """
+    }
+
+    /// What keeps a service of ours to its own files.
+    static func sandbox(home: String) -> String {
+        """
+        # It talks to the system bus and to image servers, and writes its state directory.
+        CapabilityBoundingSet=
+        AmbientCapabilities=
+        NoNewPrivileges=yes
+        ProtectSystem=strict
+        ProtectHome=\(home)
+        PrivateTmp=yes
+        PrivateDevices=yes
+        DevicePolicy=closed
+        ProtectProc=invisible
+        ProtectClock=yes
+        ProtectHostname=yes
+        ProtectControlGroups=yes
+        ProtectKernelLogs=yes
+        ProtectKernelModules=yes
+        ProtectKernelTunables=yes
+        RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+        RestrictNamespaces=yes
+        RestrictRealtime=yes
+        RestrictSUIDSGID=yes
+        LockPersonality=yes
+        MemoryDenyWriteExecute=yes
+        SystemCallArchitectures=native
+        SystemCallFilter=@system-service
+        SystemCallFilter=~@privileged
+        SystemCallErrorNumber=EPERM
+        RemoveIPC=yes
+        """
     }
 
     private var credentialLines: String {
@@ -195,11 +202,11 @@ package struct ServiceUnits: Sendable {
 
     // MARK: Spelling
 
-    private static func numbers(_ codes: [ExitCode]) -> String {
+    static func numbers(_ codes: [ExitCode]) -> String {
         codes.map { String($0.rawValue) }.joined(separator: " ")
     }
 
-    private static func isAtHome(_ path: String) -> Bool {
+    static func isAtHome(_ path: String) -> Bool {
         ["/home", "/root", "/run/user"].contains { path.hasPrefix($0 + "/") }
     }
 

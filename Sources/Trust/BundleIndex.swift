@@ -17,12 +17,13 @@ package enum BundleFault: Error, Equatable, Sendable, CustomStringConvertible {
     case clash(String)
     /// It would be where programs look for their settings, and nobody vouches for the bundle.
     case hidden(String)
+    case badProfile(String)
 
     /// Whether another copy of the same bundle may be right.
     package var isDamage: Bool {
         switch self {
         case .noBundle, .badIndex, .wrongLength, .wrongMember: true
-        case .badName, .noMember, .tooLarge, .unknownPart, .clash, .hidden: false
+        case .badName, .noMember, .tooLarge, .unknownPart, .clash, .hidden, .badProfile: false
         }
     }
 
@@ -38,6 +39,7 @@ package enum BundleFault: Error, Equatable, Sendable, CustomStringConvertible {
         case .tooLarge(let name): "its part '\(name.visible)' is larger than any"
         case .unknownPart(let name): "its manifest does not name its part '\(name.visible)'"
         case .clash(let name): "its part '\(name.visible)' is in the way of another"
+        case .badProfile(let name): "its part '\(name.visible)' is no profile"
         case .hidden(let name):
             "'\(name.visible)' would be hidden, which only a bundle that is signed may ask for"
         }
@@ -74,6 +76,8 @@ package struct BundleIndex: Sendable, Equatable {
     package let created: WallTime
     /// In rising order of their names.
     package let members: [Member]
+    /// Stands for everything that is in the bundle.
+    package let digest: SHA256Digest
     private let start: Int64
 
     /// How long the index is, from the first `headLength` bytes.
@@ -123,6 +127,7 @@ package struct BundleIndex: Sendable, Equatable {
         guard end == total else { throw .wrongLength(expected: end, found: total) }
         self.created = WallTime(milliseconds: created)
         self.members = members
+        digest = SHA256.digest(of: index)
     }
 
     /// The beginning of a bundle of these parts, and the order in which they follow.

@@ -123,7 +123,7 @@ package final class TrustFolder: TrustFiles {
     }
 
     /// The same across two folders of one file system.
-    func rename(
+    package func rename(
         _ name: String,
         to other: String,
         in target: TrustFolder

@@ -14,19 +14,21 @@ struct BundleCreateCommand {
     let state: String
     let common: CommonOptions
     let context: Context
+    private let profiles: String?
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         manifest = invocation.arguments[0]
         path = invocation.arguments[1]
         state = try CommonOptions.stateDirectory(invocation, context)
         common = try CommonOptions(invocation, context)
+        profiles = invocation.value("profiles")
         self.context = context
     }
 
     func run() async throws(CommandError) -> ExitCode {
         let plan = try Inputs.plan(manifest, context, common)
         var parts = BundleParts()
-        for file in try Self.files(of: plan) {
+        for file in try Self.files(of: plan) + profileFiles() {
             do throws(TrustError) {
                 parts.add(
                     file.part,
@@ -67,6 +69,16 @@ struct BundleCreateCommand {
         }
         if !common.isQuiet { try BundleShow.print(try BundleFile(path), common, context) }
         return .done
+    }
+
+    /// Those of the operator's folder that were read for this plan.
+    private func profileFiles() throws(CommandError) -> [(part: String, path: String)] {
+        guard let profiles else { return [] }
+        do throws(StorageError) {
+            return try TrustFolder(profiles, isHeld: false).names()
+                .filter { !$0.hasPrefix(".") && ($0.hasSuffix(".yaml") || $0.hasSuffix(".yml")) }
+                .map { ("profiles/\($0)", "\(profiles)/\($0)") }
+        } catch { throw CommandError(.inputMissing, error.description) }
     }
 
     /// What the images are judged by, as it came.

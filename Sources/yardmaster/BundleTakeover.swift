@@ -2,6 +2,8 @@ import Commands
 import Domain
 import Images
 import Manifest
+import Marked
+import Modules
 import Operations
 import Threads
 import Trust
@@ -42,9 +44,12 @@ struct BundleTakeover {
         } catch { throw BundleFile.refusal(bundle.path, error) }
     }
 
-    /// Takes over what was judged well.
-    func perform(into target: String) async throws(CommandError) {
-        let delivery = try FolderDelivery(try files(), into: target)
+    /// Takes over what was judged well, with files of the depot beside it.
+    func perform(
+        into target: String,
+        with own: [FolderDelivery.File] = []
+    ) async throws(CommandError) {
+        let delivery = try FolderDelivery(own + (try files()), into: target)
         try delivery.stage()
         _ = try RunCommand.stateDirectory(at: state)
         let folder = StoreFolder(stateDirectory: state)
@@ -63,14 +68,23 @@ struct BundleTakeover {
         do throws(BundleFault) {
             for file in contents.files {
                 // Where programs look for settings nobody expects a rollout's files.
+                let name = file.path.joined(separator: "/")
                 guard !bundle.signers.isEmpty || !file.path.contains(where: { $0.first == "." })
-                else { throw .hidden(file.path.joined(separator: "/")) }
-                files.append(
-                    FolderDelivery.File(path: file.path, bytes: try bundle.bytes(of: file.part))
-                )
+                else { throw .hidden(name) }
+                let bytes = try bundle.bytes(of: file.part)
+                if file.part.utf8.starts(with: "profiles/".utf8), !Self.isProfile(bytes, name) {
+                    throw .badProfile(name)
+                }
+                files.append(FolderDelivery.File(path: file.path, bytes: bytes))
             }
         } catch { throw BundleFile.refusal(bundle.path, error) }
         return files
+    }
+
+    private static func isProfile(_ bytes: [UInt8], _ name: String) -> Bool {
+        let diagnostics = Diagnostics(main: name)
+        let tree = MarkedNode.parse(bytes, file: name, diagnostics)
+        return tree.flatMap { Profile.read($0, diagnostics) } != nil
     }
 
     private func store(_ executor: ThreadExecutor) async -> Result<Void, CommandError> {

@@ -25,6 +25,13 @@ struct CommonOptions: Sendable {
         limit = invocation.values("limit").compactMap { VehiclePattern($0) }
     }
 
+    /// The same with other profiles.
+    func using(_ profiles: ProfileLibrary) -> CommonOptions {
+        var options = self
+        options.profiles = profiles
+        return options
+    }
+
     /// Whether `--limit` lets the vehicle in; without the flag all are.
     func takes(_ vehicle: VehicleID) -> Bool {
         limit.isEmpty || limit.contains { $0.matches(vehicle) }

@@ -16,6 +16,19 @@ struct PlanCommand {
     let options: PlanOptions
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
+        let answer = try answer(context)
+        if options.common.wantsJSON {
+            context.console.result(answer.document.text + "\n")
+        } else if !options.common.isQuiet {
+            context.console.result(answer.text)
+        }
+        return .done
+    }
+
+    /// What is told, for people and for programs.
+    func answer(
+        _ context: Context
+    ) throws(CommandError) -> (text: String, document: JSONValue) {
         let plan = try Inputs.plan(options.manifest, context, options.common)
         let vehicles = try Inputs.selected(plan, options.common)
         let zone = try ZoneSource.zone(of: plan, context)
@@ -33,12 +46,7 @@ struct PlanCommand {
             zone: zone,
             now: now
         )
-        if options.common.wantsJSON {
-            context.console.result(document(plan, forecast).text + "\n")
-        } else if !options.common.isQuiet {
-            context.console.result(text(plan, forecast))
-        }
-        return .done
+        return (text(plan, forecast), document(plan, forecast))
     }
 
     private func text(_ plan: FrozenPlan, _ forecast: PlanForecast) -> String {

@@ -7,6 +7,13 @@ struct PlanOptions: Sendable {
     let simulation: SimulationOptions?
     let common: CommonOptions
 
+    init(manifest: String, state: String, common: CommonOptions) {
+        self.manifest = manifest
+        self.state = state
+        simulation = nil
+        self.common = common
+    }
+
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         manifest = invocation.arguments[0]
         state = try CommonOptions.stateDirectory(invocation, context)

@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Glibc
 import Manifest
+import Trust
 import Wire
 
 /// `systemd print`: the units of a nightly run.
@@ -17,13 +18,7 @@ struct SystemdCommand {
     }
 
     func run() throws(CommandError) -> ExitCode {
-        let units = ServiceUnits(program: try program(), rollout: try rollout())
-        let chosen =
-            switch invocation.value("unit") {
-            case "service": [units.service]
-            case "timer": [units.timer]
-            default: [units.service, units.timer]
-            }
+        let chosen = try units()
         if common.wantsJSON {
             let document = JSONValue.object([
                 "schema": 1,
@@ -44,6 +39,49 @@ struct SystemdCommand {
             context.console.result(texts.joined(separator: "\n"))
         }
         return .done
+    }
+
+    /// The two units, or the one that was asked for.
+    private func units() throws(CommandError) -> [ServiceUnits.Unit] {
+        let unit = invocation.value("unit")
+        guard let folder = invocation.value("watch") else {
+            let units = ServiceUnits(program: try program(), rollout: try rollout())
+            switch unit {
+            case nil: return [units.service, units.timer]
+            case "service": return [units.service]
+            case "timer": return [units.timer]
+            default: throw CommandError(.usage, "'--unit path' needs '--watch'")
+            }
+        }
+        let signers = try BundleSigners(invocation)
+        guard let target = invocation.value("target-dir"), signers.demand != nil,
+            invocation.arguments.isEmpty
+        else {
+            throw CommandError(
+                .usage,
+                "'--watch' needs '--target-dir' and '--key', and no manifest",
+                hint: "what comes into the folder is taken over when the key's owner signed it"
+            )
+        }
+        var keys: [String] = []
+        for key in invocation.values("key") {
+            // The line of a key stands for itself, its file must be found again.
+            let isLine = (try? MinisignKey(Array(key.utf8))) != nil
+            keys.append(isLine ? key : try absolute(key))
+        }
+        let units = BundleUnits(
+            program: try program(),
+            folder: try absolute(folder),
+            target: try absolute(target),
+            keys: keys,
+            threshold: invocation.value("threshold")
+        )
+        switch unit {
+        case nil: return [units.service, units.path]
+        case "service": return [units.service]
+        case "path": return [units.path]
+        default: throw CommandError(.usage, "with '--watch' there is no timer")
+        }
     }
 
     private static func path(_ unit: ServiceUnits.Unit) -> String {

@@ -25,6 +25,30 @@ import Wire
         return ServiceUnits(program: ProgramTests.path, rollout: rollout)
     }
 
+    @Test(hasSystemd)
+    func `systemd finds no fault in the units of a watched folder`() throws {
+        let units = BundleUnits(
+            program: ProgramTests.path,
+            folder: "/srv/100% of it",
+            target: "/srv/roll outs",
+            keys: ["/etc/yardmaster/office.pub"],
+            threshold: "1"
+        )
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "units-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let paths = try [units.service, units.path].map { unit in
+            let file = folder.appending(path: unit.name)
+            try Data(unit.text.utf8).write(to: file)
+            return file.path(percentEncoded: false)
+        }
+        let result = try #require(Tool("systemd-analyze")).run(["verify", "--man=no"] + paths)
+        let ours = result.errors.split(separator: "\n").filter { $0.contains("yardmaster") }
+        #expect(ours == [])
+        #expect(result.status == 0)
+    }
+
     /// The values of a key, in the order of the file.
     private func values(_ key: String, _ unit: ServiceUnits.Unit) -> [String] {
         unit.text.split(separator: "\n").filter { $0.hasPrefix(key + "=") }

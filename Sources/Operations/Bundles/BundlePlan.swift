@@ -20,6 +20,12 @@ package struct BundlePlan {
     /// The manifest comes last: without it the others mean nothing.
     package let files: [File]
 
+    /// The manifest's own name.
+    package var manifest: String { files.last?.path.last ?? "" }
+
+    /// The operator's profiles for its vehicles.
+    package var profiles: [File] { files.filter { $0.part.utf8.starts(with: "profiles/".utf8) } }
+
     /// `tell` is given what is to be said of the manifest.
     package init(
         _ bundle: BundleFile,
@@ -66,14 +72,32 @@ package struct BundlePlan {
                 guard Self.isNamed(member.name, plan, asked) else {
                     throw .unknownPart(member.name)
                 }
-                if let path = BundlePath(member.name), path.parts.first == "files" {
-                    files.append(File(part: member.name, path: Array(path.parts.dropFirst())))
+                guard let parts = BundlePath(member.name)?.parts else { continue }
+                switch parts[0] {
+                case "files":
+                    files.append(File(part: member.name, path: Array(parts.dropFirst())))
+                case "profiles": files.append(File(part: member.name, path: parts))
+                default: break
                 }
             }
-            guard !files.contains(where: { $0.path.first.map(ExactText.init) == ExactText(path) })
-            else { throw .clash(path) }
+            try Self.checkPlaces(files.map(\.path) + [[path]])
         } catch { throw BundleFile.refusal(bundle.path, error) }
         self.files = files + [File(part: part, path: [path])]
+    }
+
+    /// Each file has a place of its own, and none is another's folder.
+    private static func checkPlaces(_ places: [[String]]) throws(BundleFault) {
+        var taken: Set<ExactText> = []
+        for place in places {
+            let name = place.joined(separator: "/")
+            guard taken.insert(ExactText(name)).inserted else { throw .clash(name) }
+        }
+        for place in places {
+            for count in 1..<max(1, place.count) {
+                let folder = place.prefix(count).joined(separator: "/")
+                guard !taken.contains(ExactText(folder)) else { throw .clash(folder) }
+            }
+        }
     }
 
     private static func invalid(_ bundle: BundleFile, _ cause: String) -> CommandError {
@@ -93,6 +117,9 @@ package struct BundlePlan {
         guard let path = BundlePath(name)?.parts, path.count > 1 else { return false }
         switch path[0] {
         case "files": return asked.contains(ExactText(name))
+        case "profiles":
+            return path.count == 2 && path[1].first != "."
+                && (path[1].hasSuffix(".yaml") || path[1].hasSuffix(".yml"))
         case "images":
             return path.count == 2 && plan.images.contains { "\($0.digest)" == path[1] }
         case "signatures":
@@ -126,6 +153,16 @@ package struct BundlePath: Equatable, Sendable {
 }
 
 extension FrozenPlan {
+    /// Files that a manifest names and no bundle carries, as far as they lie beside the manifest:
+    /// secrets, and what the depot shows to servers.
+    package var filesOfTheDepot: [String] {
+        var files = [fetch.authorities, fetch.certificate, fetch.key].compactMap { $0?.text }
+        for vehicle in vehicles {
+            for case .file(let file)? in [vehicle.secret, vehicle.token] { files.append(file.text) }
+        }
+        return Set(files).sorted()
+    }
+
     /// The files that images are judged by, beside those that the plan was read from.
     package var filesBeside: [String] {
         var paths = trust.repositories.map(\.root.path)

@@ -11,10 +11,12 @@ package final class FolderDelivery {
     package struct File {
         package let path: [String]
         package let bytes: [UInt8]
+        package let mode: UInt32
 
-        package init(path: [String], bytes: [UInt8]) {
+        package init(path: [String], bytes: [UInt8], mode: UInt32 = 0o644) {
             self.path = path
             self.bytes = bytes
+            self.mode = mode
         }
 
         var name: String { path.joined(separator: "/") }
@@ -172,7 +174,7 @@ package final class FolderDelivery {
         guard drafts >= 0 else { throw failure(.cannotCreate, target, errno) }
         for (number, file) in files.enumerated() {
             let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-            let descriptor = openat(drafts, "\(number)", flags, 0o644)
+            let descriptor = openat(drafts, "\(number)", flags, file.mode)
             guard descriptor >= 0 else { throw failure(.cannotCreate, target, errno) }
             defer { close(descriptor) }
             var written = 0

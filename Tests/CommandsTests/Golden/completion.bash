@@ -43,7 +43,7 @@ _yardmaster() {
     fi
     if [[ $command == bundle ]]; then
         if ((COMP_CWORD == 2)); then
-            mapfile -t COMPREPLY < <(compgen -W 'create verify show' -- "$cur")
+            mapfile -t COMPREPLY < <(compgen -W 'create verify apply show' -- "$cur")
             return
         fi
         command+=" ${COMP_WORDS[2]}"
@@ -268,12 +268,25 @@ _yardmaster() {
         esac
         ;;
     'bundle verify')
-        flags='--state --key --target-dir --json --quiet --no-color --help'
+        flags='--state --key --threshold --target-dir --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
         --key) flags= kind=files ;;
+        --threshold) flags= kind=none ;;
         --target-dir) flags= kind=directories ;;
+        esac
+        ;;
+    'bundle apply')
+        flags='--from --target-dir --key --threshold --state --profiles --json --quiet --no-color --help'
+        kind=files
+        case $prev in
+        --from) flags= kind=directories ;;
+        --target-dir) flags= kind=directories ;;
+        --key) flags= kind=files ;;
+        --threshold) flags= kind=none ;;
+        --state) flags= kind=directories ;;
+        --profiles) flags= kind=directories ;;
         esac
         ;;
     'bundle show')
@@ -281,11 +294,15 @@ _yardmaster() {
         kind=files
         ;;
     'systemd print')
-        flags='--unit --program --profiles --json --quiet --no-color --help'
+        flags='--unit --program --watch --target-dir --key --threshold --profiles --json --quiet --no-color --help'
         kind=files
         case $prev in
-        --unit) flags= arguments='service timer' ;;
+        --unit) flags= arguments='service timer path' ;;
         --program) flags= kind=files ;;
+        --watch) flags= kind=directories ;;
+        --target-dir) flags= kind=directories ;;
+        --key) flags= kind=files ;;
+        --threshold) flags= kind=none ;;
         --profiles) flags= kind=directories ;;
         esac
         ;;

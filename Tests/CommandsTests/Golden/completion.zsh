@@ -25,7 +25,7 @@ _yardmaster() {
             'fetch:Bring the images of a manifest into the store'
             'images:list, verify, prune'
             'trust:Keep and show what signed repositories are trusted for'
-            'bundle:create, verify, show'
+            'bundle:create, verify, apply, show'
             'systemd:print'
             'simulate:Put a simulated depot in the place of Bluetooth, for any program'
             'doctor:Say what is wrong with this host'\''s Bluetooth'
@@ -77,7 +77,7 @@ _yardmaster() {
     fi
     if [[ $command == bundle ]]; then
         if (( CURRENT == 2 )); then
-            _values form create verify show
+            _values form create verify apply show
             return
         fi
         command+=" $words[2]"
@@ -362,7 +362,22 @@ _yardmaster() {
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '*--key=''[Public key of minisign that must have signed the bundle\: its file, or the line itself.]'':KEY:_files' \
+            '--threshold=''[How many of the keys must have signed the bundle.]'':N: ' \
             '--target-dir=''[Directory that verified files are put into.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:BUNDLE:_files'
+        ;;
+    'bundle apply')
+        _arguments -S \
+            '--from=''[Apply every bundle in this folder instead of one that is named.]'':DIR:_files -/' \
+            '--target-dir=''[Directory that verified files are put into.]'':DIR:_files -/' \
+            '*--key=''[Public key of minisign that must have signed the bundle\: its file, or the line itself.]'':KEY:_files' \
+            '--threshold=''[How many of the keys must have signed the bundle.]'':N: ' \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -379,8 +394,12 @@ _yardmaster() {
         ;;
     'systemd print')
         _arguments -S \
-            '--unit=''[Print only one of the two\: service or timer.]'':KIND:(service timer)' \
+            '--unit=''[Print only one of the two\: service or timer, with --watch service or path.]'':KIND:(service timer path)' \
             '--program=''[Where the program will be.]'':PATH:_files' \
+            '--watch=''[Print the units that apply bundles as they come into this folder.]'':DIR:_files -/' \
+            '--target-dir=''[Directory that verified files are put into.]'':DIR:_files -/' \
+            '*--key=''[Public key of minisign that must have signed the bundle\: its file, or the line itself.]'':KEY:_files' \
+            '--threshold=''[How many of the keys must have signed the bundle.]'':N: ' \
             '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \

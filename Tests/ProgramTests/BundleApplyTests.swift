@@ -1,0 +1,208 @@
+import Foundation
+import Signers
+import Testing
+
+/// One command for a technician with a stick, and a folder that bundles come into.
+@Suite struct BundleApplyTests {
+    private static let office = MinisignSigner(2)
+
+    /// A bundle that the office signed.
+    private func depot(_ name: String = "tallinn.bundle") throws -> SignedDepot {
+        let depot = try SignedDepot()
+        try depot.sign()
+        try depot.make(name)
+        try depot.signBundle(name, by: Self.office)
+        return depot
+    }
+
+    private func apply(_ depot: SignedDepot, _ more: String...) throws -> Program.Result {
+        try depot.program.run(
+            ["bundle", "apply", "--target-dir", "rollouts", "--state", depot.program.state] + more
+        )
+    }
+
+    private func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+    @Test func `a stick is verified, taken over, validated and planned by one command`() throws {
+        let depot = try depot()
+        let result = try apply(depot, "--key", "office.pub", "tallinn.bundle")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output.contains("yardmaster run rollouts/trusted/manifest.yaml"))
+        #expect(result.output.contains("  in the store\n"), "\(result.output)")
+        let valid = try depot.program.run(["validate", "rollouts/trusted/manifest.yaml"])
+        #expect(valid.status == 0)
+        let again = try apply(depot, "--key", "office.pub", "--json", "tallinn.bundle")
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(again.output.contains(#""manifest":"rollouts/trusted/manifest.yaml""#))
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: depot.folder + "/rollouts"
+        )
+        #expect(names.count == 2, "\(names)")
+    }
+
+    @Test func `the next night's bundle takes the place of the one before, secrets stay`() throws {
+        let depot = try depot()
+        #expect(try apply(depot, "--key", "office.pub", "tallinn.bundle").status == 0)
+        let link = depot.folder + "/rollouts/trusted"
+        try FileManager.default.copyItem(
+            atPath: depot.folder + "/keys/demo.key",
+            toPath: link + "/keys/demo.key"
+        )
+        let manifest = depot.folder + "/manifest.yaml"
+        let text = try String(contentsOfFile: manifest, encoding: .utf8)
+        try depot.program.write("manifest.yaml", text + "x-night: second\n")
+        try depot.make("second.bundle")
+        try depot.signBundle("second.bundle", by: Self.office)
+        let result = try apply(depot, "--key", "office.pub", "second.bundle")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(
+            try String(contentsOfFile: link + "/manifest.yaml", encoding: .utf8)
+                .contains("x-night: second")
+        )
+        let secret = try FileManager.default.attributesOfItem(atPath: link + "/keys/demo.key")
+        #expect(secret[.posixPermissions] as? Int == 0o600)
+        let run = try depot.program.run([
+            "run", "rollouts/trusted/manifest.yaml", "--simulate", "demo/depot.yaml", "--state",
+            depot.program.state,
+        ])
+        #expect(run.lastLine.hasPrefix("rollout=trusted "), "\(run.errors)")
+    }
+
+    @Test func `a bundle that is refused leaves the rollout as it was`() throws {
+        let depot = try depot()
+        #expect(try apply(depot, "--key", "office.pub", "tallinn.bundle").status == 0)
+        let before = try depot.contents(of: depot.folder + "/rollouts")
+        var loose = try LooseBundle(depot.folder + "/tallinn.bundle")
+        loose.parts["manifest/manifest.yaml"]? += Array("# changed\n".utf8)
+        try loose.write(to: depot.folder + "/tallinn.bundle")
+        let refused = try apply(depot, "--key", "office.pub", "tallinn.bundle")
+        #expect(refused.status == 77)
+        #expect(refused.errors.contains("the signature is not over these bytes"))
+        #expect(try depot.contents(of: depot.folder + "/rollouts") == before)
+    }
+
+    @Test func `profiles travel with the bundle`() throws {
+        let depot = try SignedDepot()
+        try depot.sign()
+        let shipped = Program.repository.appending(path: "Sources/Families/Comodule/Profiles")
+        let name = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: shipped.path).sorted()
+                .first { $0.hasSuffix(".yaml") }
+        )
+        try FileManager.default.createDirectory(
+            atPath: depot.folder + "/own",
+            withIntermediateDirectories: false
+        )
+        try FileManager.default.copyItem(
+            atPath: shipped.path + "/" + name,
+            toPath: depot.folder + "/own/" + name
+        )
+        let made = try depot.program.run([
+            "bundle", "create", "--profiles", "own", "manifest.yaml", "tallinn.bundle", "--state",
+            depot.folder + "/office",
+        ])
+        #expect(made.status == 0, "\(made.errors)")
+        try depot.trust()
+        let result = try apply(depot, "tallinn.bundle")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(
+            result.output.contains(
+                "run --profiles rollouts/trusted/profiles rollouts/trusted/manifest.yaml"
+            ),
+            "\(result.output)"
+        )
+        #expect(isThere(depot.folder + "/rollouts/trusted/profiles/" + name))
+        // What is none does not become one.
+        var loose = try LooseBundle(depot.folder + "/tallinn.bundle")
+        loose.parts["profiles/evil.yaml"] = Array("ssh-ed25519 AAAA".utf8)
+        try loose.write(to: depot.folder + "/tallinn.bundle")
+        let refused = try apply(depot, "tallinn.bundle")
+        #expect(refused.status == 77)
+        #expect(refused.errors.contains("is no profile"), "\(refused.errors)")
+    }
+
+    @Test func `bundles that come into a folder leave it, with the reason if refused`() throws {
+        let depot = try depot("spool/good.bundle", folder: "spool")
+        try Data("no bundle".utf8).write(to: URL(filePath: depot.folder + "/spool/bad.bundle"))
+        try Data("half".utf8).write(to: URL(filePath: depot.folder + "/spool/later.bundle.part"))
+        let unsigned = try apply(depot, "--from", "spool")
+        #expect(unsigned.status == 64)
+        let result = try apply(depot, "--from", "spool", "--key", "office.pub")
+        #expect(result.status == 77)
+        #expect(result.lastLine == "applied=1 refused=1 exit=77")
+        let left = try FileManager.default.subpathsOfDirectory(atPath: depot.folder + "/spool")
+        #expect(
+            left.sorted() == [
+                "applied", "applied/good.bundle", "applied/good.bundle.minisig",
+                "later.bundle.part", "refused", "refused/bad.bundle", "refused/bad.bundle.reason",
+            ]
+        )
+        let nothing = try apply(depot, "--from", "spool", "--key", "office.pub")
+        #expect(nothing.status == 0)
+        #expect(nothing.lastLine == "applied=0 refused=0 exit=0")
+    }
+
+    private func depot(_ name: String, folder: String) throws -> SignedDepot {
+        let depot = try SignedDepot()
+        try depot.sign()
+        try FileManager.default.createDirectory(
+            atPath: depot.folder + "/" + folder,
+            withIntermediateDirectories: false
+        )
+        try depot.make(name)
+        try depot.signBundle(name, by: Self.office)
+        return depot
+    }
+
+    @Test func `of several keys so many must have signed`() throws {
+        let depot = try depot()
+        let (second, third) = (MinisignSigner(21), MinisignSigner(22))
+        try depot.program.write("second.pub", second.publicText)
+        try depot.program.write("third.pub", third.publicText)
+        let keys = ["--key", "office.pub", "--key", "second.pub", "--key", "third.pub"]
+        func verify(_ threshold: String...) throws -> Program.Result {
+            try depot.program.run(
+                ["bundle", "verify", "tallinn.bundle", "--state", depot.program.state] + keys
+                    + threshold
+            )
+        }
+        let one = try verify("--threshold", "2")
+        #expect(one.status == 77)
+        #expect(one.errors.contains("signed by 1 of 3 keys, 2 must sign"), "\(one.errors)")
+        let bytes = try Data(contentsOf: URL(filePath: depot.folder + "/tallinn.bundle"))
+        let id = second.id.reversed().map { String($0, radix: 16, uppercase: true) }
+            .map { $0.count == 1 ? "0" + $0 : $0 }.joined()
+        try depot.program.write(
+            "tallinn.bundle.\(id).minisig",
+            Data(second.sign(Array(bytes)))
+        )
+        #expect(try verify("--threshold", "2").status == 0)
+        #expect(try verify().status == 77)
+        #expect(try verify("--threshold", "4").status == 64)
+        // One key that is named twice is one signer.
+        let twice = try depot.program.run([
+            "bundle", "verify", "tallinn.bundle", "--state", depot.program.state, "--key",
+            "office.pub", "--key", "office.pub", "--threshold", "2",
+        ])
+        #expect(twice.status == 64)
+    }
+
+    @Test func `the units of a watched folder are printed`() throws {
+        let depot = try depot()
+        let result = try depot.program.run([
+            "systemd", "print", "--watch", "/srv/my bundles", "--target-dir", "/srv/rollouts",
+            "--key", "office.pub", "--program", "/usr/bin/yardmaster",
+        ])
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output.contains("PathExistsGlob=/srv/my bundles/*.bundle\n"))
+        #expect(
+            result.output.contains(
+                "ExecStart=/usr/bin/yardmaster bundle apply --from \"/srv/my bundles\" "
+                    + "--target-dir /srv/rollouts --key \(depot.folder)/office.pub\n"
+            ),
+            "\(result.output)"
+        )
+        let none = try depot.program.run(["systemd", "print", "--watch", "/srv/bundles"])
+        #expect(none.status == 64)
+    }
+}
