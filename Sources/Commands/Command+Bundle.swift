@@ -14,9 +14,13 @@ extension Command {
             Argument("MANIFEST", .file, help: "The fleet manifest, a YAML or JSON file."),
             Argument("BUNDLE", .file, help: "The file to write."),
         ],
-        flags: [.state, .profiles, .json, .quiet, .noColor],
+        flags: [.state, .since, .profiles, .json, .quiet, .noColor],
         examples: [
-            Example("yardmaster bundle create tallinn.yaml tallinn.bundle", "For a stick.")
+            Example("yardmaster bundle create tallinn.yaml tallinn.bundle", "For a stick."),
+            Example(
+                "yardmaster bundle create --since monday.bundle tallinn.yaml tuesday.bundle",
+                "Only the images that are new since Monday."
+            ),
         ],
         exitCodes: [
             .invalidManifest, .inputMissing, .unavailable, .cannotCreate, .cannotWrite, .busy,
@@ -91,6 +95,28 @@ extension Command {
             .invalidManifest, .inputMissing, .unavailable, .cannotCreate, .cannotWrite, .busy,
             .trustRefused, .configuration,
         ]
+    )
+
+    static let bundleCopy = Command(
+        .bundleCopy,
+        summary: "Copy a bundle, part by part, and go on with a copy that was cut",
+        description: [
+            "Copies a bundle and the signatures beside it. Each part is verified before it is "
+                + "written. What was copied is kept as FILE.part when the copy is cut, by whatever: "
+                + "the same command reads and verifies it and brings the rest. The copy gets its "
+                + "name when all of it is on the disk, after its signatures."
+        ],
+        arguments: [
+            bundle, Argument("FILE", .file, help: "The copy, or the folder that gets it."),
+        ],
+        flags: [.json, .quiet, .noColor],
+        examples: [
+            Example(
+                "yardmaster bundle copy /media/stick/tallinn.bundle /srv/bundles",
+                "From a stick."
+            )
+        ],
+        exitCodes: [.inputMissing, .cannotCreate, .cannotWrite, .busy, .trustRefused]
     )
 
     static let bundleShow = Command(

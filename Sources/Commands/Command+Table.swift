@@ -4,7 +4,7 @@ extension Command {
         .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
         .clear, .history, .historyShow, .scan, .watch, .exec, .tokenShow, .imageInspect, .fetch,
         .imagesList, .imagesVerify, .imagesPrune, .trust, .bundleCreate, .bundleVerify,
-        .bundleApply, .bundleShow, .systemdPrint, .simulate, .doctor, .schema,
+        .bundleApply, .bundleCopy, .bundleShow, .systemdPrint, .simulate, .doctor, .schema,
         .completion, .man, .help, .version,
     ]
 

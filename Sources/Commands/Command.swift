@@ -14,6 +14,7 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case bundleCreate = "bundle create"
     case bundleVerify = "bundle verify"
     case bundleApply = "bundle apply"
+    case bundleCopy = "bundle copy"
     case bundleShow = "bundle show"
     case systemdPrint = "systemd print"
     case simulate, doctor, schema, completion, man, help, version

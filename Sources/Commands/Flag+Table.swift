@@ -211,6 +211,12 @@ extension Flag {
         needs: "key"
     )
 
+    static let since = Flag(
+        "since",
+        value: Value("BUNDLE", .file),
+        help: "Leave out the images that a depot has which took this bundle over."
+    )
+
     static let bundleFolder = Flag(
         "from",
         value: Value("DIR", .directory),

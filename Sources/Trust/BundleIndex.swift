@@ -56,11 +56,14 @@ package struct BundleIndex: Sendable, Equatable {
         package let name: String
         package let size: Int64
         package let digest: SHA256Digest
+        /// Whether it is only named: the depot has it from the bundle that this one adds to.
+        package let isHeld: Bool
 
-        package init(name: String, size: Int64, digest: SHA256Digest) {
+        package init(name: String, size: Int64, digest: SHA256Digest, isHeld: Bool = false) {
             self.name = name
             self.size = size
             self.digest = digest
+            self.isHeld = isHeld
         }
     }
 
@@ -76,6 +79,12 @@ package struct BundleIndex: Sendable, Equatable {
     package let created: WallTime
     /// In rising order of their names.
     package let members: [Member]
+    /// The bundle that this one adds to, by what stands for it; nil for one that is complete.
+    package let base: SHA256Digest?
+
+    /// How many bytes the parts have that are in the file.
+    package var length: Int64 { members.reduce(0) { $0 + ($1.isHeld ? 0 : $1.size) } }
+
     /// Stands for everything that is in the bundle.
     package let digest: SHA256Digest
     private let start: Int64
@@ -96,7 +105,15 @@ package struct BundleIndex: Sendable, Equatable {
         do throws(JSONError) {
             document = try JSONValue(json: index)
         } catch { throw .badIndex(error.description) }
-        guard document["form"]?.integer == 1 else { throw .badIndex("another form") }
+        switch document["form"]?.integer {
+        case 1: base = nil
+        case 2:
+            guard let text = document["base"]?.string, let digest = SHA256Digest(text) else {
+                throw .badIndex("base")
+            }
+            base = digest
+        default: throw .badIndex("another form")
+        }
         guard let created = document["created"]?.integer,
             (0...253_402_300_799_999).contains(created)
         else { throw .badIndex("created") }
@@ -121,8 +138,10 @@ package struct BundleIndex: Sendable, Equatable {
             }
             names.insert(ExactText(name))
             guard (0...Self.largestMember).contains(size) else { throw .tooLarge(name) }
-            end += size
-            members.append(Member(name: name, size: size, digest: digest))
+            let isHeld = element["held"]?.bool ?? false
+            guard !isHeld || base != nil else { throw .badIndex("members") }
+            if !isHeld { end += size }
+            members.append(Member(name: name, size: size, digest: digest, isHeld: isHeld))
         }
         guard end == total else { throw .wrongLength(expected: end, found: total) }
         self.created = WallTime(milliseconds: created)
@@ -133,11 +152,13 @@ package struct BundleIndex: Sendable, Equatable {
     /// The beginning of a bundle of these parts, and the order in which they follow.
     package static func head(
         of members: [Member],
-        created: WallTime
+        created: WallTime,
+        base: SHA256Digest? = nil
     ) throws(BundleFault) -> (bytes: [UInt8], members: [Member]) {
         let sorted = members.sorted { ExactText($0.name) < ExactText($1.name) }
         let index = JSONValue.object([
-            "form": 1,
+            "form": base == nil ? 1 : 2,
+            "base": base.map { .string($0.description) },
             "created": .integer(created.milliseconds),
             "members": .array(
                 sorted.map { member in
@@ -145,6 +166,7 @@ package struct BundleIndex: Sendable, Equatable {
                         "name": .string(member.name),
                         "size": .integer(member.size),
                         "sha256": .string(member.digest.description),
+                        "held": member.isHeld ? true : nil,
                     ])
                 }
             ),
@@ -155,7 +177,7 @@ package struct BundleIndex: Sendable, Equatable {
         }
         bytes += index
         // What is written must be readable: the reader's own rules are the only ones.
-        let sizes = sorted.reduce(Int64(bytes.count)) { $0 + $1.size }
+        let sizes = sorted.reduce(Int64(bytes.count)) { $0 + ($1.isHeld ? 0 : $1.size) }
         _ = try BundleIndex(index, total: sizes)
         return (bytes, sorted)
     }
@@ -182,7 +204,7 @@ package struct BundleIndex: Sendable, Equatable {
         var offset = start
         for member in members {
             if member.name.utf8.elementsEqual(name.utf8) { return (offset, member) }
-            offset += member.size
+            if !member.isHeld { offset += member.size }
         }
         throw .noMember(name)
     }

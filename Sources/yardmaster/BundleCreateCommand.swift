@@ -15,6 +15,7 @@ struct BundleCreateCommand {
     let common: CommonOptions
     let context: Context
     private let profiles: String?
+    private let since: String?
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         manifest = invocation.arguments[0]
@@ -22,11 +23,14 @@ struct BundleCreateCommand {
         state = try CommonOptions.stateDirectory(invocation, context)
         common = try CommonOptions(invocation, context)
         profiles = invocation.value("profiles")
+        since = invocation.value("since")
         self.context = context
     }
 
     func run() async throws(CommandError) -> ExitCode {
         let plan = try Inputs.plan(manifest, context, common)
+        // What is wrong with it is said before anything is fetched.
+        let base = try since.map { (path) throws(CommandError) in try BundleFile(path).index }
         var parts = BundleParts()
         for file in try Self.files(of: plan) + profileFiles() {
             do throws(TrustError) {
@@ -52,14 +56,15 @@ struct BundleCreateCommand {
             parts.add(
                 "images/\(stored.digest)",
                 size: Int64(stored.size.bytes),
-                digest: stored.digest
+                digest: stored.digest,
+                isHeld: base?.holds(stored.digest) ?? false
             ) { () throws(CommandError) in
                 do throws(ImageError) {
                     return try stored.bytes()
                 } catch { throw CommandError(.trust, error.description) }
             }
         }
-        try parts.write(to: path, created: RealTime().wallTime)
+        try parts.write(to: path, created: RealTime().wallTime, base: base)
         do throws(CommandError) {
             // Nobody learns at the depot what can be known here.
             _ = try BundlePlan(try BundleFile(path)) { _ in }
@@ -136,5 +141,12 @@ struct BundleCreateCommand {
             files.append((beside.part, path))
         }
         return files
+    }
+}
+
+extension BundleIndex {
+    /// Whether a depot that took the bundle over has this image.
+    fileprivate func holds(_ digest: SHA256Digest) -> Bool {
+        members.contains { $0.digest == digest && $0.name == "images/\(digest)" }
     }
 }

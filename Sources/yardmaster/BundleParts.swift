@@ -21,18 +21,25 @@ struct BundleParts {
         _ name: String,
         size: Int64,
         digest: SHA256Digest,
+        isHeld: Bool = false,
         _ read: @escaping () throws(CommandError) -> [UInt8]
     ) {
         guard contents[ExactText(name)] == nil else { return }
-        members.append(BundleIndex.Member(name: name, size: size, digest: digest))
+        members.append(BundleIndex.Member(name: name, size: size, digest: digest, isHeld: isHeld))
         contents[ExactText(name)] = read
     }
 
     /// The file gets its name when all of it is on the disk.
-    func write(to path: String, created: WallTime) throws(CommandError) {
+    ///
+    /// `base` is the bundle that has the parts which are only named.
+    func write(
+        to path: String,
+        created: WallTime,
+        base: BundleIndex? = nil
+    ) throws(CommandError) {
         let head: (bytes: [UInt8], members: [BundleIndex.Member])
         do throws(BundleFault) {
-            head = try BundleIndex.head(of: members, created: created)
+            head = try BundleIndex.head(of: members, created: created, base: base?.digest)
         } catch { throw BundleFile.refusal(path, error) }
         let fresh = path + ".part"
         unlink(fresh)
@@ -45,7 +52,7 @@ struct BundleParts {
         if let code = Descriptor.write(head.bytes, to: descriptor) {
             throw Self.failure(.cannotWrite, path, code)
         }
-        for member in head.members {
+        for member in head.members where !member.isHeld {
             let bytes = try contents[ExactText(member.name)]?() ?? []
             do throws(BundleFault) {
                 try member.check(bytes)

@@ -23,10 +23,13 @@ struct BundleShow {
                     "name": .string(member.name),
                     "size": .integer(member.size),
                     "sha256": .string(member.digest.description),
+                    "held": .bool(member.isHeld),
                 ])
             }
             let document = JSONValue.object([
                 "schema": 1,
+                "digest": .string(bundle.index.digest.description),
+                "base": bundle.index.base.map { .string($0.description) },
                 "created": .string(bundle.index.created.description),
                 "members": .array(members),
                 "exit": .object([
@@ -40,12 +43,13 @@ struct BundleShow {
         let rows = bundle.index.members.map { member in
             [
                 member.name.visible, ByteCount(bytes: Int(member.size))?.description ?? "",
-                member.digest.description,
+                member.isHeld ? "from an earlier bundle" : "here", member.digest.description,
             ]
         }
         let lines =
-            ["bundle made \(bundle.index.created)"]
-            + Columns.table([["part", "size", "sha256"]] + rows)
+            ["bundle made \(bundle.index.created), \(bundle.index.digest)"]
+            + (bundle.index.base.map { ["adds to the bundle \($0)"] } ?? [])
+            + Columns.table([["part", "size", "bytes", "sha256"]] + rows)
         context.console.result(lines.joined(separator: "\n") + "\n")
     }
 }

@@ -40,8 +40,24 @@ struct BundleTakeover {
             let name = "images/\(image.digest)"
             let (_, member) = try bundle.index.place(of: name)
             guard member.digest == image.digest else { throw .wrongMember(name) }
-            return try bundle.bytes(of: name)
+            guard member.isHeld else { return try bundle.bytes(of: name) }
         } catch { throw BundleFile.refusal(bundle.path, error) }
+        return try heldBytes(of: image)
+    }
+
+    /// What a bundle leaves out because the depot has it from an earlier one.
+    private func heldBytes(of image: PlannedImage) throws(CommandError) -> [UInt8] {
+        let store = StoreFolder(stateDirectory: state)
+        do throws(ImageError) {
+            let request = ImageRequest(name: image.name, digest: image.digest, size: image.size)
+            if let request, let stored = try store.image(request) { return try stored.bytes() }
+        } catch { throw FetchFailure.refusal(ofStore: error) }
+        throw CommandError(
+            .inputMissing,
+            "the image \(image.name) is neither in the bundle nor in the store of this depot",
+            because: ["the bundle only adds to an earlier one, which has it"],
+            hint: "take that one over first, or have one made without --since"
+        )
     }
 
     /// Takes over what was judged well, with files of the depot beside it.

@@ -44,7 +44,7 @@ enum Yardmaster {
         case .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
             .clear, .history, .historyShow, .scan, .watch, .exec, .tokenShow, .imageInspect,
             .fetch, .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify,
-            .bundleApply,
+            .bundleApply, .bundleCopy,
             .systemdPrint, .simulate, .doctor:
             return false
         }
@@ -124,6 +124,7 @@ enum Yardmaster {
         case .bundleCreate: try await BundleCreateCommand(invocation, context).run()
         case .bundleVerify: try await BundleVerifyCommand(invocation, context).run()
         case .bundleApply: try await BundleApplyCommand(invocation, context).run()
+        case .bundleCopy: try BundleCopyCommand(invocation, context).run()
         case .bundleShow: try BundleShow.run(invocation, context)
         case .status:
             try StatusCommand(options: try StatusOptions(invocation, context)).run(context)

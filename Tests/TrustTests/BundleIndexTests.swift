@@ -62,6 +62,24 @@ import Trust
         }
     }
 
+    @Test func `what is only named has no bytes, and belongs to a bundle that adds to another`()
+        throws
+    {
+        let held = BundleIndex.Member(
+            name: "images/b",
+            size: 70,
+            digest: try #require(Self.digest),
+            isHeld: true
+        )
+        let list = [try member("a", 5), held, try member("z", 7)]
+        #expect(throws: BundleFault.self) { try BundleIndex.head(of: list, created: Self.created) }
+        let head = try BundleIndex.head(of: list, created: Self.created, base: Self.digest)
+        let text = Array(head.bytes.dropFirst(BundleIndex.headLength))
+        let index = try BundleIndex(text, total: Int64(head.bytes.count) + 12)
+        #expect(index.members == list && index.base == Self.digest && index.length == 12)
+        #expect(try index.place(of: "z").offset == Int64(head.bytes.count) + 5)
+    }
+
     @Test func `one name twice, or a size of another file, is refused`() throws {
         let twice = [try member("a", 1), try member("a", 1)]
         #expect(throws: BundleFault.self) { try BundleIndex.head(of: twice, created: Self.created) }

@@ -38,6 +38,8 @@ package final class BundleFile: Sendable {
     /// The keys that signed the whole file, among those that were demanded.
     package let signers: [MinisignKey]
     private let descriptor: CInt
+    /// Everything before the parts, as it stands in the file.
+    package let beginning: [UInt8]
 
     package init(
         _ path: String,
@@ -72,6 +74,7 @@ package final class BundleFile: Sendable {
                 }
                 let list = beginning[BundleIndex.headLength..<BundleIndex.headLength + length]
                 index = try BundleIndex(Array(list), total: size)
+                self.beginning = Array(beginning.prefix(BundleIndex.headLength + length))
             } catch { throw Self.refusal(path, error) }
         } catch {
             close(opened)
@@ -134,6 +137,7 @@ package final class BundleFile: Sendable {
 
     package func bytes(of name: String) throws(BundleFault) -> [UInt8] {
         let (offset, member) = try index.place(of: name)
+        guard !member.isHeld else { throw .noMember(name) }
         guard let bytes = Self.read(descriptor, offset, Int(member.size)) else {
             throw .wrongMember(name)
         }
@@ -147,9 +151,9 @@ package final class BundleFile: Sendable {
 
     /// Reads every part once.
     package func checkAll(progress: (Int64, Int64) -> Void = { _, _ in }) throws(BundleFault) {
-        let total = index.members.reduce(0) { $0 + $1.size }
+        let total = index.length
         var done: Int64 = 0
-        for member in index.members {
+        for member in index.members where !member.isHeld {
             _ = try bytes(of: member.name)
             done += member.size
             progress(done, total)

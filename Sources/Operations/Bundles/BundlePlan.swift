@@ -73,6 +73,10 @@ package struct BundlePlan {
                     throw .unknownPart(member.name)
                 }
                 guard let parts = BundlePath(member.name)?.parts else { continue }
+                // What a depot judges by comes whole each time: it is small, and belongs together.
+                guard !member.isHeld || parts[0] == "images" else {
+                    throw .noMember(member.name)
+                }
                 switch parts[0] {
                 case "files":
                     files.append(File(part: member.name, path: Array(parts.dropFirst())))

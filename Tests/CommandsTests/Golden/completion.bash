@@ -43,7 +43,7 @@ _yardmaster() {
     fi
     if [[ $command == bundle ]]; then
         if ((COMP_CWORD == 2)); then
-            mapfile -t COMPREPLY < <(compgen -W 'create verify apply show' -- "$cur")
+            mapfile -t COMPREPLY < <(compgen -W 'create verify apply copy show' -- "$cur")
             return
         fi
         command+=" ${COMP_WORDS[2]}"
@@ -260,10 +260,11 @@ _yardmaster() {
         esac
         ;;
     'bundle create')
-        flags='--state --profiles --json --quiet --no-color --help'
+        flags='--state --since --profiles --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
+        --since) flags= kind=files ;;
         --profiles) flags= kind=directories ;;
         esac
         ;;
@@ -288,6 +289,10 @@ _yardmaster() {
         --state) flags= kind=directories ;;
         --profiles) flags= kind=directories ;;
         esac
+        ;;
+    'bundle copy')
+        flags='--json --quiet --no-color --help'
+        kind=files
         ;;
     'bundle show')
         flags='--json --quiet --no-color --help'

@@ -22,7 +22,7 @@ complete -c yardmaster -n __fish_use_subcommand -a image -d 'inspect'
 complete -c yardmaster -n __fish_use_subcommand -a fetch -d 'Bring the images of a manifest into the store'
 complete -c yardmaster -n __fish_use_subcommand -a images -d 'list, verify, prune'
 complete -c yardmaster -n __fish_use_subcommand -a trust -d 'Keep and show what signed repositories are trusted for'
-complete -c yardmaster -n __fish_use_subcommand -a bundle -d 'create, verify, apply, show'
+complete -c yardmaster -n __fish_use_subcommand -a bundle -d 'create, verify, apply, copy, show'
 complete -c yardmaster -n __fish_use_subcommand -a systemd -d 'print'
 complete -c yardmaster -n __fish_use_subcommand -a simulate -d 'Put a simulated depot in the place of Bluetooth, for any program'
 complete -c yardmaster -n __fish_use_subcommand -a doctor -d 'Say what is wrong with this host\'s Bluetooth'
@@ -34,7 +34,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from history; and not __fish_s
 complete -c yardmaster -n '__fish_seen_subcommand_from token; and not __fish_seen_subcommand_from show' -a 'show'
 complete -c yardmaster -n '__fish_seen_subcommand_from image; and not __fish_seen_subcommand_from inspect' -a 'inspect'
 complete -c yardmaster -n '__fish_seen_subcommand_from images; and not __fish_seen_subcommand_from list verify prune' -a 'list verify prune'
-complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and not __fish_seen_subcommand_from create verify apply show' -a 'create verify apply show'
+complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and not __fish_seen_subcommand_from create verify apply copy show' -a 'create verify apply copy show'
 complete -c yardmaster -n '__fish_seen_subcommand_from systemd; and not __fish_seen_subcommand_from print' -a 'print'
 complete -c yardmaster -n '__fish_seen_subcommand_from validate' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to be used besides those that are built in.'
 complete -c yardmaster -n '__fish_seen_subcommand_from validate' -l json -d 'Write the result as one JSON document on standard output.'
@@ -221,6 +221,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from trust' -s h -l help -d 'S
 complete -c yardmaster -n '__fish_seen_subcommand_from trust' -a 'init refresh download show add reset'
 complete -c yardmaster -n '__fish_seen_subcommand_from trust' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from create' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
+complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from create' -l since -r -F -d 'Leave out the images that a depot has which took this bundle over.'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from create' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to be used besides those that are built in.'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from create' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from create' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'
@@ -248,6 +249,12 @@ complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_s
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from apply' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from apply' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from apply' -F
+complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from copy' -l json -d 'Write the result as one JSON document on standard output.'
+complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from copy' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'
+complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from copy' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'
+complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from copy' -s h -l help -d 'Show this help.'
+complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from copy' -F
+complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from copy' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from show' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from show' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and __fish_seen_subcommand_from show' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'

@@ -25,7 +25,7 @@ _yardmaster() {
             'fetch:Bring the images of a manifest into the store'
             'images:list, verify, prune'
             'trust:Keep and show what signed repositories are trusted for'
-            'bundle:create, verify, apply, show'
+            'bundle:create, verify, apply, copy, show'
             'systemd:print'
             'simulate:Put a simulated depot in the place of Bluetooth, for any program'
             'doctor:Say what is wrong with this host'\''s Bluetooth'
@@ -77,7 +77,7 @@ _yardmaster() {
     fi
     if [[ $command == bundle ]]; then
         if (( CURRENT == 2 )); then
-            _values form create verify apply show
+            _values form create verify apply copy show
             return
         fi
         command+=" $words[2]"
@@ -350,6 +350,7 @@ _yardmaster() {
     'bundle create')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--since=''[Leave out the images that a depot has which took this bundle over.]'':BUNDLE:_files' \
             '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
@@ -383,6 +384,15 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '1:BUNDLE:_files'
+        ;;
+    'bundle copy')
+        _arguments -S \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:BUNDLE:_files' \
+            '2:FILE:_files'
         ;;
     'bundle show')
         _arguments -S \
