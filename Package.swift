@@ -67,7 +67,7 @@ let package = Package(
         adapter("DBus", ["Domain", "Threads", "CDBus", "CLinux"]),
         adapter("BlueZ", ["Domain", "Threads", "Radio", "DBus", "CLinux"]),
         adapter("Modules", ["Domain", "Marked", "Sessions", "Radio"]),
-        adapter("Simulation", ["Domain", "Marked", "Radio", "CLinux"]),
+        adapter("Simulation", ["Domain", "Marked", "Radio", "Modules", "CLinux"]),
         adapter(
             "Protocols",
             ["Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Modules", "Simulation"]
@@ -242,8 +242,8 @@ let package = Package(
         tests(
             "SMPTests",
             [
-                "Domain", "Images", "Marked", "Protocols", "Families", "Radio", "Samples",
-                "Simulation", "Wire",
+                "Domain", "Images", "Marked", "Modules", "Protocols", "Families", "Radio",
+                "Samples", "Simulation", "Wire",
             ],
             resources: [.copy("Fixtures")]
         ),

@@ -3,8 +3,9 @@ extension Command {
     package static let all: [Command] = [
         .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
         .clear, .history, .historyShow, .scan, .watch, .exec, .tokenShow, .imageInspect, .fetch,
-        .imagesList, .imagesVerify, .imagesPrune, .trust, .bundleCreate, .bundleVerify,
-        .bundleApply, .bundleCopy, .bundleShow, .systemdPrint, .simulate, .doctor, .schema,
+        .imagesList, .imagesVerify, .imagesPrune, .profilesList, .profilesShow, .profilesCheck,
+        .trust, .bundleCreate, .bundleVerify, .bundleApply, .bundleCopy, .bundleShow,
+        .systemdPrint, .simulate, .doctor, .schema,
         .completion, .man, .help, .version,
     ]
 
@@ -268,7 +269,9 @@ extension Command {
                 + "output tells when programs can begin.",
         ],
         arguments: [Argument("DEPOT.yaml", .file, help: "The simulated depot.")],
-        flags: [.servedBus, .servedAdapter, .state, .servedSeed, .quiet, .noColor],
+        flags: [
+            .servedBus, .servedAdapter, .state, .servedSeed, .profiles, .quiet, .noColor,
+        ],
         examples: [
             Example(
                 "yardmaster simulate --bus unix:path=/run/user/1000/bus depot.yaml",

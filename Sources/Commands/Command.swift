@@ -10,6 +10,9 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case imagesList = "images list"
     case imagesVerify = "images verify"
     case imagesPrune = "images prune"
+    case profilesList = "profiles list"
+    case profilesShow = "profiles show"
+    case profilesCheck = "profiles check"
     case trust
     case bundleCreate = "bundle create"
     case bundleVerify = "bundle verify"

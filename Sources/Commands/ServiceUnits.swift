@@ -41,11 +41,13 @@ package struct ServiceUnits: Sendable {
 
     private let program: String
     private let rollout: Rollout?
+    private let profiles: String?
 
-    /// `program` is the absolute path of the binary.
-    package init(program: String, rollout: Rollout? = nil) {
+    /// `program` is the absolute path of the binary, `profiles` that of the operator's own.
+    package init(program: String, rollout: Rollout? = nil, profiles: String? = nil) {
         self.program = program
         self.rollout = rollout
+        self.profiles = profiles
     }
 
     private var stem: String { rollout.map { "yardmaster-\($0.name)" } ?? "yardmaster@" }
@@ -72,7 +74,9 @@ package struct ServiceUnits: Sendable {
         }
         // A manifest in somebody's home must be readable.
         let home =
-            rollout.map { Self.isAtHome($0.manifest) } ?? false ? "read-only" : "yes"
+            [rollout?.manifest, profiles].compactMap { $0 }.contains(where: Self.isAtHome)
+            ? "read-only" : "yes"
+        let own = profiles.map { "--profiles \(Self.word($0)) " } ?? ""
         return """
             # \(stem).service: one run of the rollout that \(manifest) describes.
             # Made by 'yardmaster systemd print'. Change it with 'systemctl edit', not here.
@@ -90,7 +94,7 @@ package struct ServiceUnits: Sendable {
             # More flags, such as YARDMASTER_FLAGS="--events /var/lib/yardmaster/events.jsonl"
             EnvironmentFile=-/etc/default/yardmaster
             ExecStart=\(Self.word(program)) run --report %S/yardmaster/reports/\(name).html \
-            $YARDMASTER_FLAGS \(manifest)
+            \(own)$YARDMASTER_FLAGS \(manifest)
             # A run takes as long as its window lets it.
             TimeoutStartSec=infinity
 

@@ -1,5 +1,6 @@
 import Domain
-import Modules
+package import Marked
+package import Modules
 package import Simulation
 
 /// Every family that is known, one line each: nothing else lists them.
@@ -8,8 +9,10 @@ package enum FamilyRegistry {
     package struct Entry: Sendable {
         /// Its shipped profiles: what is inside the program, so that no file is needed beside it.
         let profiles: [(name: String, bytes: [UInt8])]
-        /// Its modules' bootloaders, where we start them under a name of our own.
-        var bootloader: BootloaderForm?
+        /// What a profile of it may hold.
+        let shape: ProfileShape
+        /// How its modules' bootloaders are known, where we start them under a name of our own.
+        var bootloader: (@Sendable (Profile) -> BootloaderForm?)?
         /// Its modules in simulated depots.
         let simulated: SimulatedFamily
     }
@@ -18,6 +21,21 @@ package enum FamilyRegistry {
     private static let all: [Entry] = [.comodule, .lrdevice, .mcumgr, .geotabGo]
 
     package static let profiles = all.flatMap(\.profiles).sorted { $0.name < $1.name }
-    static let bootloaders = all.compactMap(\.bootloader)
+    package static let shapes = all.map(\.shape)
     package static let simulated = all.map(\.simulated)
+
+    static func bootloader(of profile: Profile) -> BootloaderForm? {
+        all.first { $0.shape.family == profile.family }?.bootloader?(profile)
+    }
+}
+
+extension Profile {
+    /// Reads a profile of any family; nil when `diagnostics` got the reasons.
+    package static func parse(
+        _ bytes: [UInt8],
+        file: String,
+        _ diagnostics: Diagnostics
+    ) -> Profile? {
+        parse(bytes, file: file, of: FamilyRegistry.shapes, diagnostics)
+    }
 }

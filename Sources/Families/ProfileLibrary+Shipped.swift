@@ -9,6 +9,10 @@ extension ProfileLibrary {
             Profile.parse($0.bytes, file: $0.name, diagnostics)
         }
         precondition(!diagnostics.hasErrors, "a profile that is shipped has mistakes")
-        return ProfileLibrary(profiles, bootloaders: FamilyRegistry.bootloaders)
+        return ProfileLibrary(
+            profiles,
+            of: FamilyRegistry.shapes,
+            bootloader: { FamilyRegistry.bootloader(of: $0) }
+        )
     }()
 }

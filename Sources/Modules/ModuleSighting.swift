@@ -37,24 +37,20 @@ package struct ModuleSeeker: Sendable {
 
     /// The module, or nil when it was not heard by the deadline or `isStopped` said so.
     ///
-    /// With the place where its bootloader will be, that is found without a name too.
+    /// With the place where its bootloader will be, that is found without a name too. Who is
+    /// `avoided` is not meant, whatever serial it claims.
     package func seek(
         _ serial: Serial,
         by driver: any UpdateDriver,
         bootloader place: Peer? = nil,
+        avoiding avoided: Set<Peer> = [],
         before deadline: Moment,
         unless isStopped: @Sendable () -> Bool
     ) async throws(RadioError) -> ModuleSighting? {
         let time = time
-        let filter = driver.filter(for: serial)
-        var wide = ScanFilter(services: filter.services, companies: filter.companies) { heard in
-            filter.passes(heard)
-                || place.map { driver.isUnnamedBootloader(heard, at: $0) } ?? false
-        }
-        // It is the same module, by whatever name.
-        wide.sought = filter.sought
-        return try await central.withScan(place == nil ? filter : wide) {
-            scan throws(RadioError) in
+        let recogniser = driver.recogniser
+        let filter = recogniser.filter(for: serial, bootloader: place)
+        return try await central.withScan(filter) { scan throws(RadioError) in
             while time.now < deadline && !isStopped() {
                 let next = min(deadline, time.now.advanced(by: Self.patience))
                 let heard: Advertisement
@@ -64,15 +60,9 @@ package struct ModuleSeeker: Sendable {
                     guard error == .timedOut else { throw error }
                     continue
                 }
-                if let sighting = driver.sighting(of: serial, in: heard) {
-                    return sighting
-                }
-                if let place, driver.isUnnamedBootloader(heard, at: place) {
-                    return ModuleSighting(
-                        serial: serial,
-                        role: .bootloader,
-                        advertisement: heard
-                    )
+                if let found = recogniser.sighting(of: serial, in: heard, bootloader: place) {
+                    guard !avoided.contains(found.peer) else { continue }
+                    return found
                 }
             }
             return nil

@@ -46,6 +46,9 @@ package protocol Link: AnyObject, Sendable {
     /// What was found on this link; nil when the characteristic is absent.
     func flags(of characteristic: Characteristic) -> CharacteristicFlags?
 
+    /// Throws unless the peer has the characteristic, and says which part is missing.
+    func require(_ characteristic: Characteristic) throws(RadioError)
+
     func read(
         _ characteristic: Characteristic,
         before deadline: Moment
@@ -90,7 +93,6 @@ extension Central {
 }
 
 extension Link {
-    /// Throws unless the peer has the characteristic, and says which part is missing.
     package func require(_ characteristic: Characteristic) throws(RadioError) {
         guard flags(of: characteristic) == nil else { return }
         throw .missingCharacteristic(characteristic.uuid)

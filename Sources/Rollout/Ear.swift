@@ -1,5 +1,4 @@
 import Domain
-import Families
 import Modules
 import Radio
 import Synchronization
@@ -12,24 +11,14 @@ struct Ear: Sendable {
     private static let longest = Duration.seconds(5)
 
     let adapter: Int
-    let serials: [Serial: Int]
+    let modules: RollCall
     let turns: Turns
-    var profiles = ProfileLibrary.shipped
 
     /// Lets through whom this adapter has not heard yet.
     var filter: ScanFilter {
         ScanFilter { advertisement in
-            vehicle(in: advertisement).map(isNews) ?? false
+            modules.members(in: advertisement).contains(where: isNews)
         }
-    }
-
-    /// The vehicle whose module advertises this, in whichever role it is.
-    private func vehicle(in advertisement: Advertisement) -> Int? {
-        if let sighting = ModuleSighting(advertisement) { return serials[sighting.serial] }
-        if let known = profiles.recognise(advertisement), let vehicle = serials[known.serial] {
-            return vehicle
-        }
-        return SMPSighting.serials(in: advertisement).lazy.compactMap { serials[$0] }.first
     }
 
     private func isNews(_ vehicle: Int) -> Bool {
@@ -66,9 +55,10 @@ struct Ear: Sendable {
                 guard error == .timedOut else { throw error }
                 continue
             }
-            guard let vehicle = vehicle(in: heard), isNews(vehicle) else { continue }
-            turns.with { $0.scheduler.heard(vehicle, on: adapter, signal: heard.signal) }
-            last = time.now
+            for vehicle in modules.members(in: heard) where isNews(vehicle) {
+                turns.with { $0.scheduler.heard(vehicle, on: adapter, signal: heard.signal) }
+                last = time.now
+            }
         }
     }
 }

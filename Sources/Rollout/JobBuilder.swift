@@ -31,7 +31,10 @@ package struct JobBuilder: Sendable {
         }
         for vehicle in plan.vehicles {
             do throws(StepMistake) {
-                _ = try steps.profile(of: vehicle)
+                let profile = try steps.profile(of: vehicle)
+                if let mistake = Self.mistake(in: vehicle.serial, of: profile) {
+                    note(vehicle.serialPlace, mistake)
+                }
             } catch {
                 note(vehicle.place, error)
                 continue
@@ -46,6 +49,21 @@ package struct JobBuilder: Sendable {
             }
         }
         return list
+    }
+
+    /// What is wrong with a serial that no module of the profile can have.
+    private static func mistake(in serial: Serial, of profile: Profile) -> StepMistake? {
+        guard let form = profile.advertisement, !form.canBe(serial),
+            let digits = form.serialDigits
+        else { return nil }
+        let count = serial.text.utf8.count
+        // The digits are not repeated: a long run of them may be a key in the wrong column.
+        let shown = count > digits ? "" : " \(quoted(serial.text))"
+        return StepMistake(
+            "the serial\(shown) is not one of the profile \(profile.family.rawValue)/"
+                + profile.name,
+            hint: "its serials have \(digits) hex digits; here stand \(count) characters"
+        )
     }
 
     /// How patient the plan wants a run to be.
@@ -83,7 +101,7 @@ package struct JobBuilder: Sendable {
                 vehicle: vehicle.id,
                 serial: vehicle.serial,
                 driver: driver,
-                carShare: access.carShare,
+                carShare: access.carShare?.speaking(by: profile),
                 steps: vehicle.steps.compactMap { job($0, vehicle, images) },
                 always: plan.always.compactMap { job($0, vehicle, images) }
             )

@@ -13,7 +13,7 @@ struct RunSession {
     private let turns: Turns
     /// Asked when those under way are to stop.
     private let halt: StopSignal
-    private let serials: [Serial: Int]
+    private let modules: RollCall
     private let position = Counter()
 
     private static let tick = Duration.seconds(1)
@@ -61,10 +61,7 @@ struct RunSession {
             run.adapters,
             time: run.depot.time
         )
-        serials = Dictionary(
-            run.jobs.enumerated().map { ($0.element.serial, $0.offset) },
-            uniquingKeysWith: { first, _ in first }
-        )
+        modules = RollCall(run.jobs.map { ($0.driver.recogniser, $0.serial) })
     }
 
     func run() async throws(JournalError) -> RunResult {
@@ -573,7 +570,7 @@ struct RunSession {
         let began = time.now
         let central = turns.with { $0.centrals[adapter] }
         let limit = began.advanced(by: depot.rules.seekTimeout)
-        let ear = Ear(adapter: adapter, serials: serials, turns: turns)
+        let ear = Ear(adapter: adapter, modules: modules, turns: turns)
         do throws(RadioError) {
             try await central.withScan(ear.filter) { (scan) throws(RadioError) in
                 try await ear.listen(to: scan, until: limit, time)

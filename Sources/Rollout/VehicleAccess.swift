@@ -26,7 +26,7 @@ package struct VehicleAccess: Sendable {
         switch module {
         case .comodule(let key): ComoduleUpdate(key: key, profile: profile)
         case .lrdevice(let credentials): LRDriver(profile: profile, credentials: credentials)
-        case .mcumgr: SMPModuleUpdate()
+        case .mcumgr: SMPModuleUpdate(profile: profile)
         case .none: CarShareDriver()
         }
     }

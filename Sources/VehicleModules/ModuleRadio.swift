@@ -177,7 +177,12 @@ private actor SimulatedAir {
         let diagnostics = Diagnostics()
         let file: DepotFile?
         do throws(FileError) {
-            file = try DepotFile.load(path: path, families: FamilyRegistry.simulated, diagnostics)
+            file = try DepotFile.load(
+                path: path,
+                families: FamilyRegistry.simulated,
+                profiles: library,
+                diagnostics
+            )
         } catch { throw ModuleFailure(.invalidFile, error.description, "name a simulated depot") }
         guard let file else { throw ModuleFailure(diagnostics, in: path) }
         let executor = try ThreadExecutor.start(name: "simulated air")

@@ -85,6 +85,7 @@ public struct ModuleProperty: Sendable, Hashable {
                 .range(writable: form.writing?.limits, step: form.writing?.step)
             case .states(let form): .states(form.names)
             case .raw(let length): .raw(bytes: length)
+            case .text: .states([])
             }
         isReadable = spec.access.isReadable
         isWritable = spec.access.isWritable

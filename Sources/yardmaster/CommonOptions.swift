@@ -11,11 +11,14 @@ struct CommonOptions: Sendable {
     private let limit: [VehiclePattern]
     /// The profiles of the vehicles' modules.
     private(set) var profiles = ProfileLibrary.shipped
+    /// The folder of those that the operator names besides.
+    private(set) var profileFolder: String?
 
     /// For commands that read manifests: with the operator's own profiles.
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         self.init(invocation)
         profiles = try ProfileFolder.library(invocation, context)
+        profileFolder = invocation.value("profiles")
     }
 
     init(_ invocation: Invocation) {

@@ -52,7 +52,8 @@ struct ExecCommand {
         // Each order is a rollout of its own: it never goes on where another one stood.
         let name = "exec-\(RealTime().wallTime.description)"
         let plan = fleet.ordering(steps, to: Set(chosen), as: name)
-        let mistakes = JobBuilder(plan, profiles: options.common.profiles).mistakes
+        let profiles = try ProfileFolder.library(of: fleet, options.common, context)
+        let mistakes = JobBuilder(plan, profiles: profiles).mistakes
         guard mistakes.isEmpty else {
             Inputs.tell(mistakes, context)
             throw CommandError(

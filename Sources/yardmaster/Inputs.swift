@@ -26,7 +26,7 @@ enum Inputs {
         _ common: CommonOptions,
         _ sources: inout PlanSources
     ) throws(CommandError) -> FrozenPlan {
-        let (plan, diagnostics) = try read(path, profiles: common.profiles) {
+        let (plan, diagnostics) = try read(path, common) {
             (path, limit) throws(FileError) in
             let bytes = try TextFile.read(path: path, limit: limit)
             sources.add(path, bytes)
@@ -39,14 +39,12 @@ enum Inputs {
 
     static func read(
         _ path: String,
-        profiles: ProfileLibrary,
+        _ common: CommonOptions,
         files: ManifestReader.Files = TextFile.read
     ) throws(CommandError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
+        let read: (plan: FrozenPlan?, diagnostics: [Diagnostic])
         do throws(ManifestError) {
-            let (plan, diagnostics) = try ManifestReader.read(path: path, files: files)
-            // What a step names must be there on the vehicles that it is meant for.
-            let mistakes = plan.map { JobBuilder($0, profiles: profiles).mistakes } ?? []
-            return (mistakes.isEmpty ? plan : nil, diagnostics + mistakes)
+            read = try ManifestReader.read(path: path, files: files)
         } catch {
             switch error {
             case .unreadable(_, _, let place):
@@ -59,17 +57,31 @@ enum Inputs {
                 )
             }
         }
+        guard let plan = read.plan else { return read }
+        let (profiles, faults) = try ProfileFolder.library(of: plan, common)
+        guard !faults.contains(where: { $0.severity == .error }) else {
+            return (nil, read.diagnostics + faults)
+        }
+        // What a step names must be there on the vehicles that it is meant for.
+        let mistakes = JobBuilder(plan, profiles: profiles).mistakes
+        return (mistakes.isEmpty ? plan : nil, read.diagnostics + faults + mistakes)
     }
 
     /// The simulated depot of `--simulate`.
     static func depot(
         _ path: String,
-        _ context: Context
+        _ context: Context,
+        _ profiles: ProfileLibrary
     ) throws(CommandError) -> DepotFile {
         let diagnostics = Diagnostics()
         let depot: DepotFile?
         do throws(FileError) {
-            depot = try DepotFile.load(path: path, families: FamilyRegistry.simulated, diagnostics)
+            depot = try DepotFile.load(
+                path: path,
+                families: FamilyRegistry.simulated,
+                profiles: profiles,
+                diagnostics
+            )
         } catch {
             throw CommandError(
                 .inputMissing,

@@ -35,14 +35,15 @@ struct PlanCommand {
         let now = RealTime().wallTime
         var adapters = plan.radio.adapters
         if adapters.isEmpty, let simulation = options.simulation {
-            adapters = try Inputs.depot(simulation.depot, context).adapters
+            let profiles = try ProfileFolder.library(of: plan, options.common, context)
+            adapters = try Inputs.depot(simulation.depot, context, profiles).adapters
         }
         let forecast = PlanForecast(
             plan,
             vehicles: vehicles,
             adapters: adapters,
             knowledge: PlanForecast.Knowledge(state: options.state, rollout: plan.name, at: now),
-            profiles: options.common.profiles,
+            profiles: try ProfileFolder.library(of: plan, options.common, context),
             zone: zone,
             now: now
         )

@@ -28,7 +28,8 @@ struct RunCommand {
         guard let simulation = options.simulation else {
             return try await runForReal(written, vehicles, sources)
         }
-        let file = try Inputs.depot(simulation.depot, context)
+        let profiles = try ProfileFolder.library(of: written, options.common, context)
+        let file = try Inputs.depot(simulation.depot, context, profiles)
         for adapter in written.radio.adapters where !file.adapters.contains(adapter) {
             throw CommandError(
                 .unavailable,
@@ -139,7 +140,7 @@ struct RunCommand {
             plan: plan.demanding(predecessors: verdicts.predecessors),
             vehicles: vehicles,
             access: access,
-            profiles: options.common.profiles,
+            profiles: try ProfileFolder.library(of: plan, options.common, context),
             zone: zone,
             state: directory.path,
             stop: Signals.catchThem(),

@@ -33,7 +33,8 @@ struct ScanCommand: Sendable {
                 await scan(central, time, stop)
             }
         }
-        let result = try await SimulatedStage.run(simulation, context) { [self] central, time in
+        let result = try await SimulatedStage.run(simulation, context, library) {
+            [self] central, time in
             await scan(central, time, stop)
         }
         return try result.get()
@@ -105,6 +106,7 @@ struct ScanCommand: Sendable {
                     .object([
                         "serial": .string(module.serial.text),
                         "family": .string(module.family.rawValue),
+                        "profile": .string(module.profile),
                         "name": .string(module.name),
                         "signal": .integer(Int64(module.signal)),
                         "bootloader": .bool(module.isInBootloader),
@@ -122,8 +124,8 @@ struct ScanCommand: Sendable {
 /// What a scan shows: a table that is redrawn on a terminal, a line for each change elsewhere.
 private final class ScanScreen: Sendable {
     private struct State {
-        var seen: [Serial: DiscoveredModule] = [:]
-        var present: [Serial: DiscoveredModule] = [:]
+        var seen: [String: DiscoveredModule] = [:]
+        var present: [String: DiscoveredModule] = [:]
         /// Lines of the table that stand on the terminal now.
         var drawn = 0
         var lastDraw: Duration?
@@ -143,17 +145,17 @@ private final class ScanScreen: Sendable {
     }
 
     var seen: [DiscoveredModule] {
-        state.withLock { $0.seen.values.sorted { $0.serial < $1.serial } }
+        state.withLock { $0.seen.values.sorted { $0.place < $1.place } }
     }
 
     /// Takes note of a list that may be replaced before it is shown.
     func remember(_ list: [DiscoveredModule]) {
-        state.withLock { state in for module in list { state.seen[module.serial] = module } }
+        state.withLock { state in for module in list { state.seen[module.place] = module } }
     }
 
     func show(_ list: [DiscoveredModule], after time: Duration) {
         let text = state.withLock { state -> String in
-            for module in list { state.seen[module.serial] = module }
+            for module in list { state.seen[module.place] = module }
             if isSilent { return "" }
             return isLive ? table(list, time, &state) : lines(list, time, &state)
         }
@@ -165,7 +167,7 @@ private final class ScanScreen: Sendable {
         guard isLive else { return }
         let text = state.withLock { state -> String in
             state.lastDraw = nil
-            return table(state.seen.values.sorted { $0.serial < $1.serial }, .zero, &state)
+            return table(state.seen.values.sorted { $0.place < $1.place }, .zero, &state)
         }
         console.result(text)
     }
@@ -176,14 +178,15 @@ private final class ScanScreen: Sendable {
         _ state: inout State
     ) -> String {
         var text = ""
-        for module in list where state.present[module.serial] == nil {
+        for module in list where state.present[module.place] == nil {
             text += "\(time.brief) found \(Self.row(module).joined(separator: " "))\n"
         }
-        let now = Set(list.map(\.serial))
-        for serial in state.present.keys.sorted() where !now.contains(serial) {
-            text += "\(time.brief) lost \(serial)\n"
+        let now = Set(list.map(\.place))
+        for (place, module) in state.present.sorted(by: { $0.key < $1.key })
+        where !now.contains(place) {
+            text += "\(time.brief) lost \(module.serial)\n"
         }
-        state.present = Dictionary(list.map { ($0.serial, $0) }) { first, _ in first }
+        state.present = Dictionary(list.map { ($0.place, $0) }) { first, _ in first }
         return text
     }
 
@@ -207,4 +210,9 @@ private final class ScanScreen: Sendable {
             module.isInBootloader ? "(in its bootloader)" : module.name,
         ]
     }
+}
+
+extension DiscoveredModule {
+    /// Modules of two families may have one serial: each has its own row.
+    fileprivate var place: String { serial.text + "\u{1F}" + family.rawValue }
 }

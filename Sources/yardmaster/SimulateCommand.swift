@@ -47,12 +47,12 @@ struct SimulateCommand: Sendable {
         }
         state = try CommonOptions.stateDirectory(invocation, context)
         seed = invocation.value("seed").flatMap { ValueKind.whole($0) }
-        common = CommonOptions(invocation)
+        common = try CommonOptions(invocation, context)
         self.context = context
     }
 
     func run() async throws(CommandError) -> ExitCode {
-        let file = try Inputs.depot(depot, context)
+        let file = try Inputs.depot(depot, context, common.profiles)
         let stop = Signals.catchThem()
         switch place {
         case .bus(let address): try await remember(file, on: address, until: stop)

@@ -1,5 +1,6 @@
 import Commands
 import Domain
+import Modules
 import Radio
 import Rollout
 import Simulation
@@ -17,9 +18,10 @@ actor SimulatedStage {
     static func run<R: Sendable>(
         _ options: SimulationOptions,
         _ context: Context,
+        _ profiles: ProfileLibrary,
         _ body: @escaping @Sendable (any Central, any Timekeeper) async -> R
     ) async throws(CommandError) -> R {
-        let file = try Inputs.depot(options.depot, context)
+        let file = try Inputs.depot(options.depot, context, profiles)
         let executor: ThreadExecutor
         do throws(ThreadError) {
             executor = try ThreadExecutor.start(name: "simulation")

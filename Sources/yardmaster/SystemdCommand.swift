@@ -45,7 +45,14 @@ struct SystemdCommand {
     private func units() throws(CommandError) -> [ServiceUnits.Unit] {
         let unit = invocation.value("unit")
         guard let folder = invocation.value("watch") else {
-            let units = ServiceUnits(program: try program(), rollout: try rollout())
+            let profiles = try invocation.value("profiles").map { (path) throws(CommandError) in
+                try absolute(path)
+            }
+            let units = ServiceUnits(
+                program: try program(),
+                rollout: try rollout(),
+                profiles: profiles
+            )
             switch unit {
             case nil: return [units.service, units.timer]
             case "service": return [units.service]

@@ -14,7 +14,7 @@ struct ValidateCommand {
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        let (plan, diagnostics) = try Inputs.read(manifest, profiles: common.profiles)
+        let (plan, diagnostics) = try Inputs.read(manifest, common)
         if common.wantsJSON {
             context.console.result(document(diagnostics, isValid: plan != nil).text + "\n")
             return plan == nil ? .invalidManifest : .done

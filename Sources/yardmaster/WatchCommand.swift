@@ -16,7 +16,6 @@ struct WatchCommand: Sendable {
     let length: Duration?
     let simulation: SimulationOptions?
     let bus: String?
-    let library: ProfileLibrary
     let common: CommonOptions
     let context: Context
 
@@ -34,32 +33,33 @@ struct WatchCommand: Sendable {
         length = invocation.value("for").flatMap { Duration(text: $0) }
         simulation = SimulationOptions(invocation)
         bus = invocation.value("bus")
-        library = try ProfileFolder.library(invocation, context)
-        common = CommonOptions(invocation)
+        common = try CommonOptions(invocation, context)
         self.context = context
     }
 
     func run() async throws(CommandError) -> ExitCode {
-        let planned = try vehicleOfPlan()
-        let profile = try profile(of: planned)
+        let plan = try Inputs.plan(fleet, context, common)
+        let planned = try vehicle(of: plan)
+        let library = try ProfileFolder.library(of: plan, common, context)
+        let profile = try profile(of: planned, in: library)
         let key = try SecretSource(context: context).key(for: planned)
         let stop = Signals.catchThem()
         guard let simulation else {
             return try await RealSite.use(bus: bus, context) { central, time in
                 let end = length ?? .seconds(86_400 * 365)
-                return await watch(planned, key, profile, central, time, stop, for: end)
+                return await watch(planned, key, profile, library, central, time, stop, for: end)
             }
         }
-        let result = try await SimulatedStage.run(simulation, context) { [self] central, time in
+        let result = try await SimulatedStage.run(simulation, context, library) {
+            [self] central, time in
             // A simulated vehicle rests: without an end it would be watched for ever in no time.
             let end = length ?? .seconds(30)
-            return await watch(planned, key, profile, central, time, stop, for: end)
+            return await watch(planned, key, profile, library, central, time, stop, for: end)
         }
         return try result.get()
     }
 
-    private func vehicleOfPlan() throws(CommandError) -> PlannedVehicle {
-        let plan = try Inputs.plan(fleet, context, common)
+    private func vehicle(of plan: FrozenPlan) throws(CommandError) -> PlannedVehicle {
         let found = plan.vehicles.first { $0.id.text == vehicle || $0.serial.text == vehicle }
         if let found { return found }
         throw CommandError(
@@ -69,7 +69,10 @@ struct WatchCommand: Sendable {
         )
     }
 
-    private func profile(of planned: PlannedVehicle) throws(CommandError) -> Profile {
+    private func profile(
+        of planned: PlannedVehicle,
+        in library: ProfileLibrary
+    ) throws(CommandError) -> Profile {
         guard planned.family == .comodule else {
             throw CommandError(
                 .configuration,
@@ -90,6 +93,7 @@ struct WatchCommand: Sendable {
         _ planned: PlannedVehicle,
         _ key: ComoduleKey,
         _ profile: Profile,
+        _ library: ProfileLibrary,
         _ central: any Central,
         _ time: any Timekeeper,
         _ stop: StopSignal,

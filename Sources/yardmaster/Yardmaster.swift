@@ -44,7 +44,7 @@ enum Yardmaster {
         case .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
             .clear, .history, .historyShow, .scan, .watch, .exec, .tokenShow, .imageInspect,
             .fetch, .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify,
-            .bundleApply, .bundleCopy,
+            .bundleApply, .bundleCopy, .profilesList, .profilesShow, .profilesCheck,
             .systemdPrint, .simulate, .doctor:
             return false
         }
@@ -136,6 +136,9 @@ enum Yardmaster {
                 options: try FetchOptions(invocation, context),
                 context: context
             ).run()
+        case .profilesList: try ProfilesCommand(invocation, context).list()
+        case .profilesShow: try ProfilesCommand(invocation, context).show()
+        case .profilesCheck: try ProfilesCommand(invocation, context).check()
         case .imagesList: try ImagesCommand(.list, invocation, context).run()
         case .imagesVerify: try ImagesCommand(.verify, invocation, context).run()
         case .imagesPrune:

@@ -141,7 +141,7 @@ import Testing
         arguments: [
             (.silent, .unanswered(.getName, .request(.timedOut(.getName)))),
             (.slow(.seconds(11)), .unanswered(.getName, .request(.timedOut(.getName)))),
-            (.wrongKind, .request(.wrongKind(.getName))),
+            (.wrongKind, .unanswered(.getName, .request(.wrongKind(.getName)))),
             (.linkLost, .unanswered(.getName, .radio(.linkLost))),
             (.slow(.seconds(9)), nil), (.garbage, nil), (.storm(40), nil),
         ] as [(LRDevicePlan.Fault.Kind, LRError?)]

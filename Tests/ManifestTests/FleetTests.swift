@@ -59,9 +59,6 @@ import Testing
         ("id,serial,family\na,s,\n", ":2:5: error: the family is missing here"),
         ("id,serial,family\na,s,geotab\n", ":2:5: error: `geotab` is not a family of modules"),
         ("id,serial,family\na,s t,mcumgr\n", ":2:3: error: `s t` is not a serial"),
-        ("id,serial,family\na,0011,comodule\n", ":2:3: error: the serial `0011` is not one of"),
-        ("id,serial,family\na,00112233445566gg,comodule\n", ":2:3: error: the serial"),
-        ("id,serial,family\na,00112233445566,lrdevice\n", ":2:3: error: the serial"),
         (
             "id,serial,family\na,s,mcumgr\na,t,mcumgr\n",
             ":3:1: error: the id `a` stands here twice\n  hint: the first one is at depot/tallinn.csv:2:1"
@@ -122,7 +119,7 @@ import Testing
 
     @Test func `all mistakes of a fleet file are told together`() throws {
         let errors = try read(
-            "id,serial,family\na,s\nb,s,mcumgr\nb,t,mcumgr\nc,u,x\nd,0,lrdevice\n"
+            "id,serial,family\na,s\nb,s,mcumgr\nb,t,mcumgr\nc,u,x\nd,,lrdevice\n"
         ).errors
         #expect(errors.count == 4)
     }
@@ -216,8 +213,7 @@ import Testing
 
     @Test func `a secret in the wrong column is not repeated either`() throws {
         let key = "00112233445566778899aabbccddeeff"
-        for row in ["\(key),\(key),\(key)", "a,\(key),comodule", "a,b,\(key)", "a,b,mcumgr,\(key)"]
-        {
+        for row in ["\(key),\(key),\(key)", "a,b,\(key)", "a,b,mcumgr,\(key)"] {
             let errors = try read("id,serial,family\n\(row)\n").errors
             #expect(!errors.isEmpty)
             #expect(!errors.contains { $0.contains(key) }, "\(errors)")

@@ -129,8 +129,13 @@ import Testing
             (Self.advertisement(0xFFFF, []), nil, nil),
             (Self.advertisement(0x004C, Array(1...8)), nil, nil),
             (Self.advertisement(name: "YM-box-17"), nil, nil),
-            (Self.advertisement(name: "YM-", services: [smp]), nil, nil),
-            (Self.advertisement(name: "YM-a b", services: [smp]), nil, nil),
+            (Self.advertisement(name: "YM-", services: [smp]), .mcumgr, "ym-"),
+            (Self.advertisement(name: "YM-a b", services: [smp]), .mcumgr, "a_b"),
+            (
+                Self.advertisement(name: "Tr\u{E4}cker 7", services: [smp]), .mcumgr,
+                "tr%c3%a4cker_7"
+            ),
+            (Self.advertisement(services: [smp]), .mcumgr, "x"),
         ]
         for (advertisement, family, serial) in cases {
             let found = ProfileLibrary.shipped.recognise(advertisement)

@@ -2,6 +2,7 @@ import Domain
 import Families
 import Foundation
 import Images
+import Modules
 import Protocols
 import Radio
 import Samples
@@ -121,7 +122,8 @@ import Testing
             let time = simulation.time
             func soon() -> Moment { time.now.advanced(by: .seconds(600)) }
             do throws(RadioError) {
-                let heard = try await radio.withScan(SMPSighting.filter(for: serial)) {
+                let filter = SMPModuleUpdate().recogniser.filter(for: serial)
+                let heard = try await radio.withScan(filter) {
                     scan throws(RadioError) in
                     try await scan.next(before: soon())
                 }

@@ -1,5 +1,6 @@
 import Domain
-import Modules
+package import Modules
+import Protocols
 import Simulation
 
 extension FamilyRegistry.Entry {
@@ -8,7 +9,53 @@ extension FamilyRegistry.Entry {
             ("comodule-generic.yaml", PackageResources.comodule_generic_yaml),
             ("comodule-ebike-display.yaml", PackageResources.comodule_ebike_display_yaml),
         ],
-        bootloader: BootloaderForm(.comodule) { ModuleSighting.bootloader(in: $0) },
+        shape: .comodule,
+        bootloader: { ComoduleBootloader.form(of: $0) },
         simulated: .comodule
     )
+}
+
+extension ProfileShape {
+    static let comodule = Self(
+        .comodule,
+        groups: [
+            Group(
+                "metrics",
+                service: ComoduleNumbers.metrics,
+                [
+                    Group.Role(.notifier, ComoduleNumbers.notifier.uuid),
+                    Group.Role(.register, ComoduleNumbers.register.uuid),
+                    Group.Role(.selector, ComoduleNumbers.selector.uuid),
+                ]
+            ),
+            Group(
+                "security",
+                service: ComoduleNumbers.security,
+                [
+                    Group.Role(.key, ComoduleNumbers.key.uuid),
+                    Group.Role(.challenge, ComoduleNumbers.challenge.uuid),
+                    Group.Role(.response, ComoduleNumbers.response.uuid),
+                    Group.Role(.authenticated, ComoduleNumbers.authenticated.uuid),
+                ]
+            ),
+            .information, .secureDFU,
+        ],
+        authentications: [.challengeResponse],
+        hasProperties: true
+    )
+}
+
+extension AuthenticationForm {
+    /// SHA-1 of a challenge and the key.
+    package static let challengeResponse = Self(rawValue: "challenge-response")
+}
+
+extension GATTRole {
+    static let notifier = Self(rawValue: "notifier")
+    static let register = Self(rawValue: "register")
+    static let selector = Self(rawValue: "selector")
+    static let key = Self(rawValue: "key")
+    static let challenge = Self(rawValue: "challenge")
+    static let response = Self(rawValue: "response")
+    static let authenticated = Self(rawValue: "authenticated")
 }

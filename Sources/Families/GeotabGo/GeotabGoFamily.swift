@@ -1,3 +1,5 @@
+import Domain
+import Modules
 import Simulation
 
 extension FamilyRegistry.Entry {
@@ -5,6 +7,30 @@ extension FamilyRegistry.Entry {
         profiles: [
             ("geotab-go-generic.yaml", PackageResources.geotab_go_generic_yaml)
         ],
+        shape: .geotabGo,
         simulated: .geotabGo
     )
+}
+
+extension ProfileShape {
+    static let geotabGo = Self(
+        .geotabGo,
+        isHeard: false,
+        groups: [
+            Group(
+                "socket",
+                service: nil,
+                [
+                    Group.Role(.notify, AddOnNumbers.notify),
+                    Group.Role(.write, AddOnNumbers.write),
+                ]
+            )
+        ],
+        authentications: [AuthenticationForm(rawValue: "token")]
+    )
+}
+
+extension GATTRole {
+    static let notify = Self(rawValue: "notify")
+    static let write = Self(rawValue: "write")
 }

@@ -1,3 +1,6 @@
+import Domain
+import Modules
+import Protocols
 import Simulation
 
 extension FamilyRegistry.Entry {
@@ -5,6 +8,21 @@ extension FamilyRegistry.Entry {
         profiles: [
             ("mcumgr-generic.yaml", PackageResources.mcumgr_generic_yaml)
         ],
+        shape: .mcumgr,
         simulated: .mcumgr
+    )
+}
+
+extension ProfileShape {
+    static let mcumgr = Self(
+        .mcumgr,
+        groups: [
+            Group(
+                "management",
+                service: SMPNumbers.service,
+                [Group.Role(GATTRole(rawValue: "smp"), SMPNumbers.characteristic.uuid)]
+            )
+        ],
+        authentications: [.none]
     )
 }

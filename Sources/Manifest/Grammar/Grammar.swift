@@ -39,6 +39,11 @@ enum Grammar {
                 .list(.table(step), least: 0),
                 "What is done at the end on each vehicle that was reached, whatever happened."
             ),
+            Field(
+                "profiles",
+                .form(.path),
+                "A folder of profiles besides the built-in ones, relative to the manifest."
+            ),
             Field("rollout", .table(rollout), "In which order and within which limits."),
             Field("radio", .table(radio), "Which Bluetooth controllers are used, and how."),
             Field("settle", .table(settle), "When an updated module counts as at rest."),

@@ -28,6 +28,7 @@ extension FrozenPlan {
             connect: connect,
             fetch: fetch,
             trust: trust,
+            profiles: profiles,
             place: place
         )
     }
@@ -44,7 +45,8 @@ extension PlannedVehicle {
             token: token,
             labels: labels,
             steps: steps,
-            place: place
+            place: place,
+            serialPlace: serialPlace
         )
     }
 }

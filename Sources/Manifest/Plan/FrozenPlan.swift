@@ -18,6 +18,8 @@ package struct FrozenPlan: Sendable, Equatable {
     package let connect: ConnectSettings
     package let fetch: FetchPolicy
     package let trust: TrustPolicy
+    /// The folder of profiles that the manifest names.
+    package let profiles: String?
     /// How many vehicles each wave has; none is empty, and together they are all.
     package let waveSizes: [Int]
     /// Stands for everything that decides what is done.
@@ -36,6 +38,7 @@ package struct FrozenPlan: Sendable, Equatable {
         connect: ConnectSettings,
         fetch: FetchPolicy,
         trust: TrustPolicy,
+        profiles: String? = nil,
         place: Place
     ) {
         self.name = name
@@ -48,6 +51,7 @@ package struct FrozenPlan: Sendable, Equatable {
         self.connect = connect
         self.fetch = fetch
         self.trust = trust
+        self.profiles = profiles
         self.place = place
         waveSizes = Self.sizes(of: rollout.waves, total: vehicles.count)
         let form = CanonicalForm(

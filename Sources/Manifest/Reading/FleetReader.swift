@@ -21,6 +21,7 @@ struct FleetReader {
         let labels: [Label]
         let ownSteps: [Step]?
         let place: Place
+        let serialPlace: Place
     }
 
     /// The vehicles of a list in the manifest itself.
@@ -109,7 +110,7 @@ struct FleetReader {
     private func vehicle(_ row: FleetRow) -> Vehicle? {
         let id = checked(row.id, .vehicleID)
         let family = row.family.flatMap(readFamily)
-        let serial = readSerial(row.serial, family)
+        let serial = readSerial(row.serial)
         let profile = row.profile.map { checked($0, .profile) } ?? "generic"
         let secret = row.secret.map(readSecret)
         let token = row.token.map(readSecret)
@@ -131,7 +132,8 @@ struct FleetReader {
             token: token ?? nil,
             labels: row.labels.map { Label($0.name, $0.cell.text) }.sorted { $0.name < $1.name },
             ownSteps: own,
-            place: row.place
+            place: row.place,
+            serialPlace: row.serial?.place ?? row.place
         )
     }
 
@@ -164,23 +166,9 @@ struct FleetReader {
         return nil
     }
 
-    private func readSerial(_ cell: Cell?, _ family: Family?) -> Serial? {
-        guard let cell, let text = checked(cell, .serial), let serial = Serial(text) else {
-            return nil
-        }
-        guard let digits = family?.serialDigits else { return serial }
-        guard text.utf8.count == digits, Hex.bytes(text) != nil else {
-            // The digits are not repeated: a long run of them may be a key in the wrong column.
-            let shown = text.utf8.count > digits ? "" : " \(quoted(text))"
-            diagnostics.error(
-                cell.place,
-                "the serial\(shown) is not one of the family \(family?.rawValue ?? "")",
-                hint:
-                    "its serials have \(digits) hex digits; here stand \(text.utf8.count) characters"
-            )
-            return nil
-        }
-        return serial
+    private func readSerial(_ cell: Cell?) -> Serial? {
+        guard let cell, let text = checked(cell, .serial) else { return nil }
+        return Serial(text)
     }
 
     /// What is no reference may be the secret itself, so no error repeats it.
@@ -204,17 +192,6 @@ struct FleetReader {
                 }
             diagnostics.error(cell.place, message, hint: Form.secret.hint)
             return nil
-        }
-    }
-}
-
-extension Family {
-    /// How many hex digits a serial of the family has; nil where it is free text.
-    fileprivate var serialDigits: Int? {
-        switch self {
-        case .comodule: 16
-        case .lrdevice: 12
-        case .geotabGo, .mcumgr: nil
         }
     }
 }

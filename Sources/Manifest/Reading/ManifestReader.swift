@@ -92,6 +92,8 @@ package struct ManifestReader {
         let always = reader.value("always").map { steps.steps($0, .always) } ?? []
         let fleet = FleetReader(diagnostics: diagnostics, steps: steps, directory: directory)
         let found = reader.value("vehicles").flatMap { readVehicles($0, fleet, files) }
+        let profiles = reader.value("profiles").flatMap { Form.path.read($0, diagnostics) }
+            .map { FileReference($0, relativeTo: directory).path }
         let policy = PolicyReader(diagnostics: diagnostics)
         let rollout = policy.rollout(reader.value("rollout"), at: tree.place)
         let radio = policy.radio(reader.value("radio"), at: tree.place)
@@ -122,6 +124,7 @@ package struct ManifestReader {
             connect: connect,
             fetch: fetch,
             trust: trust,
+            profiles: profiles,
             place: tree.place
         )
     }
@@ -206,7 +209,8 @@ package struct ManifestReader {
                 token: vehicle.token,
                 labels: vehicle.labels,
                 steps: vehicle.ownSteps ?? common ?? [],
-                place: vehicle.place
+                place: vehicle.place,
+                serialPlace: vehicle.serialPlace
             )
         }
     }

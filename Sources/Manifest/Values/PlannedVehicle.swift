@@ -15,6 +15,8 @@ package struct PlannedVehicle: Sendable, Equatable {
     /// Its own steps, or else the manifest's.
     package let steps: [Step]
     package let place: Place
+    /// Where its serial stands.
+    package let serialPlace: Place
 
     package init(
         id: VehicleID,
@@ -25,7 +27,8 @@ package struct PlannedVehicle: Sendable, Equatable {
         token: SecretReference? = nil,
         labels: [Label],
         steps: [Step],
-        place: Place
+        place: Place,
+        serialPlace: Place? = nil
     ) {
         self.id = id
         self.serial = serial
@@ -36,6 +39,7 @@ package struct PlannedVehicle: Sendable, Equatable {
         self.labels = labels
         self.steps = steps
         self.place = place
+        self.serialPlace = serialPlace ?? place
     }
 }
 

@@ -5,6 +5,8 @@ package import Radio
 package struct DiscoveredModule: Sendable, Hashable {
     package let serial: Serial
     package let family: Family
+    /// The first profile of its family that knows it.
+    package let profile: String
     /// What is to be shown; a module without a name is called after its family.
     package var name: String
     /// In dBm.

@@ -50,7 +50,7 @@ package final class Discovery: Sendable {
         do throws(RadioError) {
             return try await central.withScan(
                 ScanFilter { [library] advertisement in
-                    library.recognise(advertisement) != nil
+                    !library.claims(on: advertisement).isEmpty
                 }
             ) { scan throws(RadioError) in
                 try await self.listen(to: scan, before: deadline, until: isWanted)
@@ -73,9 +73,10 @@ package final class Discovery: Sendable {
             let next = min(deadline, heard.nextLoss ?? deadline)
             do throws(RadioError) {
                 let advertisement = try await scan.next(before: next)
-                guard let module = library.recognise(advertisement) else { continue }
-                let sighting = heard.hear(module, advertisement, at: time.now)
-                if let sighting {
+                for claim in library.claims(on: advertisement) {
+                    guard let sighting = heard.hear(claim, advertisement, at: time.now) else {
+                        continue
+                    }
                     if sighting.isNew { log?.info("heard \(sighting.module.serial)") }
                     modules.set(heard.list)
                     if isWanted(sighting.module) { return sighting.module }
@@ -95,12 +96,21 @@ package final class Discovery: Sendable {
 
 /// Everybody that was heard lately.
 package struct Neighbourhood {
-    private var modules: [Serial: DiscoveredModule] = [:]
+    private struct Key: Hashable {
+        let serial: Serial
+        let family: Family
+    }
+
+    private var modules: [Key: DiscoveredModule] = [:]
 
     package init() {}
 
     /// By serial, so that a list does not jump about.
-    var list: [DiscoveredModule] { modules.values.sorted { $0.serial < $1.serial } }
+    var list: [DiscoveredModule] {
+        modules.values.sorted {
+            ($0.serial, $0.family.rawValue) < ($1.serial, $1.family.rawValue)
+        }
+    }
 
     /// When the next one counts as lost if it is not heard again.
     var nextLoss: Moment? {
@@ -109,15 +119,17 @@ package struct Neighbourhood {
 
     /// What was heard, and whether for the first time; nil when there is no room for more.
     package mutating func hear(
-        _ found: (family: Family, serial: Serial, isBootloader: Bool),
+        _ found: ModuleClaim,
         _ advertisement: Advertisement,
         at now: Moment
     ) -> (module: DiscoveredModule, isNew: Bool)? {
-        let known = modules[found.serial]
+        let key = Key(serial: found.serial, family: found.family)
+        let known = modules[key]
         guard known != nil || modules.count < Discovery.most else { return nil }
         let module = DiscoveredModule(
             serial: found.serial,
             family: found.family,
+            profile: found.profile,
             name: Self.name(advertisement, found) ?? known?.name
                 ?? found.family.unnamedModule,
             signal: advertisement.signal,
@@ -125,14 +137,14 @@ package struct Neighbourhood {
             peer: advertisement.peer,
             isInBootloader: found.isBootloader
         )
-        modules[found.serial] = module
+        modules[key] = module
         return (module, known == nil)
     }
 
     /// A bootloader's name is the one that we gave it: the module's own is the better one.
     private static func name(
         _ advertisement: Advertisement,
-        _ found: (family: Family, serial: Serial, isBootloader: Bool)
+        _ found: ModuleClaim
     ) -> String? {
         guard !found.isBootloader, let name = advertisement.name, !name.isEmpty else { return nil }
         return String(name.visible.prefix(64))
@@ -140,10 +152,10 @@ package struct Neighbourhood {
 
     /// Those that were not heard for too long.
     mutating func forget(before now: Moment) -> [Serial] {
-        let lost = modules.values.filter {
-            $0.lastSeen.advanced(by: Discovery.patience) <= now
-        }.map(\.serial).sorted()
-        for serial in lost { modules[serial] = nil }
-        return lost
+        let lost = modules.filter {
+            $0.value.lastSeen.advanced(by: Discovery.patience) <= now
+        }.keys
+        for key in lost { modules[key] = nil }
+        return lost.map(\.serial).sorted()
     }
 }

@@ -19,6 +19,8 @@ package struct Profile: Sendable, Hashable {
     package let firmware: [FirmwareTarget]
     /// Where it says whether it sends data to the cloud; nil when it does not say.
     package let cloud: ByteField?
+    /// The file of the operator's that it was read from; nil for one that is built in.
+    package internal(set) var source: String?
 
     package static let generic = "generic"
 

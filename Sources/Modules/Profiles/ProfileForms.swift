@@ -1,119 +1,4 @@
-package import Domain
-package import Radio
-
-/// How a module is known by what it advertises, and where its serial stands in that.
-package struct AdvertisementForm: Sendable, Hashable {
-    package enum SerialForm: String, CaseIterable, Sendable, Hashable {
-        /// Raw bytes: two hex digits each.
-        case hex
-        /// Characters as they are.
-        case text
-    }
-
-    package enum SerialPlace: Sendable, Hashable {
-        /// After the company identifier: so many bytes from there on, and no more data than that
-        /// unless `isExact` is false.
-        case manufacturerData(offset: Int, length: Int, form: SerialForm, isExact: Bool)
-        /// What follows this prefix of the name.
-        case name(after: String)
-    }
-
-    /// Nil when no manufacturer data is looked at.
-    package let company: UInt16?
-    /// Nil when no service is advertised.
-    package let service: GATTUUID?
-    package let serial: SerialPlace
-
-    /// Nil unless something tells these modules from others.
-    package init?(company: UInt16?, service: GATTUUID?, serial: SerialPlace) {
-        guard company != nil || service != nil else { return nil }
-        if company == nil, case .manufacturerData = serial { return nil }
-        self.company = company
-        self.service = service
-        self.serial = serial
-    }
-
-    /// The serial of a module of this kind; nil for everybody else.
-    package func serial(in advertisement: Advertisement) -> Serial? {
-        if let service, company == nil, !advertisement.services.contains(service) { return nil }
-        let data = company.flatMap { advertisement.manufacturerData[$0] }
-        if company != nil, data == nil { return nil }
-        switch serial {
-        case .manufacturerData(let offset, let length, let form, let isExact):
-            guard let data, data.count - offset >= length, offset >= 0,
-                !isExact || data.count == offset + length
-            else { return nil }
-            let bytes = data[offset..<(offset + length)]
-            switch form {
-            case .hex: return Serial(bytes: bytes)
-            case .text: return Serial(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
-            }
-        case .name(let prefix):
-            guard let name = advertisement.name, name.hasPrefix(prefix) else { return nil }
-            return Serial(name.dropFirst(prefix.count))
-        }
-    }
-}
-
-/// The groups of characteristics that a family speaks over, and their roles.
-package enum GATTRole: String, CaseIterable, Sendable, Hashable {
-    case notifier, register, selector
-    case key, challenge, response, authenticated
-    case request, reply
-    case smp
-    case notify, write
-
-    /// The service that holds it, as a profile calls it.
-    package var group: String {
-        switch self {
-        case .notifier, .register, .selector: "metrics"
-        case .key, .challenge, .response, .authenticated: "security"
-        case .request, .reply: "messages"
-        case .smp: "management"
-        case .notify, .write: "socket"
-        }
-    }
-
-    /// What a profile of a family must name.
-    package static func roles(of family: Family) -> [GATTRole] {
-        switch family {
-        case .comodule:
-            [.notifier, .register, .selector, .key, .challenge, .response, .authenticated]
-        case .lrdevice: [.request, .reply]
-        case .mcumgr: [.smp]
-        case .geotabGo: [.notify, .write]
-        }
-    }
-}
-
-/// Services and characteristics by their roles.
-package struct GATTForm: Sendable, Hashable {
-    /// By the name of their group; a socket's service is not there: each token has its own.
-    package let services: [String: GATTUUID]
-    package let uuids: [GATTRole: GATTUUID]
-
-    package init(services: [String: GATTUUID], uuids: [GATTRole: GATTUUID]) {
-        self.services = services
-        self.uuids = uuids
-    }
-
-    /// Nil when the profile does not name it, or its service is known at run time only.
-    package func characteristic(_ role: GATTRole) -> Characteristic? {
-        guard let service = services[role.group], let uuid = uuids[role] else { return nil }
-        return Characteristic(uuid, of: service)
-    }
-}
-
-/// How we prove to a module that we may speak to it.
-package enum AuthenticationForm: String, CaseIterable, Sendable, Hashable {
-    case none
-    /// SHA-1 of a challenge and the key.
-    case challengeResponse = "challenge-response"
-    /// A key exchange, then a sealed password.
-    case keyExchange = "key-exchange"
-    /// A signed token.
-    case token
-}
+import Domain
 
 /// One message a module understands besides its properties.
 package struct FeatureSpec: Sendable, Hashable {
@@ -121,10 +6,10 @@ package struct FeatureSpec: Sendable, Hashable {
         case none
         /// `on`, `off`, `true` or `false`.
         case boolean
-        /// A number of one byte.
-        case byte
-        /// Text of at most so many bytes.
-        case text(limit: Int)
+        /// A number of one byte; `off` stands for an empty payload where that is allowed.
+        case byte(mayBeOff: Bool)
+        /// Text of at most so many characters: what is longer is refused, or cut.
+        case text(limit: Int, isCut: Bool)
         /// Texts with 1F between them.
         case texts
         /// One of several words, each a byte.
@@ -152,24 +37,31 @@ package struct FeatureSpec: Sendable, Hashable {
         case password
     }
 
+    /// More bytes than that are in no message.
+    private static let longest = 250
+
     package let name: String
     package let command: UInt8
     package let namespace: UInt8
     package let payload: Payload
     package let seal: Seal
+    /// Answers of one byte by which the module says that it did not do it.
+    package let refusals: Set<UInt8>
 
     package init(
         name: String,
         command: UInt8,
         namespace: UInt8,
         payload: Payload,
-        seal: Seal
+        seal: Seal,
+        refusals: Set<UInt8> = [0]
     ) {
         self.name = name
         self.command = command
         self.namespace = namespace
         self.payload = payload
         self.seal = seal
+        self.refusals = refusals
     }
 
     /// The payload that a manifest's literal stands for, not yet sealed.
@@ -187,22 +79,24 @@ package struct FeatureSpec: Sendable, Hashable {
             default:
                 throw PropertyMistake("`\(name)` is on or off", hint: "write `on` or `off`")
             }
-        case .byte:
+        case .byte(let mayBeOff):
+            if mayBeOff, literal == "off" || literal == "false" { return [] }
             guard let byte = UInt8(literal) else {
                 throw PropertyMistake(
-                    "`\(name)` takes a whole number",
+                    "`\(name)` takes a whole number" + (mayBeOff ? " or `off`" : ""),
                     hint: "write a number from 0 to 255"
                 )
             }
             return [byte]
-        case .text(let limit):
-            guard !literal.isEmpty, literal.utf8.count <= limit else {
+        case .text(let limit, let isCut):
+            let text = isCut ? String(literal.prefix(limit)) : literal
+            guard !text.isEmpty, text.count <= limit, text.utf8.count <= Self.longest else {
                 throw PropertyMistake(
-                    "`\(name)` takes 1 to \(limit) bytes of text",
+                    "`\(name)` takes 1 to \(limit) characters of text",
                     hint: "write a shorter one"
                 )
             }
-            return Array(literal.utf8)
+            return Array(text.utf8)
         case .texts:
             let parts = literal.split(separator: ",", omittingEmptySubsequences: true)
             guard !parts.isEmpty, literal.utf8.count <= 250 else {

@@ -3,18 +3,6 @@ import Glibc
 package import Marked
 package import Radio
 
-/// How bootloaders of our own starting are known among those that advertise.
-package struct BootloaderForm: Sendable {
-    package let family: Family
-    /// Nil for everybody else.
-    package let serial: @Sendable (Advertisement) -> Serial?
-
-    package init(_ family: Family, serial: @escaping @Sendable (Advertisement) -> Serial?) {
-        self.family = family
-        self.serial = serial
-    }
-}
-
 /// The profiles that are known: those that are shipped, and those of the operator.
 package struct ProfileLibrary: Sendable {
     private struct Key: Hashable, Comparable {
@@ -28,12 +16,19 @@ package struct ProfileLibrary: Sendable {
 
     private var profiles: [Key: Profile] = [:]
     /// In the order in which they are asked: a family's generic profile comes first.
-    private var forms: [(family: Family, form: AdvertisementForm)] = []
+    private var forms: [(profile: Profile, form: AdvertisementForm)] = []
 
-    private let bootloaders: [BootloaderForm]
+    private let bootloader: @Sendable (Profile) -> BootloaderForm?
+    /// What profiles of each family hold.
+    private let shapes: [ProfileShape]
 
-    package init(_ profiles: [Profile] = [], bootloaders: [BootloaderForm] = []) {
-        self.bootloaders = bootloaders
+    package init(
+        _ profiles: [Profile] = [],
+        of shapes: [ProfileShape] = [],
+        bootloader: @escaping @Sendable (Profile) -> BootloaderForm? = { _ in nil }
+    ) {
+        self.bootloader = bootloader
+        self.shapes = shapes
         for profile in profiles { add(profile) }
     }
 
@@ -42,7 +37,7 @@ package struct ProfileLibrary: Sendable {
         let generic = all.filter { $0.name == Profile.generic }
         let others = all.filter { $0.name != Profile.generic }
         forms = (generic + others).compactMap { profile in
-            profile.advertisement.map { (profile.family, $0) }
+            profile.advertisement.map { (profile, $0) }
         }
     }
 
@@ -70,17 +65,62 @@ package struct ProfileLibrary: Sendable {
         )
     }
 
-    /// Whose advertisement it is, and with what serial; a family's generic profile is asked first.
-    package func recognise(
-        _ advertisement: Advertisement
-    ) -> (family: Family, serial: Serial, isBootloader: Bool)? {
-        for (family, form) in forms {
-            if let serial = form.serial(in: advertisement) { return (family, serial, false) }
+    /// Whose advertisement it is, by every profile that knows it; a family's generic profile is
+    /// asked first.
+    ///
+    /// Profiles that call a module the same in the same family are one claim.
+    package func claims(on advertisement: Advertisement) -> [ModuleClaim] {
+        var claims: [ModuleClaim] = []
+        func add(_ claim: ModuleClaim) {
+            let isKnown = claims.contains {
+                $0.serial == claim.serial && $0.family == claim.family
+            }
+            if !isKnown { claims.append(claim) }
         }
-        for form in bootloaders {
-            if let serial = form.serial(advertisement) { return (form.family, serial, true) }
+        for (profile, form) in forms {
+            guard let serial = form.serial(in: advertisement) else { continue }
+            add(
+                ModuleClaim(
+                    family: profile.family,
+                    profile: profile.name,
+                    serial: serial,
+                    isBootloader: false
+                )
+            )
         }
-        return nil
+        for (profile, _) in forms {
+            guard let serial = bootloader(profile)?.serial(advertisement) else { continue }
+            add(
+                ModuleClaim(
+                    family: profile.family,
+                    profile: profile.name,
+                    serial: serial,
+                    isBootloader: true
+                )
+            )
+        }
+        return claims
+    }
+
+    /// The first of the claims on it.
+    package func recognise(_ advertisement: Advertisement) -> ModuleClaim? {
+        claims(on: advertisement).first
+    }
+
+    /// How modules of a profile are known, and their bootloaders.
+    package func recogniser(of profile: Profile) -> ModuleRecogniser {
+        ModuleRecogniser(
+            family: profile.family,
+            form: profile.advertisement,
+            bootloader: bootloader(profile)
+        )
+    }
+
+    /// The same with one profile more, in place of the one of its family and name.
+    package func adding(_ profile: Profile) -> ProfileLibrary {
+        var library = self
+        library.add(profile)
+        return library
     }
 
     // MARK: Those of the operator
@@ -97,7 +137,9 @@ package struct ProfileLibrary: Sendable {
         var seen: [Key: String] = [:]
         for name in try Self.files(in: folder) {
             let path = folder + "/" + name
-            guard let profile = try Profile.load(path: path, diagnostics) else { continue }
+            guard let profile = try Profile.load(path: path, of: shapes, diagnostics) else {
+                continue
+            }
             let key = Key(family: profile.family.rawValue, name: profile.name)
             if let first = seen[key] {
                 diagnostics.error(

@@ -14,24 +14,32 @@ extension Profile {
     package static func parse(
         _ bytes: [UInt8],
         file: String,
+        of shapes: [ProfileShape],
         _ diagnostics: Diagnostics
     ) -> Profile? {
         MarkedNode.parse(bytes, file: file, diagnostics, limits: limits)
-            .flatMap { read($0, diagnostics) }
+            .flatMap { read($0, of: shapes, diagnostics) }
     }
 
     /// Reads a profile's file; nil when `diagnostics` got the reasons.
     package static func load(
         path: String,
+        of shapes: [ProfileShape],
         _ diagnostics: Diagnostics
     ) throws(FileError) -> Profile? {
-        try MarkedNode.load(path: path, diagnostics, limits: limits)
-            .flatMap { read($0, diagnostics) }
+        let tree = try MarkedNode.load(path: path, diagnostics, limits: limits)
+        var profile = tree.flatMap { read($0, of: shapes, diagnostics) }
+        profile?.source = path
+        return profile
     }
 
-    package static func read(_ tree: MarkedNode, _ diagnostics: Diagnostics) -> Profile? {
+    private static func read(
+        _ tree: MarkedNode,
+        of shapes: [ProfileShape],
+        _ diagnostics: Diagnostics
+    ) -> Profile? {
         let before = diagnostics.errorCount
-        var reader = ProfileReader(tree, diagnostics)
+        var reader = ProfileReader(tree, of: shapes, diagnostics)
         let profile = reader.read()
         return diagnostics.errorCount == before ? profile : nil
     }
@@ -42,10 +50,13 @@ struct ProfileReader {
     private static let mostItems = 1_000
 
     private var reader: FieldReader
+    /// What profiles of each family hold.
+    private let shapes: [ProfileShape]
     private let diagnostics: Diagnostics
 
-    init(_ tree: MarkedNode, _ diagnostics: Diagnostics) {
+    init(_ tree: MarkedNode, of shapes: [ProfileShape], _ diagnostics: Diagnostics) {
         reader = FieldReader(tree, diagnostics, as: "a profile")
+        self.shapes = shapes
         self.diagnostics = diagnostics
     }
 
@@ -54,11 +65,12 @@ struct ProfileReader {
         let family = reader.choice("family", Family.self)
         let title = reader.text("title") ?? ""
         let basis = reader.text("known-from") ?? ""
-        let advertisement = advertisement(of: family)
-        let gatt = gatt(of: family)
-        let authentication = authentication(of: family)
-        let properties = properties(of: family)
-        let features = features(of: family)
+        let shape = shapes.first { $0.family == family }
+        let advertisement = advertisement(of: shape)
+        let gatt = gatt(of: shape)
+        let authentication = authentication(of: shape)
+        let properties = properties(of: shape)
+        let features = features(of: shape)
         let firmware = reader.list("firmware", .optional, of: "firmware targets")
             .prefix(Self.mostItems).compactMap { target($0) }
         twice(firmware.map(\.part.rawValue), "firmware")
@@ -124,41 +136,81 @@ struct ProfileReader {
 
     // MARK: How it is known
 
-    private mutating func advertisement(of family: Family?) -> AdvertisementForm? {
+    private mutating func advertisement(of shape: ProfileShape?) -> AdvertisementForm? {
         let place = reader.place(of: "advertisement")
-        let presence: FieldReader.Presence = family == .geotabGo ? .optional : .required
-        guard var part = reader.reader("advertisement", as: "an advertisement", presence) else {
-            return nil
-        }
+        let isHeard = shape?.isHeard ?? true
+        guard
+            var part = reader.reader(
+                "advertisement",
+                as: "an advertisement",
+                isHeard ? .required : .optional
+            )
+        else { return nil }
         let company = part.node("company", .optional)?.hex16(diagnostics)
         let service = part.node("service", .optional)?.uuid(diagnostics)
-        let found = part.reader("serial", as: "the serial's place")
-        let serial = found.flatMap { self.serial($0) }
+        let name = part.node("name", .optional).flatMap { pattern($0) }
+        let serials = part.node("serial").map { places($0) } ?? []
         part.finish()
-        guard let serial else { return nil }
-        if let form = AdvertisementForm(company: company, service: service, serial: serial) {
+        guard !serials.isEmpty else { return nil }
+        if let form = AdvertisementForm(
+            company: company,
+            service: service,
+            name: name,
+            serials: serials
+        ) {
             return form
         }
-        if case .manufacturerData = serial, !part.has("company") {
+        let isInData = serials.contains { if case .manufacturerData = $0 { true } else { false } }
+        if isInData, !part.has("company") {
             diagnostics.error(
                 place,
                 "a serial in the manufacturer data needs the key `company`",
                 hint: "add `company: \"020f\"` with the company's number"
             )
-        } else if !part.has("company"), !part.has("service") {
+        } else if !part.has("company"), !part.has("service"), !part.has("name") {
             diagnostics.error(
                 place,
                 "nothing tells these modules from others",
-                hint: "add `company` or `service`"
+                hint: "add `company`, `service` or `name`"
             )
         }
         return nil
     }
 
+    private func pattern(_ node: MarkedNode) -> NamePattern? {
+        guard let text = node.text(diagnostics, "a name with `*` in it") else { return nil }
+        if let pattern = NamePattern(text) { return pattern }
+        diagnostics.error(
+            node.place,
+            "every name is like \(quoted(text))",
+            hint: "write what their names have in common, as in \"Tracker *\""
+        )
+        return nil
+    }
+
+    /// One place, or several in the order in which they are tried.
+    private func places(_ node: MarkedNode) -> [AdvertisementForm.SerialPlace] {
+        guard case .list(let items) = node.value else {
+            return serial(FieldReader(node, diagnostics, as: "the serial's place"))
+                .map { [$0] } ?? []
+        }
+        if items.isEmpty {
+            diagnostics.error(
+                node.place,
+                "nothing says where the serial stands",
+                hint: "write `{in: name, after: \"\"}`, or another place"
+            )
+        }
+        let places = items.compactMap { item in
+            serial(FieldReader(item, diagnostics, as: "the serial's place"))
+        }
+        return places.count == items.count ? places : []
+    }
+
     private func serial(_ field: FieldReader) -> AdvertisementForm.SerialPlace? {
         enum Place: String, CaseIterable {
             case manufacturerData = "manufacturer-data"
-            case name
+            case name, address
         }
         var part = field
         defer { part.finish() }
@@ -171,8 +223,8 @@ struct ProfileReader {
             return length.map {
                 .manufacturerData(offset: offset, length: $0, form: form, isExact: isExact)
             }
-        case .name?:
-            return part.text("after").map { .name(after: $0) }
+        case .name?: return .name(after: part.text("after", .optional) ?? "")
+        case .address?: return .address
         case nil:
             for key in ["at", "length", "form", "exact", "after"] { part.know(key) }
             return nil
@@ -181,41 +233,46 @@ struct ProfileReader {
 
     // MARK: How it is spoken with
 
-    private mutating func gatt(of family: Family?) -> GATTForm? {
-        guard let node = reader.node("gatt"), let family else { return nil }
+    private mutating func gatt(of shape: ProfileShape?) -> GATTForm? {
+        guard let node = reader.node("gatt"), let shape else { return nil }
         var groups = FieldReader(node, diagnostics, as: "the GATT numbers")
-        var services: [String: GATTUUID] = [:]
+        var characteristics: [GATTRole: Characteristic] = [:]
         var uuids: [GATTRole: GATTUUID] = [:]
-        let roles = GATTRole.roles(of: family)
-        for group in Set(roles.map(\.group)).sorted() {
-            guard var part = groups.reader(group, as: "the \(group) service") else { continue }
-            if family != .geotabGo {
-                services[group] = part.node("service")?.uuid(diagnostics)
+        for group in shape.groups.sorted(by: { $0.name < $1.name }) {
+            let presence: FieldReader.Presence = group.isRequired ? .required : .optional
+            var part = groups.reader(group.name, as: "the \(group.name) service", presence)
+            var service = group.service
+            if service != nil {
+                // What a required group leaves out is an error, and what the others do is not.
+                service = part?.node("service", presence)?.uuid(diagnostics) ?? service
             }
-            for role in roles where role.group == group {
-                uuids[role] = part.node(role.rawValue)?.uuid(diagnostics)
+            for role in group.roles {
+                let own = part?.node(role.role.rawValue, presence)?.uuid(diagnostics)
+                if let service {
+                    characteristics[role.role] = Characteristic(own ?? role.standard, of: service)
+                } else {
+                    uuids[role.role] = own ?? role.standard
+                }
             }
-            part.finish()
+            part?.finish()
         }
         groups.finish()
-        return GATTForm(services: services, uuids: uuids)
+        return GATTForm(characteristics: characteristics, uuids: uuids)
     }
 
-    private mutating func authentication(of family: Family?) -> AuthenticationForm {
-        let form = reader.choice("authentication", AuthenticationForm.self) ?? .none
-        guard let family, reader.has("authentication") else { return form }
-        let known: [AuthenticationForm] =
-            switch family {
-            case .comodule: [.challengeResponse]
-            case .lrdevice: [.keyExchange, .none]
-            case .mcumgr: [.none]
-            case .geotabGo: [.token]
-            }
-        if !known.contains(form) {
+    private mutating func authentication(of shape: ProfileShape?) -> AuthenticationForm {
+        let all = shapes.flatMap(\.authentications).map(\.rawValue) + ["none"]
+        var words: [String] = []
+        for word in all where !words.contains(word) { words.append(word) }
+        let word = reader.node("authentication")?.word(of: words, diagnostics, "a word")
+        guard let word else { return .none }
+        let form = AuthenticationForm(rawValue: word)
+        if let shape, !shape.authentications.contains(form) {
+            let known = shape.authentications.map { "`\($0.rawValue)`" }
             diagnostics.error(
                 reader.place(of: "authentication"),
-                "modules of family \(family.rawValue) do not know `\(form.rawValue)`",
-                hint: "write " + known.map { "`\($0.rawValue)`" }.joined(separator: " or ")
+                "modules of family \(shape.family.rawValue) do not know `\(form.rawValue)`",
+                hint: "write " + known.joined(separator: " or ")
             )
         }
         return form
@@ -223,12 +280,12 @@ struct ProfileReader {
 
     // MARK: What it can do
 
-    private mutating func properties(of family: Family?) -> [PropertySpec] {
+    private mutating func properties(of shape: ProfileShape?) -> [PropertySpec] {
         let items = reader.list("properties", .optional, of: "properties")
-        if let family, family != .comodule, !items.isEmpty {
+        if let shape, !shape.hasProperties, !items.isEmpty {
             diagnostics.error(
                 reader.place(of: "properties"),
-                "modules of family \(family.rawValue) have no registers, so no properties",
+                "modules of family \(shape.family.rawValue) have no registers, so no properties",
                 hint: "write what they understand under `features`"
             )
         }
@@ -257,12 +314,12 @@ struct ProfileReader {
         }
     }
 
-    private mutating func features(of family: Family?) -> [FeatureSpec] {
+    private mutating func features(of shape: ProfileShape?) -> [FeatureSpec] {
         let items = reader.list("features", .optional, of: "features")
-        if let family, family != .lrdevice, !items.isEmpty {
+        if let shape, !shape.hasFeatures, !items.isEmpty {
             diagnostics.error(
                 reader.place(of: "features"),
-                "modules of family \(family.rawValue) have no features",
+                "modules of family \(shape.family.rawValue) have no features",
                 hint: "write what they can do under `properties`"
             )
         }
@@ -286,14 +343,20 @@ struct ProfileReader {
         switch word {
         case "none"?: payload = FeatureSpec.Payload.none
         case "boolean"?: payload = .boolean
-        case "byte"?: payload = .byte
-        case "text"?: payload = .text(limit: part.integer("limit", in: 1...250, default: 250))
+        case "byte"?: payload = .byte(mayBeOff: part.boolean("off", default: false))
+        case "text"?:
+            payload = .text(
+                limit: part.integer("limit", in: 1...250, default: 250),
+                isCut: part.boolean("cut", default: false)
+            )
         case "texts"?: payload = .texts
         case "states"?:
             let states = part.node("states").map { $0.states(in: 0...255, diagnostics) } ?? []
             payload = states.isEmpty ? nil : .states(states)
-        default: for key in ["limit", "states"] { part.know(key) }
+        default: for key in ["limit", "cut", "off", "states"] { part.know(key) }
         }
+        let refusals = part.list("refused-by", .optional, of: "answers")
+            .compactMap { $0.hex8(diagnostics) }
         part.finish()
         guard let name, let command, let namespace, let payload else { return nil }
         return FeatureSpec(
@@ -301,7 +364,8 @@ struct ProfileReader {
             command: command,
             namespace: namespace,
             payload: payload,
-            seal: seal
+            seal: seal,
+            refusals: part.has("refused-by") ? Set(refusals) : [0]
         )
     }
 

@@ -9,8 +9,22 @@ enum FieldPlace {
         lengths: ClosedRange<Int>,
         defaultLength: Int?
     ) -> ByteField? {
-        let register = part.node("register")?.hex16(diagnostics)
-        let offset = part.integer("at", in: ByteField.firstByte...(ByteField.recordLength - 1))
+        // A request is asked by its command and namespace, and its answer has no identifier.
+        let isAsked = part.has("command")
+        let first = isAsked ? 0 : ByteField.firstByte
+        let register: UInt16?
+        if isAsked {
+            let command = part.node("command")?.hex8(diagnostics)
+            let namespace = part.node("namespace")?.hex8(diagnostics)
+            register = command.flatMap { high in namespace.map { UInt16(high) << 8 | UInt16($0) } }
+        } else {
+            register = part.node("register")?.hex16(diagnostics)
+        }
+        let last = first + ByteField.recordLength - ByteField.firstByte - 1
+        let offset =
+            isAsked
+            ? part.integer("at", in: first...last, default: 0)
+            : part.integer("at", in: first...last)
         let length =
             if let defaultLength {
                 part.integer("bytes", in: lengths, default: defaultLength) as Int?
@@ -23,7 +37,7 @@ enum FieldPlace {
         guard
             let field = ByteField(
                 register: register,
-                offset: offset,
+                offset: offset + ByteField.firstByte - first,
                 length: length,
                 order: order,
                 isSigned: isSigned
@@ -85,15 +99,21 @@ struct PropertyReader {
                 hint: "remove it, or write `type: range`"
             )
         }
+        let empty = part.node("empty", .optional)?.propertyName(diagnostics)
         let lengths =
             switch kind {
             case .range, .states: 1...4
-            case .raw: 1...8
+            case .raw, .text: 1...8
             }
         let source = part.reader("read", as: "where it is read", .optional).flatMap {
             var field = $0
             defer { field.finish() }
-            return FieldPlace.read(&field, diagnostics, lengths: lengths, defaultLength: nil)
+            return FieldPlace.read(
+                &field,
+                diagnostics,
+                lengths: lengths,
+                defaultLength: kind == .text ? 1 : nil
+            )
         }
         var writing = part.reader("write", as: "where it is written", .optional)
         let target = writing.flatMap { _ in
@@ -112,6 +132,7 @@ struct PropertyReader {
                 )
             }
             form = (target ?? source).map { .raw(length: $0.length) }
+        case .text: form = .text
         }
         writing?.finish()
         guard diagnostics.errorCount == before, let name, let access, let form else { return nil }
@@ -122,7 +143,8 @@ struct PropertyReader {
             access: access,
             form: form,
             source: source,
-            target: target
+            target: target,
+            empty: empty
         )
     }
 

@@ -78,6 +78,7 @@ extension PropertyWriteError: Explained {
                 case .range: "a number"
                 case .states: "a state"
                 case .raw: "bytes"
+                case .text: "words"
                 }
             return "`\(name)` takes \(takes)"
         case .rangeOutOfBounds(let name, let limits):
@@ -103,6 +104,7 @@ extension PropertyWriteError: Explained {
         case .propertyNotWritable: "use one whose access is read-write or write-only"
         case .propertyWrongType(_, .range): "give a number without its unit"
         case .propertyWrongType(_, .states): "give one of its states"
+        case .propertyWrongType(_, .text): "give words"
         case .propertyWrongType(_, .raw): "give bytes as `0x` and pairs of hex digits"
         case .rangeOutOfBounds: "give a number between the two"
         case .invalidWriteStep: "give a number that is whole steps from the lower limit"

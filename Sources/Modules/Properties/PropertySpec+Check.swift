@@ -30,7 +30,7 @@ extension PropertySpec {
             guard bytes.count == length else {
                 throw .valueBytesInvalidSize(name, capacity: length)
             }
-        case (.range, _), (.states, _), (.raw, _):
+        case (.range, _), (.states, _), (.raw, _), (.text, _):
             throw .propertyWrongType(name, is: form.kind)
         }
     }
@@ -45,13 +45,14 @@ extension PropertySpec {
 
     /// The value that a word or number stands for, whether it may be written or not.
     func parse(_ literal: String) throws(PropertyWriteError) -> PropertyValue {
+        if let empty, literal == empty { return .state(literal) }
         switch form {
         case .range:
             guard literal.utf8.count <= 32, PlainNumber.looksLikeOne(literal),
                 let number = Double(literal), number.isFinite, !literal.contains("x")
             else { throw .propertyWrongType(name, is: .range) }
             return .number(number)
-        case .states:
+        case .states, .text:
             return .state(literal)
         case .raw:
             guard literal.hasPrefix("0x"), let bytes = Hex.bytes(literal.dropFirst(2)) else {

@@ -14,12 +14,14 @@ package struct PropertySpec: Sendable, Hashable {
         case range(RangeForm)
         case states(StatesForm)
         case raw(length: Int)
+        case text
 
         package var kind: PropertyKind {
             switch self {
             case .range: .range
             case .states: .states
             case .raw: .raw
+            case .text: .text
             }
         }
     }
@@ -35,6 +37,8 @@ package struct PropertySpec: Sendable, Hashable {
     package let source: ByteField?
     /// Where it is written; nil for one that can only be read.
     package let target: ByteField?
+    /// What it is when the module answers with nothing; nil where that is no answer.
+    package let empty: String?
 
     /// Nil unless the places that the access asks for are there, and no others.
     package init?(
@@ -44,7 +48,8 @@ package struct PropertySpec: Sendable, Hashable {
         access: Access,
         form: Form,
         source: ByteField?,
-        target: ByteField?
+        target: ByteField?,
+        empty: String? = nil
     ) {
         guard (source != nil) == access.isReadable, (target != nil) == access.isWritable else {
             return nil
@@ -56,6 +61,7 @@ package struct PropertySpec: Sendable, Hashable {
         self.form = form
         self.source = source
         self.target = target
+        self.empty = empty
     }
 }
 
@@ -181,10 +187,16 @@ extension PropertySpec {
     /// The value out of the data of the record it is read from; nil when that is too short.
     package func value(in data: [UInt8]) -> PropertyValue? {
         guard let source else { return nil }
+        if data.isEmpty, let empty { return .state(empty) }
         switch form {
         case .range(let form): return source.integer(in: data).map { .number(form.number($0)) }
         case .states(let form): return source.unsigned(in: data).map { form.value($0) }
         case .raw: return source.bytes(in: data).map { .bytes($0) }
+        case .text:
+            // Several words have 1F between them, and some end as strings of C do.
+            let words = data.prefix { $0 != 0 }.split(separator: 0x1F)
+                .map { String(decoding: $0, as: UTF8.self) }
+            return .state(words.joined(separator: ", "))
         }
     }
 
@@ -202,7 +214,7 @@ extension PropertySpec {
             return target.put(Int64(clamping: raw), into: &data)
         case (.raw, .bytes(let bytes)):
             return target.put(bytes, into: &data)
-        case (.range, _), (.states, _), (.raw, _):
+        case (.range, _), (.states, _), (.raw, _), (.text, _):
             return false
         }
     }
@@ -212,7 +224,7 @@ extension PropertySpec {
         switch form {
         case .range(let form): form.writing?.initial.map { .number($0) }
         case .states(let form): form.initial.map { .state($0) }
-        case .raw: nil
+        case .raw, .text: nil
         }
     }
 }

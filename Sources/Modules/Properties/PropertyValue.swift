@@ -42,6 +42,8 @@ package enum PropertyKind: String, CaseIterable, Sendable, Hashable {
     case states
     /// Up to eight bytes that only their reader understands.
     case raw
+    /// Words that the module has of its own.
+    case text
 }
 
 /// A value as it was read, and of what.

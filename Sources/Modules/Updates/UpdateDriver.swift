@@ -12,14 +12,8 @@ package protocol UpdateDriver: Sendable {
     /// Images go to a bootloader, which the application is sent into, and not to the application.
     var usesBootloader: Bool { get }
 
-    /// What a scan for one module should let through, in whatever role it is.
-    func filter(for serial: Serial) -> ScanFilter
-
-    /// Nil when the advertisement is another's.
-    func sighting(of serial: Serial, in advertisement: Advertisement) -> ModuleSighting?
-
-    /// Whether this is a bootloader without a name of its own, in this place.
-    func isUnnamedBootloader(_ advertisement: Advertisement, at place: Peer) -> Bool
+    /// How its modules are known among all that advertise, in whichever role they are.
+    var recogniser: ModuleRecogniser { get }
 
     /// Opens a link to the module's application: authenticates where the family asks for it.
     func application(
@@ -135,13 +129,6 @@ package enum TransferEnd: Sendable, Equatable {
     case finished(linkHolds: Bool)
     /// At a safe point, because it was asked for.
     case stopped
-}
-
-extension UpdateDriver {
-    package func isUnnamedBootloader(
-        _ advertisement: Advertisement,
-        at place: Peer
-    ) -> Bool { false }
 }
 
 extension ModuleApplication {

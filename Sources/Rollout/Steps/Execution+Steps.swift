@@ -195,7 +195,12 @@ extension Execution {
                 switch error {
                 case .noCredentials(let sentence): throw .verdict(.rejected, .rejected, sentence)
                 case .inDoubt(let sentence):
-                    throw .verdict(.inDoubt, .inDoubt, "\(doing): \(sentence)")
+                    guard let found = try await state(after: order) else {
+                        throw .verdict(.inDoubt, .inDoubt, "\(doing): \(sentence)")
+                    }
+                    guard found == order.literal else {
+                        throw .failure(.transient, "\(doing): \(sentence); it is \(found)")
+                    }
                 case .radio(let radio): throw Halt(radio, doing)
                 case .failed(.rejected, let sentence):
                     throw .verdict(.failed, .rejected, "\(doing): \(sentence)")
@@ -205,6 +210,26 @@ extension Execution {
             }
         }
         return []
+    }
+
+    /// What the module says of itself after an order of which nobody knows whether it was carried
+    /// out; nil when it does not say, or has no state of that name.
+    private func state(after order: FeatureOrder) async throws(Halt) -> String? {
+        guard case .states = order.spec.payload else { return nil }
+        await hangUp()
+        do throws(Halt) {
+            let holder = try await holder()
+            guard await holder.property(order.spec.name) != nil else { return nil }
+            do throws(PropertyReadError) {
+                return try await holder.read(order.spec.name).text
+            } catch { return nil }
+        } catch {
+            // Nothing is known of it, whatever came between; what ends the run still does.
+            switch error {
+            case .stopped, .journal: throw error
+            case .verdict, .failure, .host: return nil
+            }
+        }
     }
 
     // MARK: Car-share commands

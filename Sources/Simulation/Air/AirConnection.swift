@@ -45,7 +45,7 @@ final class AirConnection {
 
     private func awaitAdvertisement() {
         guard pending != nil else { return }
-        guard let device = world.device(at: peer), let broadcast = device.broadcast else {
+        guard let device = world.device(at: peer), let broadcast = device.aired else {
             world.after(Self.retry) { [weak self] in self?.awaitAdvertisement() }
             return
         }
@@ -55,7 +55,7 @@ final class AirConnection {
 
     private func connect(_ device: any AirDevice) {
         guard let pending else { return }
-        guard device.broadcast?.address == peer.handle else { return awaitAdvertisement() }
+        guard device.aired?.address == peer.handle else { return awaitAdvertisement() }
         guard let adapter, adapter.power == .on else {
             return finish(pending, .failure(.adapterOff))
         }

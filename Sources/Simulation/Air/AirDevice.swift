@@ -16,6 +16,9 @@ package protocol AirDevice: AnyObject {
 
     var linkParameters: LinkParameters { get }
 
+    /// Of a profile that differs from its family's generic one.
+    var dress: AirDress? { get }
+
     /// What a central finds on it now.
     var characteristics: [Characteristic: CharacteristicFlags] { get }
 

@@ -60,7 +60,7 @@ package final class AirLink {
         var parameters = device.linkParameters
         if let mtu = adapter.mtu { parameters.mtu = mtu }
         self.parameters = parameters
-        found = device.characteristics
+        found = device.table
         anchor = world.now
         began = anchor
     }
@@ -70,7 +70,8 @@ package final class AirLink {
     // MARK: The device's side
 
     /// Notifies, when the central has switched that on; cut to what the link carries.
-    package func notify(_ bytes: [UInt8], on characteristic: Characteristic) {
+    package func notify(_ bytes: [UInt8], on own: Characteristic) {
+        let characteristic = device.shown(own)
         guard isUp, subscriptions[characteristic] != nil else { return }
         incoming.append(.notification(Array(bytes.prefix(parameters.mtu - 3)), characteristic))
         setEvent()
@@ -82,9 +83,10 @@ package final class AirLink {
     /// Indicates, and calls `confirmed` when the central's confirmation has arrived.
     package func indicate(
         _ bytes: [UInt8],
-        on characteristic: Characteristic,
+        on own: Characteristic,
         confirmed: @escaping () -> Void
     ) {
+        let characteristic = device.shown(own)
         guard isUp, subscriptions[characteristic] != nil else { return }
         incoming.append(
             .indication(
@@ -200,7 +202,7 @@ package final class AirLink {
     private func deliver(_ packet: Outgoing) {
         switch packet {
         case .command(let bytes, let characteristic):
-            _ = device.written(bytes, to: characteristic)
+            _ = device.written(bytes, to: device.meant(characteristic))
         case .request(let request, let pending):
             let result = answer(request)
             guard isUp else { return }
@@ -233,17 +235,20 @@ package final class AirLink {
     private func answer(_ request: Request) -> Result<[UInt8], ATTError> {
         switch request {
         case .read(let characteristic):
-            return device.read(characteristic)
+            return device.read(device.meant(characteristic))
         case .write(let bytes, let characteristic):
-            return device.written(bytes, to: characteristic).map { .failure($0) } ?? .success([])
+            let refusal = device.written(bytes, to: device.meant(characteristic))
+            return refusal.map { .failure($0) } ?? .success([])
         case .subscribe(let characteristic):
-            if let error = device.subscribed(to: characteristic, true) { return .failure(error) }
+            let error = device.subscribed(to: device.meant(characteristic), true)
+            if let error { return .failure(error) }
             if subscriptions[characteristic] == nil {
                 subscriptions[characteristic] = AirSubscription()
             }
             return .success([])
         case .unsubscribe(let characteristic):
-            if let error = device.subscribed(to: characteristic, false) { return .failure(error) }
+            let error = device.subscribed(to: device.meant(characteristic), false)
+            if let error { return .failure(error) }
             subscriptions.removeValue(forKey: characteristic)?.end()
             return .success([])
         }

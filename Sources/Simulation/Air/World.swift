@@ -116,7 +116,7 @@ package final class World {
 
     private func startHearing(_ device: any AirDevice, on adapter: AirAdapter) {
         let key = ObjectIdentifier(device)
-        guard !adapter.heard.contains(key), let broadcast = device.broadcast,
+        guard !adapter.heard.contains(key), let broadcast = device.aired,
             adapter.wants(broadcast)
         else { return }
         adapter.heard.insert(key)
@@ -132,7 +132,7 @@ package final class World {
         let scan = adapter.scanGeneration
         after(delay) { [unowned self, unowned device, weak adapter] in
             guard let adapter, adapter.scanGeneration == scan else { return }
-            guard let broadcast = device.broadcast, adapter.wants(broadcast) else {
+            guard let broadcast = device.aired, adapter.wants(broadcast) else {
                 adapter.heard.remove(ObjectIdentifier(device))
                 return
             }
@@ -155,10 +155,10 @@ package final class World {
     func device(at peer: Peer) -> (any AirDevice)? {
         if let known = atAddress[peer.handle] {
             // Silent for now: it will be there again under the address it had.
-            guard let address = known.broadcast?.address else { return nil }
+            guard let address = known.aired?.address else { return nil }
             if address == peer.handle { return known }
         }
-        let found = devices.first { $0.broadcast?.address == peer.handle }
+        let found = devices.first { $0.aired?.address == peer.handle }
         if let found { atAddress[peer.handle] = found }
         return found
     }

@@ -1,5 +1,6 @@
 import Domain
 package import Marked
+package import Modules
 
 /// A simulated depot as its YAML file describes it.
 package struct DepotFile: Sendable {
@@ -32,15 +33,17 @@ package struct DepotFile: Sendable {
     package static func load(
         path: String,
         families: [SimulatedFamily],
+        profiles: ProfileLibrary = ProfileLibrary(),
         _ diagnostics: Diagnostics
     ) throws(FileError) -> DepotFile? {
         guard let tree = try MarkedNode.load(path: path, diagnostics) else { return nil }
-        return read(tree, families: families, diagnostics)
+        return read(tree, families: families, profiles: profiles, diagnostics)
     }
 
     package static func read(
         _ tree: MarkedNode,
         families: [SimulatedFamily],
+        profiles: ProfileLibrary = ProfileLibrary(),
         _ diagnostics: Diagnostics
     ) -> DepotFile? {
         var reader = FieldReader(tree, diagnostics, as: "a simulated depot")
@@ -64,6 +67,7 @@ package struct DepotFile: Sendable {
             let item = DepotItem(
                 node: node,
                 link: link ?? LinkParameters(),
+                profiles: profiles,
                 diagnostics: diagnostics
             )
             for plan in read(item) {

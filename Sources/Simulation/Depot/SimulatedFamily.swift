@@ -1,5 +1,6 @@
 package import Domain
 package import Marked
+package import Modules
 
 /// A family of modules that a simulated depot may hold: how its file describes them.
 package struct SimulatedFamily: Sendable {
@@ -32,7 +33,22 @@ package struct SimulatedFamily: Sendable {
 package struct DepotItem {
     package let node: MarkedNode
     package let link: LinkParameters
+    /// Of which one item may name one.
+    package let profiles: ProfileLibrary
     package let diagnostics: Diagnostics
+
+    /// What the item says about its profile; nil for the family's generic one.
+    package func profile(of family: Family, _ reader: inout FieldReader) -> Profile? {
+        guard let name = reader.text("profile", .optional), name != Profile.generic else {
+            return nil
+        }
+        do throws(PropertyMistake) {
+            return try profiles.require(name, of: family)
+        } catch {
+            diagnostics.error(reader.place(of: "profile"), error.message, hint: error.hint)
+            return nil
+        }
+    }
 }
 
 /// A simulated module as a depot's file describes it.

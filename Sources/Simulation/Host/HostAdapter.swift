@@ -120,6 +120,6 @@ extension World {
     /// The address that a device with this label or address has now.
     package func address(of name: String) -> String? {
         if device(named: name) != nil { return name }
-        return devices.first { $0.label == name }?.broadcast?.address
+        return devices.first { $0.label == name }?.aired?.address
     }
 }

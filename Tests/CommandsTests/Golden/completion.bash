@@ -10,7 +10,7 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle systemd simulate doctor schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version --help --version' -- "$cur")
         return
     fi
     if [[ $command == history && ${COMP_WORDS[2]} != -* ]]; then
@@ -37,6 +37,13 @@ _yardmaster() {
     if [[ $command == images ]]; then
         if ((COMP_CWORD == 2)); then
             mapfile -t COMPREPLY < <(compgen -W 'list verify prune' -- "$cur")
+            return
+        fi
+        command+=" ${COMP_WORDS[2]}"
+    fi
+    if [[ $command == profiles ]]; then
+        if ((COMP_CWORD == 2)); then
+            mapfile -t COMPREPLY < <(compgen -W 'list show check' -- "$cur")
             return
         fi
         command+=" ${COMP_WORDS[2]}"
@@ -244,6 +251,23 @@ _yardmaster() {
         --state) flags= kind=directories ;;
         esac
         ;;
+    'profiles list')
+        flags='--profiles --json --quiet --no-color --help'
+        case $prev in
+        --profiles) flags= kind=directories ;;
+        esac
+        ;;
+    'profiles show')
+        flags='--profiles --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --profiles) flags= kind=directories ;;
+        esac
+        ;;
+    'profiles check')
+        flags='--json --quiet --no-color --help'
+        kind=files
+        ;;
     'trust')
         flags='--metadata-dir --metadata-url --target-name --target-base-url --target-dir --key --repository --reason --state --json --quiet --no-color --help'
         arguments='init refresh download show add reset'
@@ -312,13 +336,14 @@ _yardmaster() {
         esac
         ;;
     'simulate')
-        flags='--bus --adapter --state --seed --quiet --no-color --help'
+        flags='--bus --adapter --state --seed --profiles --quiet --no-color --help'
         kind=files
         case $prev in
         --bus) flags= kind=none ;;
         --adapter) flags= kind=none ;;
         --state) flags= kind=directories ;;
         --seed) flags= kind=none ;;
+        --profiles) flags= kind=directories ;;
         esac
         ;;
     'doctor')
@@ -336,7 +361,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle systemd simulate doctor schema completion help version'
+        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'

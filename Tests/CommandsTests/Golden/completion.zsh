@@ -24,6 +24,7 @@ _yardmaster() {
             'image:inspect'
             'fetch:Bring the images of a manifest into the store'
             'images:list, verify, prune'
+            'profiles:list, show, check'
             'trust:Keep and show what signed repositories are trusted for'
             'bundle:create, verify, apply, copy, show'
             'systemd:print'
@@ -69,6 +70,15 @@ _yardmaster() {
     if [[ $command == images ]]; then
         if (( CURRENT == 2 )); then
             _values form list verify prune
+            return
+        fi
+        command+=" $words[2]"
+        shift words
+        (( CURRENT-- ))
+    fi
+    if [[ $command == profiles ]]; then
+        if (( CURRENT == 2 )); then
+            _values form list show check
             return
         fi
         command+=" $words[2]"
@@ -329,6 +339,31 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]'
         ;;
+    'profiles list')
+        _arguments -S \
+            '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'profiles show')
+        _arguments -S \
+            '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:NAME: '
+        ;;
+    'profiles check')
+        _arguments -S \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:FILE:_files'
+        ;;
     'trust')
         _arguments -S \
             '--metadata-dir=''[Directory of the repository'\''s trusted documents.]'':DIR:_files -/' \
@@ -423,6 +458,7 @@ _yardmaster() {
             '*--adapter=''[Serve the depot from this adapter of the host, each module from one of its own.]'':ADAPTER: ' \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--seed=''[Draw all chance of the simulation from this number.]'':N: ' \
+            '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
@@ -448,7 +484,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images trust bundle systemd simulate doctor schema completion help version)'
+            '*:COMMAND:(validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version)'
         ;;
     'version')
         _arguments -S \

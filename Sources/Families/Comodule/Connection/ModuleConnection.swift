@@ -214,7 +214,7 @@ package actor ModuleConnection {
             patience = min(limit, time.now.advanced(by: .seconds(3)))
         } else {
             let searched = show(attempt.part == .bluetoothOff ? .bluetoothOff : .searching, name)
-            let found = try await search(for: searched, before: limit)
+            let found = try await search(for: searched, of: profile, before: limit)
             attempt.part = .searching
             guard let found else { throw .passing(.radio(.timedOut)) }
             if found.isInBootloader {
@@ -281,15 +281,14 @@ package actor ModuleConnection {
 
     private func search(
         for name: ModuleName,
+        of profile: Profile,
         before deadline: Moment
     ) async throws(AttemptFailure) -> DiscoveredModule? {
         let serial = name.serial
         do throws(RadioError) {
-            let (time, library, state) = (time, library, state)
-            let filter = ScanFilter { advertisement in
-                library.recognise(advertisement)?.serial == serial
-            }
-            return try await central.withScan(filter) { scan throws(RadioError) in
+            let (time, recogniser, state) = (time, library.recogniser(of: profile), state)
+            return try await central.withScan(recogniser.filter(for: serial)) {
+                scan throws(RadioError) in
                 // The radio is on after all.
                 state.change(to: .connecting(name, .searching))
                 var heard = Neighbourhood()
@@ -301,10 +300,16 @@ package actor ModuleConnection {
                         if error == .timedOut { return nil }
                         throw error
                     }
-                    if let found = library.recognise(advertisement),
-                        found.serial == serial,
-                        let sighting = heard.hear(found, advertisement, at: time.now)
-                    {
+                    guard let found = recogniser.sighting(of: serial, in: advertisement) else {
+                        continue
+                    }
+                    let claim = ModuleClaim(
+                        family: profile.family,
+                        profile: profile.name,
+                        serial: serial,
+                        isBootloader: found.role == .bootloader
+                    )
+                    if let sighting = heard.hear(claim, advertisement, at: time.now) {
                         return sighting.module
                     }
                 }

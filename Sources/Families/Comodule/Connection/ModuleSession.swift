@@ -61,7 +61,10 @@ struct Handshake {
         } catch { throw AttemptFailure(error) }
         do throws(AttemptFailure) {
             try Self.check(link, layout)
-            let client = ComoduleClient(link: link, time: time, layout: layout)
+            let client = ComoduleClient(
+                link: ProfileShape.comodule.link(link, by: profile),
+                time: time
+            )
             return try await greet(client, cached)
         } catch {
             await link.disconnect()

@@ -8,11 +8,11 @@ import Wire
 /// A Comodule module's application, as an update sees it.
 package final class ComoduleApplication: ModuleApplication {
     package let client: ComoduleClient
-    private let profile: Profile?
+    private let profile: Profile
     private let time: any Timekeeper
     private var holder: ComoduleProperties?
 
-    package init(client: ComoduleClient, profile: Profile?, time: any Timekeeper) {
+    package init(client: ComoduleClient, profile: Profile, time: any Timekeeper) {
         self.client = client
         self.profile = profile
         self.time = time
@@ -21,11 +21,10 @@ package final class ComoduleApplication: ModuleApplication {
     /// What the profile knows of a vehicle of this variant.
     package func properties() async throws(ModuleError) -> (any PropertyHolder)? {
         if let holder { return holder }
-        guard let profile else { return nil }
         let fresh = ComoduleProperties(
             client: client,
             profile: profile,
-            variant: try await client.firmware().variant,
+            variant: try await client.versions(by: profile).variant,
             time: time
         )
         holder = fresh
@@ -37,7 +36,7 @@ package final class ComoduleApplication: ModuleApplication {
     package var receiver: (any ImageReceiver)? { nil }
 
     package func inspect(_ order: UpdateOrder) async throws(ModuleError) -> Inspection {
-        let info = try await client.firmware()
+        let info = FirmwareInfo(try await client.versions(by: profile))
         return Inspection(
             firmware: info.identity(of: order.target),
             isOngoing: info.isOngoing,
@@ -58,7 +57,7 @@ package final class ComoduleApplication: ModuleApplication {
                 return Observation(ongoing: true, version: nil)
             }
         }
-        let info = try await client.firmware()
+        let info = FirmwareInfo(try await client.versions(by: profile))
         return Observation(ongoing: info.isOngoing, version: info.version(of: order.target))
     }
 

@@ -159,32 +159,7 @@ package actor ComoduleClient {
 
     // MARK: Firmware
 
-    /// `known` spares the module the question for its type, which never changes.
-    package func firmware(type known: Int? = nil) async throws(ModuleError) -> FirmwareInfo {
-        let revision = try await text(ComoduleNumbers.firmwareRevision)
-        guard let secondary = FirmwareVersion(revision) else {
-            throw .value("the module gives its version as something that is none")
-        }
-        let type =
-            if let known { known as Int? } else {
-                Int(try await text(ComoduleNumbers.hardwareRevision))
-            }
-        let versions = try await record(VersionsRecord.id).flatMap { VersionsRecord($0) }
-        let components = try await record(ComponentsRecord.id).flatMap { ComponentsRecord($0) }
-        let boot = try await record(BootloaderRecord.id).flatMap { BootloaderRecord($0) }
-        return FirmwareInfo(
-            type: type,
-            variant: Int(versions?.variant ?? 0),
-            secondary: secondary,
-            primary: versions?.primary,
-            isOngoing: versions.map { $0.handoff != 0 } ?? false,
-            bootloader: boot?.version,
-            external1: components?.motorController,
-            external2: components?.battery
-        )
-    }
-
-    private func text(_ characteristic: Characteristic) async throws(ModuleError) -> String {
+    func text(_ characteristic: Characteristic) async throws(ModuleError) -> String {
         do throws(RadioError) {
             let bytes = try await link.read(characteristic, before: soon)
             // Some stacks hand out C strings with their end.

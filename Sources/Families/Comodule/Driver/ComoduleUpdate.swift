@@ -6,36 +6,30 @@ package import Radio
 /// Updates of Comodule modules: their application leads into a bootloader that takes Secure DFU.
 package struct ComoduleUpdate: UpdateDriver {
     private let key: ComoduleKey
-    private let profile: Profile?
+    private let profile: Profile
 
     /// Without a profile the shipped one for any Comodule module is taken.
     package init(key: ComoduleKey, profile: Profile? = nil) {
         self.key = key
-        self.profile =
-            profile ?? ProfileLibrary.shipped.profile(Profile.generic, of: .comodule)
+        self.profile = profile ?? Self.generic
     }
+
+    private static let generic: Profile = {
+        guard let generic = ProfileLibrary.shipped.profile(Profile.generic, of: .comodule) else {
+            preconditionFailure("the family's generic profile is shipped")
+        }
+        return generic
+    }()
 
     package var family: Family { .comodule }
     package var usesBootloader: Bool { true }
 
-    package func filter(for serial: Serial) -> ScanFilter { ModuleSighting.filter(for: serial) }
-
-    package func sighting(
-        of serial: Serial,
-        in advertisement: Advertisement
-    ) -> ModuleSighting? {
-        guard let sighting = ModuleSighting(advertisement), sighting.serial == serial else {
-            return nil
-        }
-        return sighting
-    }
-
-    package func isUnnamedBootloader(
-        _ advertisement: Advertisement,
-        at place: Peer
-    ) -> Bool {
-        advertisement.peer == place && advertisement.services.contains(DFUNumbers.service)
-            && advertisement.name.flatMap { BootloaderName.serial(in: $0) } == nil
+    package var recogniser: ModuleRecogniser {
+        ModuleRecogniser(
+            family: .comodule,
+            form: profile.advertisement,
+            bootloader: ComoduleBootloader.form(of: profile)
+        )
     }
 
     package func application(
@@ -43,9 +37,8 @@ package struct ComoduleUpdate: UpdateDriver {
         time: any Timekeeper
     ) async throws(ModuleError) -> any ModuleApplication {
         let client = ComoduleClient(
-            link: link,
-            time: time,
-            layout: profile.flatMap { ComoduleLayout($0.gatt) } ?? ComoduleLayout()
+            link: ProfileShape.comodule.link(link, by: profile),
+            time: time
         )
         try await client.authenticate(key)
         return ComoduleApplication(client: client, profile: profile, time: time)
@@ -55,6 +48,6 @@ package struct ComoduleUpdate: UpdateDriver {
         on link: any Link,
         time: any Timekeeper
     ) async throws(ModuleError) -> any ImageReceiver {
-        SecureDFUReceiver(link: link, time: time)
+        SecureDFUReceiver(link: ProfileShape.comodule.link(link, by: profile), time: time)
     }
 }

@@ -1,4 +1,5 @@
 package import Domain
+import Modules
 package import Sessions
 
 /// What a Comodule module says about its firmware.
@@ -15,24 +16,15 @@ package struct FirmwareInfo: Sendable, Equatable {
     package var external1: FirmwareVersion?
     package var external2: FirmwareVersion?
 
-    package init(
-        type: Int?,
-        variant: Int,
-        secondary: FirmwareVersion,
-        primary: FirmwareVersion?,
-        isOngoing: Bool,
-        bootloader: FirmwareVersion? = nil,
-        external1: FirmwareVersion? = nil,
-        external2: FirmwareVersion? = nil
-    ) {
-        self.type = type
-        self.variant = variant
-        self.secondary = secondary
-        self.primary = primary
-        self.isOngoing = isOngoing
-        self.bootloader = bootloader
-        self.external1 = external1
-        self.external2 = external2
+    init(_ versions: ModuleVersions) {
+        type = versions.type
+        variant = versions.variant
+        secondary = versions.secondary
+        primary = versions.primary
+        isOngoing = versions.isOngoing
+        bootloader = versions.bootloader
+        external1 = versions.externals.first { $0.part == .external1 }?.version
+        external2 = versions.externals.first { $0.part == .external2 }?.version
     }
 
     package func version(of part: ModulePart) -> FirmwareVersion? {

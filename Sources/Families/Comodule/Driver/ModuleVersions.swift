@@ -27,19 +27,16 @@ extension ComoduleClient {
         by profile: Profile,
         known: CachedModule? = nil
     ) async throws(ModuleError) -> ModuleVersions {
-        let info = try await firmware(type: known?.type)
-        var versions = ModuleVersions(
-            type: info.type,
-            variant: info.variant,
-            secondary: info.secondary,
-            primary: info.primary,
-            bootloader: nil,
-            externals: [],
-            sendsToCloud: nil,
-            isOngoing: info.isOngoing
-        )
+        let own = profile.target(of: .secondary)?.version ?? .information(0x2A26)
+        var secondary: FirmwareVersion?
+        if case .information(let short) = own { secondary = try await version(at: short) }
+        let type =
+            if let type = known?.type { type as Int? } else {
+                Int(try await text(DeviceInformation.hardwareRevision))
+            }
         let lacking = known?.lacking ?? []
         var records: [UInt16: ComoduleRecord] = [:]
+        records[VersionsRecord.id] = try await record(VersionsRecord.id)
         let fields = profile.firmware.compactMap { target -> ByteField? in
             guard case .record(let field) = target.version else { return nil }
             return field
@@ -48,15 +45,38 @@ extension ComoduleClient {
         for register in wanted.subtracting(lacking).sorted() where register != VersionsRecord.id {
             records[register] = try await record(register)
         }
+        if case .record(let field) = own {
+            secondary = records[field.register].flatMap { field.version(in: $0.data) }
+        }
+        guard let secondary else {
+            throw .value("the module gives its version as something that is none")
+        }
+        let state = records[VersionsRecord.id].flatMap { VersionsRecord($0) }
+        var versions = ModuleVersions(
+            type: type,
+            variant: Int(state?.variant ?? 0),
+            secondary: secondary,
+            primary: nil,
+            bootloader: nil,
+            externals: [],
+            sendsToCloud: nil,
+            isOngoing: state.map { $0.handoff != 0 } ?? false
+        )
         for target in profile.firmware {
-            guard case .record(let field) = target.version, let record = records[field.register],
-                let version = field.version(in: record.data)
-            else { continue }
+            let found: FirmwareVersion?
+            switch target.version {
+            case .record(let field):
+                found = records[field.register].flatMap { field.version(in: $0.data) }
+            case .information(let short) where target.part != .secondary:
+                found = try await version(at: short)
+            case .information, .protocol: continue
+            }
+            guard let found else { continue }
             switch target.part {
-            case .bootloader: versions.bootloader = version
+            case .bootloader: versions.bootloader = found
             case .external1, .external2:
-                versions.externals.append(.init(part: target.part, version: version))
-            case .primary: versions.primary = version
+                versions.externals.append(.init(part: target.part, version: found))
+            case .primary: versions.primary = found
             case .secondary, .image: continue
             }
         }
@@ -64,6 +84,10 @@ extension ComoduleClient {
             versions.sendsToCloud = cloud.unsigned(in: record.data).map { $0 != 0 }
         }
         return versions
+    }
+
+    private func version(at short: UInt16) async throws(ModuleError) -> FirmwareVersion? {
+        FirmwareVersion(try await text(DeviceInformation.characteristic(short)))
     }
 }
 

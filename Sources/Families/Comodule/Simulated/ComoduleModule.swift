@@ -1,5 +1,6 @@
 import Digests
 package import Domain
+import Modules
 import Protocols
 package import Radio
 package import Simulation
@@ -91,6 +92,17 @@ package final class ComoduleModule: AirDevice {
     package var serial: Serial? { plan.serial }
     package var linkParameters: LinkParameters { plan.link }
 
+    package var dress: AirDress? {
+        plan.profile.map {
+            AirDress(
+                $0,
+                serial: plan.serial,
+                moved: ProfileShape.comodule.moved(by: $0.gatt),
+                bootloader: DFUNumbers.service
+            )
+        }
+    }
+
     /// What an update has made of it: for tests, not for the air.
     package var runningVersion: FirmwareVersion { facts.version }
     package var isInBootloader: Bool { facts.mode == .bootloader && facts.wakes == nil }
@@ -153,7 +165,9 @@ package final class ComoduleModule: AirDevice {
     /// An application's last byte is even, so that no bootloader has its neighbour's address.
     private func address(bootloader: Bool) -> String {
         let isNext = bootloader && !plan.isBonded
-        let number = (UInt64(plan.serial.text, radix: 16) ?? 0) &<< 1 | (isNext ? 1 : 0)
+        let own =
+            UInt64(plan.serial.text, radix: 16) ?? UInt64(CRC32.of(Array(plan.serial.text.utf8)))
+        let number = own &<< 1 | (isNext ? 1 : 0)
         let bytes = [0xC0 | facts.addressGeneration & 0x3F] + number.bigBytes.suffix(5)
         return bytes.map { Hex.text([$0]).uppercased() }.joined(separator: ":")
     }
@@ -355,11 +369,38 @@ package final class ComoduleModule: AirDevice {
         self.loading = nil
     }
 
+    /// As the generic profile has it, with the versions where its own profile says.
     private func record(_ id: UInt16) -> ComoduleRecord? {
+        let record = ownRecord(id)
+        guard let dress else { return record }
+        var data = record?.data
+        for target in dress.profile.firmware {
+            guard case .record(let field) = target.version, field.register == id else { continue }
+            var bytes = data ?? [UInt8](repeating: 0, count: 8)
+            let version = version(of: target.part)
+            let numbers = [version.major, version.minor, version.patch, version.build]
+                .prefix(field.length).map { UInt8(clamping: $0) }
+            _ = field.put(field.order == .big ? numbers : numbers.reversed(), into: &bytes)
+            data = bytes
+        }
+        return data.map { ComoduleRecord(id: id, data: $0) }
+    }
+
+    private func version(of part: FirmwareTarget.Part) -> FirmwareVersion {
+        switch part {
+        case .secondary, .image: facts.version
+        case .primary: facts.primaryVersion
+        case .bootloader: facts.updates.bootloader
+        case .external1: facts.updates.external1
+        case .external2: facts.updates.external2
+        }
+    }
+
+    private func ownRecord(_ id: UInt16) -> ComoduleRecord? {
         switch id {
         case VersionsRecord.id: versions.record
         case ComponentsRecord.id: facts.updates.components.record
-        case BootloaderRecord.id: BootloaderRecord(version: facts.updates.bootloader).record
+        case 0xFBFB: vehicle.boot(facts.updates.bootloader)
         case PowerRecord.id:
             vehicle.power(stateOfCharge: stateOfCharge)
         case MotionRecord.id:

@@ -1,4 +1,5 @@
 package import Domain
+package import Modules
 import Protocols
 package import Simulation
 
@@ -6,6 +7,8 @@ package import Simulation
 package struct ModulePlan: Sendable, Equatable {
     package var serial: Serial
     package var name = "COMODULE"
+    /// Nil for the family's generic profile.
+    package var profile: Profile?
     /// Twenty bytes.
     package var key: [UInt8] = []
     package var firmwareType: UInt16 = 0
@@ -30,7 +33,7 @@ package struct ModulePlan: Sendable, Equatable {
     /// Whether its bootloader takes no name: then it is heard at the address after its own.
     package var isNameless = false
     /// What the other parts run to begin with.
-    package var bootloaderVersion = FirmwareVersion(1, 0)
+    package var bootloaderVersion = FirmwareVersion(1, 2)
     package var external1Version = FirmwareVersion(1, 2, 3)
     package var external2Version = FirmwareVersion(0, 3, 1)
     /// How long it hands an image on to one of its parts.

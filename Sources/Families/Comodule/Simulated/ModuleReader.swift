@@ -1,5 +1,6 @@
 import Domain
 import Marked
+import Modules
 import Protocols
 import Simulation
 import Wire
@@ -9,17 +10,20 @@ struct ModuleReader {
     private var reader: FieldReader
     private let place: Place
     private let link: LinkParameters
+    private let item: DepotItem
     private let diagnostics: Diagnostics
 
-    init(_ node: MarkedNode, _ link: LinkParameters, _ diagnostics: Diagnostics) {
-        reader = FieldReader(node, diagnostics, as: "a simulated module")
-        place = node.place
-        self.link = link
-        self.diagnostics = diagnostics
+    init(_ item: DepotItem) {
+        reader = FieldReader(item.node, item.diagnostics, as: "a simulated module")
+        place = item.node.place
+        link = item.link
+        self.item = item
+        diagnostics = item.diagnostics
     }
 
     mutating func read() -> [ModulePlan] {
-        let serial = serial()
+        let profile = item.profile(of: .comodule, &reader)
+        let serial = serial(profile)
         let count = reader.integer("count", in: 1...100_000, default: 1)
         guard var plan = serial.map({ ModulePlan(serial: $0) }) else {
             return []
@@ -31,6 +35,7 @@ struct ModuleReader {
                 hint: "leave the key out, or write `family: comodule`"
             )
         }
+        plan.profile = profile
         plan.name = reader.text("name", default: plan.name)
         plan.key = key()
         plan.firmwareType = UInt16(reader.integer("type", in: 0...65_535, default: 0))
@@ -72,8 +77,10 @@ struct ModuleReader {
         return series(of: plan, count: count)
     }
 
-    private mutating func serial() -> Serial? {
+    private mutating func serial(_ profile: Profile?) -> Serial? {
         guard let text = reader.text("serial") else { return nil }
+        // Other profiles have serials of other forms.
+        if profile != nil, let serial = Serial(text) { return serial }
         guard text.utf8.count == 16, Hex.bytes(text) != nil else {
             diagnostics.error(
                 reader.place(of: "serial"),
@@ -118,7 +125,16 @@ struct ModuleReader {
 
     /// Serials that count up from the first one.
     private func series(of plan: ModulePlan, count: Int) -> [ModulePlan] {
-        guard let first = UInt64(plan.serial.text, radix: 16) else { return [] }
+        guard count > 1 else { return [plan] }
+        guard plan.serial.text.utf8.count == 16, let first = UInt64(plan.serial.text, radix: 16)
+        else {
+            diagnostics.error(
+                place,
+                "several modules need a serial of 16 hex digits",
+                hint: "give each an item of its own"
+            )
+            return []
+        }
         return (0..<UInt64(count)).compactMap { step in
             var next = plan
             guard let serial = Serial(bytes: (first &+ step).bigBytes) else { return nil }

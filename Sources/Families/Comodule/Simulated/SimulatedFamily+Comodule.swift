@@ -3,7 +3,7 @@ package import Simulation
 
 extension SimulatedFamily {
     package static let comodule = SimulatedFamily(.comodule) { item in
-        var reader = ModuleReader(item.node, item.link, item.diagnostics)
+        var reader = ModuleReader(item)
         return reader.read()
     }
 }

@@ -1,4 +1,4 @@
-package import Domain
+import Domain
 import Wire
 
 /// What a simulated vehicle is like and set to, in the registers of the generic layout.
@@ -17,7 +17,6 @@ package struct VehicleSettings: Sendable, Equatable {
     package var speedLimitTenths: UInt16 = 250
     package var clock: UInt32 = 0
     package var clockZone: Int16 = 0
-    package var bootloaderVersion = FirmwareVersion(1, 2, 0)
     package var sendsToCloud = false
     /// What a storm has counted up to; not kept.
     var stormSpeed: UInt16?
@@ -26,6 +25,17 @@ package struct VehicleSettings: Sendable, Equatable {
 
     /// What may change by itself or by a command.
     static let records: [UInt16] = [0x0300, 0x0401, 0x0502]
+
+    /// What the module's bootloader is, and whether the module sends data to the cloud.
+    func boot(_ version: FirmwareVersion) -> ComoduleRecord {
+        ComoduleRecord(
+            id: 0xFBFB,
+            data: [
+                UInt8(clamping: version.major), UInt8(clamping: version.minor),
+                UInt8(clamping: version.patch), sendsToCloud ? 1 : 0,
+            ]
+        )
+    }
 
     func power(stateOfCharge: UInt8) -> ComoduleRecord {
         ComoduleRecord(
@@ -41,13 +51,6 @@ package struct VehicleSettings: Sendable, Equatable {
         case 0x0300: data = [assist, walk, lights, mode]
         case 0x0501: data = motorSerial
         case 0x0502: data = label + speedLimitTenths.bigBytes
-        case 0xFBFB:
-            data =
-                [
-                    UInt8(clamping: bootloaderVersion.major),
-                    UInt8(clamping: bootloaderVersion.minor),
-                    UInt8(clamping: bootloaderVersion.patch), sendsToCloud ? 1 : 0,
-                ]
         default: return nil
         }
         return ComoduleRecord(id: id, data: data)

@@ -1,4 +1,5 @@
 package import Domain
+import Modules
 
 /// The numbers of one publicly described Comodule module.
 ///
@@ -16,23 +17,13 @@ package enum ComoduleNumbers {
     package static let response = Characteristic(uuid(0x2557), of: security)
     package static let authenticated = Characteristic(uuid(0x2558), of: security)
 
-    package static let deviceInformation = GATTUUID(short: 0x180A)
-    package static let manufacturerName = information(0x2A29)
-    package static let firmwareRevision = information(0x2A26)
+    package static let manufacturerName = DeviceInformation.manufacturer
+    package static let firmwareRevision = DeviceInformation.firmwareRevision
     /// Carries the firmware type as decimal text.
-    package static let hardwareRevision = information(0x2A27)
-    package static let softwareRevision = information(0x2A28)
+    package static let hardwareRevision = DeviceInformation.hardwareRevision
+    package static let softwareRevision = DeviceInformation.softwareRevision
 
     private static func uuid(_ short: UInt64) -> GATTUUID {
         GATTUUID(short << 32 | 0x1212_EFDE, 0x1523_785F_EABC_D123)
-    }
-
-    private static func information(_ short: UInt16) -> Characteristic {
-        Characteristic(GATTUUID(short: short), of: deviceInformation)
-    }
-
-    /// The serial is the eight bytes that follow the company identifier.
-    package static func serial(manufacturerData: [UInt8]) -> Serial? {
-        manufacturerData.count == 8 ? Serial(bytes: manufacturerData) : nil
     }
 }

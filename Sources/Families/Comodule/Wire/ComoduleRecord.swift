@@ -136,27 +136,6 @@ package struct ComponentsRecord: Equatable, Sendable {
     }
 }
 
-/// The record FAFB with the version of the secondary MCU's bootloader.
-///
-/// Nobody has published where a module tells it: this is our generic profile's and our simulated
-/// modules' choice, beside the record of the components.
-package struct BootloaderRecord: Equatable, Sendable {
-    package static let id: UInt16 = 0xFAFB
-
-    package let version: FirmwareVersion
-
-    package init(version: FirmwareVersion) { self.version = version }
-
-    package init?(_ record: ComoduleRecord) {
-        guard record.id == Self.id else { return nil }
-        version = FirmwareVersion(packed: record.data[0..<4].reduce(0) { $0 << 8 | UInt32($1) })
-    }
-
-    package var record: ComoduleRecord {
-        ComoduleRecord(id: Self.id, data: (version.packed ?? .max).bigBytes)
-    }
-}
-
 /// The power record 0401.
 ///
 /// Nobody has published its inside: this is the layout of our generic profile and of our

@@ -1,5 +1,6 @@
 import Digests
 package import Domain
+package import Modules
 
 /// A token that was examined, with its key: what a command is signed with.
 package struct CarShareCredentials: Sendable {
@@ -9,6 +10,9 @@ package struct CarShareCredentials: Sendable {
     /// What is unusual about it; the vehicle decides.
     package let warnings: [CarShareTokenFault]
     package let service: GATTUUID
+    /// Ours to notify on, and the vehicle's to write on.
+    package private(set) var notify = AddOnNumbers.notify
+    package private(set) var write = AddOnNumbers.write
     private let key: RSAPrivateKey
 
     /// Reads a token and refuses one that no vehicle could take.
@@ -27,6 +31,14 @@ package struct CarShareCredentials: Sendable {
         self.key = key
         self.service = service
         warnings = faults.filter(\.isWarning)
+    }
+
+    /// For a vehicle whose profile has the socket's characteristics elsewhere.
+    package func speaking(by profile: Profile) -> CarShareCredentials {
+        var other = self
+        other.notify = profile.gatt.uuid(.notify) ?? notify
+        other.write = profile.gatt.uuid(.write) ?? write
+        return other
     }
 
     private static func key(of token: CarShareToken) -> RSAPrivateKey? {

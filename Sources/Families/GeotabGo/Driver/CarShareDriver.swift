@@ -15,12 +15,9 @@ package struct CarShareDriver: UpdateDriver {
     package var family: Family { .geotabGo }
     package var usesBootloader: Bool { false }
 
-    package func filter(for serial: Serial) -> ScanFilter { ScanFilter { _ in false } }
-
-    package func sighting(
-        of serial: Serial,
-        in advertisement: Advertisement
-    ) -> ModuleSighting? { nil }
+    package var recogniser: ModuleRecogniser {
+        ModuleRecogniser(family: .geotabGo, form: nil)
+    }
 
     package func application(
         on link: any Link,

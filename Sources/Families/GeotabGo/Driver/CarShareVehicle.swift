@@ -86,8 +86,8 @@ package struct CarShareVehicle: Sendable {
     private var description: ServiceDescription {
         ServiceDescription(
             uuid: credentials.service,
-            notify: AddOnNumbers.notify,
-            write: AddOnNumbers.write
+            notify: credentials.notify,
+            write: credentials.write
         )
     }
 

@@ -15,7 +15,15 @@ extension LRApplication: FeatureHolder {
             rawValue: UInt16(feature.command) << 8 | UInt16(feature.namespace)
         )
         do throws(LRError) {
-            try await client.command(command, message.payload, isSealed: message.isSealed)
+            let reply = try await client.ask(
+                command,
+                isSealed: message.isSealed,
+                payload: message.payload
+            )
+            // What a device gives back as it was given is no status.
+            if reply.count == 1, feature.refusals.contains(reply[0]), reply != message.payload {
+                throw .refused(command)
+            }
         } catch {
             if error.leavesDoubt { throw .inDoubt(error.description) }
             if case .radio(let radio) = error { throw .radio(radio) }

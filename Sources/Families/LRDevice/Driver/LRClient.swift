@@ -86,7 +86,8 @@ package final class LRClient {
             }
             switch requests.received(bytes) {
             case .completed(ticket, let reply): return reply.payload
-            case .failed(ticket, let error): throw .request(error)
+            // It went out and something came back: nobody knows whether it was carried out.
+            case .failed(ticket, let error): throw .unanswered(command, .request(error))
             case .notified(let message): keep(message)
             case .completed, .failed, .ignored: strays += 1
             }

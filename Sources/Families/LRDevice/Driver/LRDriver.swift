@@ -5,34 +5,20 @@ package import Sessions
 
 /// How devices of family `lrdevice` are heard and spoken to; they take no images.
 package struct LRDriver: UpdateDriver {
-    private let form: AdvertisementForm
+    private let profile: Profile
     private let credentials: LRCredentials?
 
-    /// Nil for a profile that says nothing about how its devices advertise; without credentials
-    /// only features that are not sealed can be used.
-    package init?(profile: Profile, credentials: LRCredentials? = nil) {
-        guard let form = profile.advertisement else { return nil }
-        self.form = form
+    /// Without credentials only features that are not sealed can be used.
+    package init(profile: Profile, credentials: LRCredentials? = nil) {
+        self.profile = profile
         self.credentials = credentials
     }
 
     package var family: Family { .lrdevice }
     package var usesBootloader: Bool { false }
 
-    package func filter(for serial: Serial) -> ScanFilter {
-        let form = form
-        return ScanFilter(
-            services: form.service.map { [$0] } ?? [],
-            companies: form.company.map { [$0] } ?? []
-        ) { form.serial(in: $0) == serial }
-    }
-
-    package func sighting(
-        of serial: Serial,
-        in advertisement: Advertisement
-    ) -> ModuleSighting? {
-        guard form.serial(in: advertisement) == serial else { return nil }
-        return ModuleSighting(serial: serial, role: .application, advertisement: advertisement)
+    package var recogniser: ModuleRecogniser {
+        ModuleRecogniser(family: .lrdevice, form: profile.advertisement)
     }
 
     package func application(
@@ -41,8 +27,13 @@ package struct LRDriver: UpdateDriver {
     ) async throws(ModuleError) -> any ModuleApplication {
         do throws(LRError) {
             return LRApplication(
-                client: try await LRClient(link: link, time: time),
-                credentials: credentials
+                client: try await LRClient(
+                    link: ProfileShape.lrdevice.link(link, by: profile),
+                    time: time
+                ),
+                profile: profile,
+                credentials: credentials,
+                time: time
             )
         } catch {
             guard case .radio(let radio) = error else { throw .value(error.description) }
@@ -64,11 +55,20 @@ package final class LRApplication: ModuleApplication {
 
     let client: LRClient
     let credentials: LRCredentials?
+    private let holder: LRProperties
 
-    init(client: LRClient, credentials: LRCredentials?) {
+    init(
+        client: LRClient,
+        profile: Profile,
+        credentials: LRCredentials?,
+        time: any Timekeeper
+    ) {
         self.client = client
         self.credentials = credentials
+        holder = LRProperties(client: client, profile: profile, time: time)
     }
+
+    package func properties() async throws(ModuleError) -> (any PropertyHolder)? { holder }
 
     package var receiver: (any ImageReceiver)? { nil }
     package var features: (any FeatureHolder)? { self }

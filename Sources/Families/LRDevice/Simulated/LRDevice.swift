@@ -1,4 +1,5 @@
 package import Domain
+import Modules
 package import Radio
 import Sealing
 package import Simulation
@@ -42,15 +43,28 @@ package final class LRDevice: AirDevice {
 
     package var label: String { plan.serial.text }
     package var linkParameters: LinkParameters { plan.link }
+
+    package var dress: AirDress? {
+        plan.profile.map {
+            AirDress(
+                $0,
+                serial: plan.serial,
+                moved: ProfileShape.lrdevice.moved(by: $0.gatt)
+            )
+        }
+    }
+
     package var state: LRLockState { plan.state }
     package var name: String { plan.name }
     package var autoLock: UInt8? { plan.autoLock }
 
     package var broadcast: Broadcast? {
         guard link == nil, let signal = plan.signal else { return nil }
-        let bytes = Hex.bytes(plan.serial.text) ?? []
+        let bytes = Hex.bytes(plan.serial.text) ?? Array(plan.serial.text.utf8)
+        // An address has six bytes, whatever the serial has.
+        let address = (bytes + [0, 0, 0, 0, 0, 0]).prefix(6)
         var broadcast = Broadcast(
-            address: bytes.map { Hex.text([$0]).uppercased() }.joined(separator: ":")
+            address: address.map { Hex.text([$0]).uppercased() }.joined(separator: ":")
         )
         broadcast.manufacturerData = [LRNumbers.company: bytes]
         broadcast.services = [LRNumbers.service]

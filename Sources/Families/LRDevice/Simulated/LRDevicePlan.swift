@@ -1,10 +1,13 @@
 package import Domain
+package import Modules
 package import Simulation
 
 /// One simulated LR device as its depot file describes it.
 package struct LRDevicePlan: Sendable, Equatable {
     package var serial: Serial
     package var name = "SmartLock"
+    /// Nil for the family's generic profile.
+    package var profile: Profile?
     /// What it agreed on with its owner before; nil while it is as it left its maker.
     package var key: [UInt8]?
     package var password: [UInt8]?

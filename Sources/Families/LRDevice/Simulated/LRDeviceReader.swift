@@ -1,22 +1,26 @@
 import Domain
 import Marked
+import Modules
 import Simulation
 
 /// Reads an item of a depot's `modules` that is a device of family `lrdevice`.
 struct LRDeviceReader {
     private var reader: FieldReader
     private let link: LinkParameters
+    private let item: DepotItem
     private let diagnostics: Diagnostics
 
-    init(_ node: MarkedNode, _ link: LinkParameters, _ diagnostics: Diagnostics) {
-        reader = FieldReader(node, diagnostics, as: "a simulated lock")
-        self.link = link
-        self.diagnostics = diagnostics
+    init(_ item: DepotItem) {
+        reader = FieldReader(item.node, item.diagnostics, as: "a simulated lock")
+        link = item.link
+        self.item = item
+        diagnostics = item.diagnostics
     }
 
     mutating func read() -> LRDevicePlan? {
         _ = reader.choice("family", Family.self, .optional)
-        let serial = serial()
+        let profile = item.profile(of: .lrdevice, &reader)
+        let serial = serial(profile)
         var plan = serial.map { LRDevicePlan(serial: $0) }
         let name = reader.text("name", default: plan?.name ?? "SmartLock")
         let key = key()
@@ -41,6 +45,7 @@ struct LRDeviceReader {
         }
         let faults = reader.list("faults", .optional, of: "faults").compactMap { fault($0) }
         reader.finish()
+        plan?.profile = profile
         plan?.name = name
         plan?.key = key
         plan?.password = password.map { Array($0.utf8) }
@@ -56,8 +61,10 @@ struct LRDeviceReader {
         return plan
     }
 
-    private mutating func serial() -> Serial? {
+    private mutating func serial(_ profile: Profile?) -> Serial? {
         guard let text = reader.text("serial") else { return nil }
+        // Other profiles have serials of other forms.
+        if profile != nil, let serial = Serial(text) { return serial }
         guard text.utf8.count == 12, Hex.bytes(text) != nil else {
             diagnostics.error(
                 reader.place(of: "serial"),

@@ -3,7 +3,7 @@ package import Simulation
 
 extension SimulatedFamily {
     package static let lrdevice = SimulatedFamily(.lrdevice) { item in
-        var reader = LRDeviceReader(item.node, item.link, item.diagnostics)
+        var reader = LRDeviceReader(item)
         return reader.read().map { [$0] } ?? []
     }
 }

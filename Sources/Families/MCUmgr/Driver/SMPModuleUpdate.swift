@@ -6,32 +6,41 @@ import Sessions
 
 /// Updates of modules that speak SMP: the application itself receives, tries and keeps images.
 package struct SMPModuleUpdate: UpdateDriver {
-    package init() {}
+    private let profile: Profile
+
+    /// Without a profile the shipped one for any such module is taken.
+    package init(profile: Profile? = nil) { self.profile = profile ?? Self.generic }
+
+    private static let generic: Profile = {
+        guard let generic = ProfileLibrary.shipped.profile(Profile.generic, of: .mcumgr) else {
+            preconditionFailure("the family's generic profile is shipped")
+        }
+        return generic
+    }()
 
     package var family: Family { .mcumgr }
     package var usesBootloader: Bool { false }
 
-    package func filter(for serial: Serial) -> ScanFilter { SMPSighting.filter(for: serial) }
+    package var recogniser: ModuleRecogniser {
+        ModuleRecogniser(family: .mcumgr, form: profile.advertisement)
+    }
 
-    package func sighting(
-        of serial: Serial,
-        in advertisement: Advertisement
-    ) -> ModuleSighting? {
-        guard SMPSighting.isOf(serial, advertisement) else { return nil }
-        return ModuleSighting(serial: serial, role: .application, advertisement: advertisement)
+    private func open(_ link: any Link, _ time: any Timekeeper) -> SMPApplication {
+        let link = ProfileShape.mcumgr.link(link, by: profile)
+        return SMPApplication(client: SMPClient(link: link, time: time), time: time)
     }
 
     package func application(
         on link: any Link,
         time: any Timekeeper
     ) async throws(ModuleError) -> any ModuleApplication {
-        SMPApplication(client: SMPClient(link: link, time: time), time: time)
+        open(link, time)
     }
 
     package func receiver(
         on link: any Link,
         time: any Timekeeper
     ) async throws(ModuleError) -> any ImageReceiver {
-        SMPApplication(client: SMPClient(link: link, time: time), time: time)
+        open(link, time)
     }
 }

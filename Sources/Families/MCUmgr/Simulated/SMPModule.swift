@@ -1,4 +1,5 @@
 package import Domain
+import Modules
 package import Protocols
 package import Radio
 package import Simulation
@@ -60,6 +61,12 @@ package final class SMPModule: AirDevice {
     package var label: String { plan.serial.text }
     package var linkParameters: LinkParameters { plan.link }
 
+    package var dress: AirDress? {
+        plan.profile.map {
+            AirDress($0, serial: plan.serial, moved: ProfileShape.mcumgr.moved(by: $0.gatt))
+        }
+    }
+
     /// What an update has made of it: for tests, not for the air.
     package var running: [SMPServerFacts.Content] { server.facts.images.map(\.active) }
     package var isConfirmed: Bool { server.facts.images.allSatisfy(\.isConfirmed) }
@@ -84,6 +91,10 @@ package final class SMPModule: AirDevice {
     }
 
     private var address: String {
+        // A module that is listed by its address has that one.
+        if plan.name == nil, Hex.bytes(plan.serial.text.filter { $0 != ":" })?.count == 6 {
+            return plan.serial.text.uppercased()
+        }
         let number = UInt64(CRC32.of(Array(plan.serial.text.utf8))) << 8
         let bytes = [0xC0 | facts.addressGeneration & 0x3F] + number.bigBytes.suffix(5)
         return bytes.map { Hex.text([$0]).uppercased() }.joined(separator: ":")

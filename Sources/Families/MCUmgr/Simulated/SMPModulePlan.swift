@@ -1,4 +1,5 @@
 package import Domain
+package import Modules
 package import Protocols
 package import Simulation
 
@@ -6,7 +7,10 @@ package import Simulation
 package struct SMPModulePlan: Sendable, Equatable {
     /// What it advertises as, too: SMP knows no other identity.
     package var serial: Serial
-    package var name: String
+    /// Nil for one that advertises none.
+    package var name: String?
+    /// Nil for the family's generic profile.
+    package var profile: Profile?
     /// What its images are at the beginning; the first is the main one.
     package var versions = [FirmwareVersion(1, 0)]
     /// Nil when it is out of reach.

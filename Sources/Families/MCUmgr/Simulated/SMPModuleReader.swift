@@ -1,5 +1,6 @@
 import Domain
 import Marked
+import Modules
 import Protocols
 import Simulation
 
@@ -25,12 +26,14 @@ struct SMPModuleReader {
 
     private var reader: FieldReader
     private let link: LinkParameters
+    private let item: DepotItem
     private let diagnostics: Diagnostics
 
-    init(_ node: MarkedNode, _ link: LinkParameters, _ diagnostics: Diagnostics) {
-        reader = FieldReader(node, diagnostics, as: "a simulated module")
-        self.link = link
-        self.diagnostics = diagnostics
+    init(_ item: DepotItem) {
+        reader = FieldReader(item.node, item.diagnostics, as: "a simulated module")
+        link = item.link
+        self.item = item
+        diagnostics = item.diagnostics
     }
 
     mutating func read() -> [SMPModulePlan] {
@@ -47,6 +50,9 @@ struct SMPModuleReader {
         // Read all the same without a serial, so that all faults are told at once.
         guard let stand = serial ?? Serial("none") else { return [] }
         var plan = SMPModulePlan(serial: stand)
+        plan.profile = item.profile(of: .mcumgr, &reader)
+        if let name = reader.text("name", .optional) { plan.name = name }
+        if reader.boolean("nameless", default: false) { plan.name = nil }
         plan.versions = versions() ?? plan.versions
         plan.rules = rules()
         plan.signal = reader.integer("signal", in: -120...0, default: -60)
@@ -139,7 +145,7 @@ struct SMPModuleReader {
             guard let serial = Serial(head + zeros + number) else { return nil }
             var next = plan
             next.serial = serial
-            next.name = serial.text
+            if plan.name == plan.serial.text { next.name = serial.text }
             return next
         }
     }

@@ -3,7 +3,7 @@ package import Simulation
 
 extension SimulatedFamily {
     package static let mcumgr = SimulatedFamily(.mcumgr) { item in
-        var reader = SMPModuleReader(item.node, item.link, item.diagnostics)
+        var reader = SMPModuleReader(item)
         return reader.read()
     }
 }

@@ -106,10 +106,12 @@ package struct BootloaderName: Hashable, Sendable {
     }
 
     /// The serial in an advertised name, nil when it is not one of ours.
-    package static func serial(in name: String) -> Serial? {
+    ///
+    /// `digits` is how many hex digits a serial has.
+    package static func serial(in name: String, digits: Int = 16) -> Serial? {
         let rest = name.dropFirst(prefix.count)
         // Somebody else's device may begin with the same two letters.
-        guard name.hasPrefix(prefix), rest.utf8.count == 16, Hex.bytes(rest) != nil else {
+        guard name.hasPrefix(prefix), rest.utf8.count == digits, Hex.bytes(rest) != nil else {
             return nil
         }
         return Serial(rest)

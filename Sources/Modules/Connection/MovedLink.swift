@@ -1,0 +1,69 @@
+package import Domain
+package import Radio
+
+/// A link to a module that has its characteristics elsewhere than its family's others.
+///
+/// Who speaks over it names what the family's modules have; the module's profile says what is meant.
+package final class MovedLink: Link {
+    private let link: any Link
+    private let places: [Characteristic: Characteristic]
+
+    package init(_ link: any Link, to places: [Characteristic: Characteristic]) {
+        self.link = link
+        self.places = places
+    }
+
+    private func place(_ characteristic: Characteristic) -> Characteristic {
+        places[characteristic] ?? characteristic
+    }
+
+    package var peer: Peer { link.peer }
+    package var maximumLength: Int { link.maximumLength }
+
+    package func flags(of characteristic: Characteristic) -> CharacteristicFlags? {
+        link.flags(of: place(characteristic))
+    }
+
+    package func require(_ characteristic: Characteristic) throws(RadioError) {
+        try link.require(place(characteristic))
+    }
+
+    package func read(
+        _ characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) -> [UInt8] {
+        try await link.read(place(characteristic), before: deadline)
+    }
+
+    package func write(
+        _ bytes: [UInt8],
+        to characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) {
+        try await link.write(bytes, to: place(characteristic), before: deadline)
+    }
+
+    package func send(
+        _ bytes: [UInt8],
+        to characteristic: Characteristic
+    ) async throws(RadioError) {
+        try await link.send(bytes, to: place(characteristic))
+    }
+
+    package func subscribe(
+        to characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Subscription {
+        try await link.subscribe(to: place(characteristic), before: deadline)
+    }
+
+    package func disconnect() async { await link.disconnect() }
+}
+
+extension ProfileShape {
+    /// The link as a profile's modules need it.
+    package func link(_ link: any Link, by profile: Profile) -> any Link {
+        let moved = moved(by: profile.gatt)
+        return moved.isEmpty ? link : MovedLink(link, to: moved)
+    }
+}

@@ -1,0 +1,75 @@
+package import Domain
+
+/// What a profile of one family may hold, and what stands there where it says nothing.
+package struct ProfileShape: Sendable {
+    /// Characteristics that belong to one service.
+    package struct Group: Sendable {
+        package struct Role: Sendable {
+            package let role: GATTRole
+            /// As the family's modules have it.
+            package let standard: GATTUUID
+
+            package init(_ role: GATTRole, _ standard: GATTUUID) {
+                self.role = role
+                self.standard = standard
+            }
+        }
+
+        package let name: String
+        /// As the family's modules have it; nil for one that is known at run time only.
+        package let service: GATTUUID?
+        /// A profile must name it.
+        package let isRequired: Bool
+        package let roles: [Role]
+
+        package init(
+            _ name: String,
+            service: GATTUUID?,
+            isRequired: Bool = true,
+            _ roles: [Role]
+        ) {
+            self.name = name
+            self.service = service
+            self.isRequired = isRequired
+            self.roles = roles
+        }
+    }
+
+    package let family: Family
+    /// Its modules advertise, and are connected to.
+    package let isHeard: Bool
+    package let groups: [Group]
+    package let authentications: [AuthenticationForm]
+    package let hasProperties: Bool
+    package let hasFeatures: Bool
+
+    package init(
+        _ family: Family,
+        isHeard: Bool = true,
+        groups: [Group],
+        authentications: [AuthenticationForm],
+        hasProperties: Bool = false,
+        hasFeatures: Bool = false
+    ) {
+        self.family = family
+        self.isHeard = isHeard
+        self.groups = groups
+        self.authentications = authentications
+        self.hasProperties = hasProperties
+        self.hasFeatures = hasFeatures
+    }
+
+    /// Where modules of a profile have what the family's other modules have elsewhere.
+    package func moved(by gatt: GATTForm) -> [Characteristic: Characteristic] {
+        var moved: [Characteristic: Characteristic] = [:]
+        for group in groups {
+            guard let service = group.service else { continue }
+            for role in group.roles {
+                let standard = Characteristic(role.standard, of: service)
+                guard let own = gatt.characteristic(role.role), own != standard else { continue }
+                moved[standard] = own
+            }
+        }
+        return moved
+    }
+}

@@ -1,0 +1,17 @@
+import Domain
+package import Modules
+
+extension ProfileShape.Group {
+    /// The service of a bootloader that speaks Secure DFU, and the way into it.
+    package static let secureDFU = Self(
+        "dfu",
+        service: DFUNumbers.service,
+        isRequired: false,
+        [
+            Role(GATTRole(rawValue: "control-point"), DFUNumbers.controlPoint.uuid),
+            Role(GATTRole(rawValue: "packet"), DFUNumbers.packet.uuid),
+            Role(GATTRole(rawValue: "buttonless"), DFUNumbers.buttonless.uuid),
+            Role(GATTRole(rawValue: "buttonless-bonded"), DFUNumbers.buttonlessBonded.uuid),
+        ]
+    )
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+/// Steps on locks of family `lrdevice`: what they answer is data, and a refusal is a failure.
+@Suite struct LockTests {
+    private static let key = String(repeating: "5a", count: 32)
+
+    private func run(
+        _ program: Program,
+        _ steps: String,
+        faults: String = ""
+    ) throws -> Program.Result {
+        try program.write("lock.key", "\(Self.key):opensesame")
+        try program.write(
+            "depot.yaml",
+            """
+            name: locks
+            modules:
+              - {serial: c0ffee000001, family: lrdevice, name: Gate, key: "\(Self.key)",
+                 password: opensesame, auto-lock: 30, networks: [yard, office]\(faults)}
+
+            """
+        )
+        try program.write(
+            "rollout.yaml",
+            """
+            name: locks-\(UUID().uuidString.lowercased())
+            vehicles:
+              - {id: gate, serial: c0ffee000001, family: lrdevice, secret: "file:lock.key"}
+            steps:
+            \(steps)
+            rollout: {retry: {transient: 1, device: 0}}
+
+            """
+        )
+        return try program.run([
+            "run", "rollout.yaml", "--simulate", "depot.yaml", "--state", program.state,
+        ])
+    }
+
+    @Test func `what a lock answers is read, expected and set`() throws {
+        let program = try Program()
+        let result = try run(
+            program,
+            """
+              - read: [lock, name, auto-lock, networks]
+              - feature: {auto-lock: off}
+              - expect: {auto-lock: "== off"}
+              - feature: {lock: unlocked}
+              - expect: {lock: "== unlocked"}
+              - feature: {name: North gate}
+              - expect: {name: "== North gate"}
+            """
+        )
+        #expect(result.status == 0, "\(result.output.suffix(900)) \(result.errors.suffix(600))")
+        for value in ["lock is", "auto-lock is", "yard, office"] {
+            #expect(result.output.contains(value), "\(value): \(result.output.suffix(900))")
+        }
+    }
+
+    @Test func `a refusal is a failure, with the device's own word`() throws {
+        let program = try Program()
+        let result = try run(program, "  - feature: {wifi: \"nowhere,secret\"}")
+        #expect(result.status == 10, "\(result.output.suffix(900))")
+        #expect(result.output.contains("refused"), "\(result.output.suffix(900))")
+    }
+
+    @Test func `a name that is too long is told before the run`() throws {
+        let program = try Program()
+        let result = try run(program, "  - feature: {name: a name of more than twenty characters}")
+        #expect(result.status == 65)
+        #expect(result.errors.contains("1 to 20 characters"), "\(result.errors)")
+    }
+
+    @Test func `an order that is answered by something else is in doubt, never not done`() throws {
+        let program = try Program()
+        let result = try run(
+            program,
+            "  - feature: {led: on}",
+            faults: ", faults: [{wrong-kind: true}]"
+        )
+        #expect(result.status == 10, "\(result.output.suffix(900))")
+        #expect(result.output.contains("in-doubt"), "\(result.output.suffix(900))")
+    }
+
+    @Test func `a lock in doubt is asked for its state`() throws {
+        let program = try Program()
+        let result = try run(
+            program,
+            "  - feature: {lock: unlocked}",
+            faults: ", faults: [{silent: true}]"
+        )
+        #expect(result.status == 0, "\(result.output.suffix(900))")
+        #expect(result.lastLine.contains("ok=1"), "\(result.output.suffix(900))")
+    }
+}

@@ -1,0 +1,254 @@
+import Foundation
+import Testing
+
+/// Vehicles of profiles of the operator's, through every command that meets them.
+@Suite struct ProfilesTests {
+    private static let comodule = """
+        profile: other
+        family: comodule
+        title: Another model
+        known-from: a test
+        advertisement:
+          company: "0abc"
+          serial: {in: manufacturer-data, at: 1, length: 4}
+        gatt:
+          metrics:
+            service: 00001554-0000-1111-2222-333344445555
+            notifier: 0000155e-0000-1111-2222-333344445555
+            register: 0000155f-0000-1111-2222-333344445555
+            selector: 00001564-0000-1111-2222-333344445555
+          security:
+            service: 00002554-0000-1111-2222-333344445555
+            key: 00002555-0000-1111-2222-333344445555
+            challenge: 00002556-0000-1111-2222-333344445555
+            response: 00002557-0000-1111-2222-333344445555
+            authenticated: 00002558-0000-1111-2222-333344445555
+          dfu:
+            service: 0000fe59-0000-1111-2222-333344445555
+            control-point: 8ec90001-0000-1111-2222-333344445555
+            packet: 8ec90002-0000-1111-2222-333344445555
+            buttonless: 8ec90003-0000-1111-2222-333344445555
+        authentication: challenge-response
+        properties:
+          - name: state_of_charge
+            type: range
+            access: read-only
+            read: {register: "0401", at: 2, bytes: 1}
+        firmware:
+          - part: secondary
+            protocol: secure-dfu
+            version: {register: "e001", at: 3, bytes: 3, order: little}
+
+        """
+
+    private static let lrdevice = """
+        profile: other
+        family: lrdevice
+        title: Another lock
+        known-from: a test
+        advertisement:
+          company: "0abd"
+          serial: {in: manufacturer-data, length: 8, form: text}
+        gatt:
+          messages:
+            service: 00000000-0000-1111-2222-333344445555
+            request: 00000001-0000-1111-2222-333344445555
+            reply: 00000002-0000-1111-2222-333344445555
+        authentication: none
+        features:
+          - {name: light, command: "01", namespace: "05", payload: boolean}
+
+        """
+
+    private static let mcumgr = """
+        profile: other
+        family: mcumgr
+        title: Another tracker
+        known-from: a test
+        advertisement:
+          name: "Tracker *"
+          serial: {in: name, after: "Tracker "}
+        gatt:
+          management:
+            service: 8d53dc1d-0000-1111-2222-333344445555
+            smp: da2e7828-0000-1111-2222-333344445555
+        authentication: none
+        firmware:
+          - {part: image, protocol: smp}
+
+        """
+
+    private static let depot = """
+        name: profiles
+        modules:
+          - {serial: "0a0b0c0d", profile: other, key: "11", type: 17, version: "4.11.3"}
+          - {serial: "00a0000000000001", key: "11", type: 17, version: "4.11.3"}
+          - {serial: gate0001, family: lrdevice, profile: other}
+          - {serial: c0ffee000001, family: lrdevice}
+          - {serial: "17", family: mcumgr, profile: other, version: "1.0.0"}
+          - {serial: ym-0001, family: mcumgr, version: "1.0.0"}
+
+        """
+
+    private func prepare(_ program: Program, key: String = "") throws {
+        let folder = program.folder.path + "/profiles"
+        try FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true
+        )
+        try program.write("profiles/comodule.yaml", Self.comodule)
+        try program.write("profiles/lrdevice.yaml", Self.lrdevice)
+        try program.write("profiles/mcumgr.yaml", Self.mcumgr)
+        try program.write("depot.yaml", Self.depot)
+        try program.write("key", "11")
+        let city = Program.repository.appending(path: "manifests/demo/city-4.12.0.zip")
+        try program.write("city.zip", try Data(contentsOf: city))
+        let large = Program.repository.appending(path: "Tests/SMPTests/Fixtures/large.img")
+        try program.write("large.img", try Data(contentsOf: large))
+        func digest(_ name: String) throws -> String {
+            let result = try program.run(["image", "inspect", "--json", name])
+            let json = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+            return try #require((json as? [String: Any])?["sha256"] as? String)
+        }
+        try program.write(
+            "rollout.yaml",
+            """
+            name: other
+            \(key)
+            vehicles:
+              - {id: bus, serial: "0a0b0c0d", family: comodule, profile: other,
+                 secret: "file:key", steps: [{update: {to: city}}, {read: state_of_charge}]}
+              - {id: gate, serial: gate0001, family: lrdevice, profile: other,
+                 steps: [{feature: {light: on}}]}
+              - {id: box, serial: "17", family: mcumgr, profile: other,
+                 steps: [{update: {to: large}}]}
+            images:
+              city:
+                url: file:city.zip
+                sha256: "\(try digest("city.zip"))"
+                version: "4.12.0"
+                fits: {family: comodule}
+              large:
+                url: file:large.img
+                sha256: "\(try digest("large.img"))"
+                version: "2.0.0"
+                fits: {family: mcumgr}
+
+            """
+        )
+    }
+
+    private let own = ["--profiles", "profiles"]
+    private let simulated = ["--simulate", "depot.yaml"]
+
+    private func serials(_ program: Program, _ more: [String]) throws -> [String] {
+        let result = try program.run(["scan", "--json", "--for", "10s"] + simulated + more)
+        let json = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+        let modules = (json as? [String: Any])?["modules"] as? [[String: Any]]
+        return try #require(modules, "\(result.errors)").compactMap { $0["serial"] as? String }
+    }
+
+    @Test func `modules of other profiles are shown, and those of no profile are not`() throws {
+        let program = try Program()
+        try prepare(program)
+        let all = ["00a0000000000001", "0a0b0c0d", "17", "c0ffee000001", "gate0001", "ym-0001"]
+        #expect(try serials(program, own) == all)
+    }
+
+    @Test(arguments: [false, true])
+    func `a run works with what the profiles say, and leaves other modules alone`(
+        inManifest: Bool
+    ) throws {
+        let program = try Program()
+        try prepare(program, key: inManifest ? "profiles: profiles" : "")
+        let run = ["run", "rollout.yaml", "--state", program.state] + simulated
+        let result = try program.run(run + (inManifest ? [] : own))
+        #expect(
+            result.lastLine
+                == "rollout=other ok=3 current=0 deferred=0 unreachable=0 failed=0 exit=0",
+            "\(result.output.suffix(900)) \(result.errors.suffix(900))"
+        )
+        #expect(result.output.contains("4.12.0"), "\(result.output.suffix(900))")
+    }
+
+    @Test func `watch and exec take the operator's profiles, too`() throws {
+        let program = try Program()
+        try prepare(program)
+        let fleet = ["--fleet", "rollout.yaml"]
+        let watch = try program.run(
+            ["watch", "bus", "--for", "5s"] + fleet + simulated + own
+        )
+        #expect(watch.status == 0, "\(watch.errors)")
+        #expect(watch.output.contains("state_of_charge 80"), "\(watch.output)")
+        let exec = try program.run(
+            ["exec", "bus", "read state_of_charge", "--state", program.state] + fleet + simulated
+                + own
+        )
+        #expect(exec.status == 0, "\(exec.output.suffix(600)) \(exec.errors)")
+        #expect(exec.output.contains("state_of_charge is 80"), "\(exec.output.suffix(600))")
+    }
+
+    @Test func `profiles are listed, shown and checked`() throws {
+        let program = try Program()
+        try prepare(program)
+        let list = try program.run(["profiles", "list"] + own)
+        #expect(list.output.contains("comodule/generic"))
+        #expect(list.output.contains("comodule/other"))
+        #expect(list.output.contains("profiles/comodule.yaml"))
+        let show = try program.run(["profiles", "show", "lrdevice/other"] + own)
+        #expect(show.output == Self.lrdevice)
+        let built = try program.run(["profiles", "show", "comodule/generic"])
+        #expect(built.output.contains("family: comodule"))
+        #expect(try program.run(["profiles", "show", "generic"]).status == 66)
+        #expect(try program.run(["profiles", "check", "profiles/mcumgr.yaml"]).status == 0)
+        try program.write("bad.yaml", Self.mcumgr.replacing("smp:", with: "smpp:"))
+        let check = try program.run(["profiles", "check", "bad.yaml"])
+        #expect(check.status == 65)
+        #expect(check.errors.contains("bad.yaml:"), "\(check.errors)")
+    }
+
+    @Test func `a unit is printed with the profiles that it needs`() throws {
+        let program = try Program()
+        try prepare(program)
+        let printed = try program.run(
+            ["systemd", "print", "rollout.yaml", "--unit", "service"] + own
+        )
+        let folder = program.folder.path + "/profiles"
+        #expect(printed.output.contains("--profiles \(folder) "), "\(printed.output)")
+    }
+
+    @Test func `a serial that no module of the profile can have is told before the run`() throws {
+        let program = try Program()
+        try program.write(
+            "rollout.yaml",
+            """
+            name: typo
+            vehicles:
+              - {id: bus, serial: "00a1", family: comodule, secret: "file:key"}
+            steps:
+              - read: state_of_charge
+
+            """
+        )
+        let result = try program.run(["validate", "rollout.yaml"])
+        #expect(result.status == 65)
+        #expect(result.errors.contains("rollout.yaml:3:23"), "\(result.errors)")
+        #expect(result.errors.contains("16 hex digits"), "\(result.errors)")
+        // A long one may be a key in the wrong column: it is not repeated.
+        let key = "00112233445566778899aabbccddeeff"
+        try program.write(
+            "key.yaml",
+            """
+            name: typo
+            vehicles:
+              - {id: bus, serial: "\(key)", family: comodule, secret: "file:key"}
+            steps:
+              - read: state_of_charge
+
+            """
+        )
+        let wrong = try program.run(["validate", "key.yaml"])
+        #expect(wrong.status == 65)
+        #expect(!(wrong.errors + wrong.output).contains(key), "\(wrong.errors)")
+    }
+}
