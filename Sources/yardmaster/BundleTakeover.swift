@@ -1,5 +1,6 @@
 import Commands
 import Domain
+import Families
 import Images
 import Manifest
 import Marked
@@ -98,9 +99,7 @@ struct BundleTakeover {
     }
 
     private static func isProfile(_ bytes: [UInt8], _ name: String) -> Bool {
-        let diagnostics = Diagnostics(main: name)
-        let tree = MarkedNode.parse(bytes, file: name, diagnostics)
-        return tree.flatMap { Profile.read($0, diagnostics) } != nil
+        Profile.parse(bytes, file: name, Diagnostics(main: name)) != nil
     }
 
     private func store(_ executor: ThreadExecutor) async -> Result<Void, CommandError> {
