@@ -24,6 +24,8 @@ package struct RolloutRules: Sendable {
     package var fruitlessTransfers = 3
     /// How long a run waits for the host's radio to come back.
     package var hostPatience: Duration = .seconds(120)
+    /// How long the host's radio must have worked to be waited for as long again.
+    package var hostRecovery: Duration = .seconds(60)
     /// How long a module is waited for that another program is connected to.
     package var heldPatience: Duration = .seconds(120)
     package var settle: SettleRules
@@ -34,6 +36,7 @@ package struct RolloutRules: Sendable {
     var limits: UpdateLimits {
         var limits = UpdateLimits(settle: settle)
         limits.seek = seekTimeout
+        limits.searches = seekAttempts
         limits.connect = connectTimeout
         limits.roleChange = roleChangeTimeout
         limits.fruitless = fruitlessTransfers

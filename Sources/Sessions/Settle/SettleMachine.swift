@@ -82,6 +82,14 @@ package struct SettleMachine: Equatable, Sendable {
         var remains: Observation.Remains?
         let since: Moment
         var seenAgain = false
+
+        /// The module says that the image is gone or has had its trial: nothing more will come.
+        var isFinal: Bool {
+            switch remains {
+            case .tried, .nothing: true
+            case .waiting, nil: false
+            }
+        }
     }
 
     package enum Action: Equatable, Sendable {
@@ -293,7 +301,7 @@ package struct SettleMachine: Equatable, Sendable {
     /// When the reading, seen once more unchanged, is to be believed.
     private func restful(_ reading: Reading, in watch: Watch) -> Moment {
         let quiet =
-            isTarget(reading.version, reading.isBuild)
+            isTarget(reading.version, reading.isBuild) || reading.isFinal
             ? rules.quiet : max(rules.quiet, rules.wrongVersionGrace)
         return max(
             watch.quietSince.advanced(by: quiet),

@@ -2,6 +2,8 @@
 package struct UpdateLimits: Equatable, Sendable {
     /// For hearing the module.
     package var seek: Duration = .seconds(30)
+    /// Searches in a row that hear nothing before the module counts as unreachable.
+    package var searches = 4
     /// For hearing it in its other role.
     package var roleChange: Duration = .seconds(60)
     package var connect: Duration = .seconds(30)

@@ -17,6 +17,7 @@ extension UpdateSession {
     package mutating func sighted(_ role: ModuleRole, at now: Moment) -> Action {
         switch state {
         case .seeking(let errand):
+            search = nil
             return sighted(role, for: errand, at: now)
         case .settling:
             stallsAt = nil
@@ -78,12 +79,15 @@ extension UpdateSession {
                 // It neither returned to its application nor is it heard.
                 return fail(.unreachable, "its bootloader fell silent")
             }
-            let limit = errand == .receive ? limits.roleChange : limits.seek
+            search?.missed += 1
+            if let search, search.missed < limits.searches { return seek(errand, at: now) }
+            let time = search?.began.duration(to: now) ?? limits.seek
+            search = nil
             return fail(
                 .unreachable,
                 errand == .receive && goal.usesBootloader
-                    ? "its bootloader was not heard within \(limit.brief)"
-                    : "not heard within \(limit.brief)"
+                    ? "its bootloader was not heard within \(time.brief)"
+                    : "not heard within \(time.brief)"
             )
         case .settling(var machine):
             stallsAt = nil

@@ -119,6 +119,14 @@ package struct UpdateSession: Sendable {
     var sendsAnew = false
     /// Whether this session has changed anything in the module.
     var hasActed = false
+    /// The searches under way; nil once the module was heard.
+    var search: Search?
+
+    /// Searches in a row for one errand.
+    struct Search: Equatable, Sendable {
+        let began: Moment
+        var missed = 0
+    }
 
     /// Begins an update, or takes up what `memory` has of it.
     package init(
@@ -198,7 +206,10 @@ package struct UpdateSession: Sendable {
     }
 
     mutating func seek(_ errand: Errand, at now: Moment) -> Action {
-        let limit = errand == .receive && goal.usesBootloader ? limits.roleChange : limits.seek
+        let isFirst = search == nil
+        if isFirst { search = Search(began: now) }
+        let changesRole = isFirst && errand == .receive && goal.usesBootloader
+        let limit = changesRole ? limits.roleChange : limits.seek
         return go(to: .seeking(errand), .seek(from: now), within: limit, at: now)
     }
 

@@ -143,6 +143,25 @@ private func follow(
         #expect(when == at(65))
     }
 
+    @Test(
+        arguments: [
+            (Observation.Remains.tried, SettleVerdict.rolledBack(to: old), 25.0),
+            (.nothing, .refused(runs: old), 25), (.waiting, .wrongVersion(old), 65),
+        ]
+    )
+    func `a module that says what became of the image is not waited for`(
+        remains: Observation.Remains,
+        verdict: SettleVerdict,
+        second: Double
+    ) throws {
+        var settle = try machine()
+        let (action, when) = follow(&settle, settle.connected(at: at(5))) { _ in
+            Observation(ongoing: false, version: old, remains: remains)
+        }
+        #expect(action == .finished(verdict))
+        #expect(when == at(second))
+    }
+
     @Test func `the old version is not believed while work goes on`() throws {
         var settle = try machine()
         let (action, when) = follow(&settle, settle.connected(at: at(5))) {

@@ -124,6 +124,39 @@ import Testing
     }
 
     @Test(arguments: [true, false])
+    func `a module that is away in the middle of a transfer is searched as often as promised`(
+        bootloader: Bool
+    ) throws {
+        // An earlier attempt has begun it: a bootloader is not somebody else's.
+        var session = try session(bootloader: bootloader) { $0.stage = .transferring }
+        _ = session.begin(at: at(0))
+        _ = session.sighted(bootloader ? .bootloader : .application, at: at(0))
+        _ = session.linked(at: at(1))
+        if !bootloader {
+            _ = session.inspected(inspection(Self.old), at: at(1))
+            _ = session.prepared(at: at(1))
+        }
+        #expect(session.probed(.nothing(parts: 1), at: at(1)) == .transfer(part: 0, pace: 0))
+        session.progressed(to: 2_000, at: at(2))
+        let loss = UpdateFault(.transient, .linkLost, "gone")
+        #expect(session.failed(loss, at: at(3)) == .disconnect)
+        #expect(session.disconnected(at: at(3)) == .seek(from: at(3)))
+        var searches = 0
+        while let due = session.nextDeadline, searches < 10 {
+            searches += 1
+            if session.missed(at: due) != .seek(from: due) { break }
+        }
+        #expect(searches == 4)
+        let length = bootloader ? "2m30s" : "2m"
+        guard case .ended(.failed(let fault)) = session.state else {
+            Issue.record("\(session.state)")
+            return
+        }
+        #expect(fault.failure == .unreachable)
+        #expect(fault.description.hasSuffix("not heard within \(length)"))
+    }
+
+    @Test(arguments: [true, false])
     func `an image on trial stays only when the module is well`(isWell: Bool) throws {
         var session = try session(bootloader: false, healthy: true)
         _ = session.begin(linkedTo: .application, at: at(0))
