@@ -1,6 +1,7 @@
 import BlueZ
 import Commands
 import DBus
+import Domain
 import Glibc
 import Radio
 import Wire
@@ -26,8 +27,10 @@ struct DoctorCommand {
             findings.append(Self.finding(on: error))
         }
         await site.close()
-        findings += Self.findings(onVersion: Self.installedVersion())
-        findings += BlueZConfiguration.read("/etc/bluetooth/main.conf").findings
+        let tool = Self.version(asking: ["bluetoothctl", "--version"], within: .seconds(3))
+        findings += tool.findings
+        let settings = BlueZConfiguration.read("/etc/bluetooth/main.conf")
+        findings += settings.findings(of: tool.version)
         let code = Self.exitCode(findings)
         context.console.result(common.wantsJSON ? Self.document(findings, code) : text(findings))
         return code
@@ -136,26 +139,25 @@ struct DoctorCommand {
                 )
             ]
         }
-        if version.lexicographicallyPrecedes([5, 67]) {
-            return [
-                Finding(
-                    .warning,
-                    "version",
-                    "BlueZ \(text) uses several channels a link, on which packets overtake others",
-                    "set Channels = 1 under [GATT] in /etc/bluetooth/main.conf"
-                )
-            ]
-        }
         return [Finding(.good, "version", "BlueZ \(text)")]
     }
 
     /// The version of the tools that come with the service, which tells its own to nobody.
-    private static func installedVersion() -> [Int]? {
-        guard let pipe = popen("bluetoothctl --version 2>/dev/null", "r") else { return nil }
-        defer { pclose(pipe) }
-        var buffer = [UInt8](repeating: 0, count: 128)
-        let count = fread(&buffer, 1, buffer.count, pipe)
-        return version(in: String(decoding: buffer[..<count], as: UTF8.self))
+    ///
+    /// The tools ask the bus for some things, and hang with it.
+    static func version(asking words: [String], within limit: Duration) -> (
+        version: [Int]?, findings: [Finding]
+    ) {
+        switch BriefProgram(words).output(within: limit) {
+        case .text(let text):
+            let version = version(in: text)
+            return (version, findings(onVersion: version))
+        case .absent: return (nil, [])
+        case .late:
+            let sentence = "\(words[0]) does not end within \(limit.brief)"
+            let hint = "systemctl restart bluetooth; the version is not known, so it is not judged"
+            return (nil, [Finding(.warning, "version", sentence, hint)])
+        }
     }
 
     static func version(in text: String) -> [Int]? {
@@ -260,20 +262,35 @@ struct BlueZConfiguration {
 
     init(_ text: String) {
         var section = ""
-        for line in text.split(separator: "\n") {
-            let line = line.drop { $0 == " " || $0 == "\t" }
+        for line in text.split(whereSeparator: \.isNewline) {
+            let line = Self.trimmed(line)
             if line.hasPrefix("#") { continue }
             if line.hasPrefix("["), let end = line.firstIndex(of: "]") {
                 section = String(line[line.index(after: line.startIndex)..<end])
             } else if let mark = line.firstIndex(of: "=") {
-                let key = line[..<mark].split(separator: " ").joined()
-                let value = line[line.index(after: mark)...].split(separator: " ").joined()
-                values[section + "." + key] = value
+                let key = Self.trimmed(line[..<mark])
+                values[section + "." + key] = String(
+                    Self.trimmed(line[line.index(after: mark)...])
+                )
             }
         }
     }
 
-    var findings: [Finding] {
+    private static func trimmed(_ text: Substring) -> Substring {
+        let end = text.lastIndex { !$0.isWhitespace }.map { text.index(after: $0) }
+        return text[..<(end ?? text.startIndex)].drop(while: \.isWhitespace)
+    }
+
+    /// Channels of a link; a value that BlueZ cannot read leaves its default, which depends on its
+    /// version: nil where that is not known.
+    private func channels(of version: [Int]?) -> Int? {
+        if let set = values["GATT.Channels"].flatMap({ Int($0) }), (1...6) ~= set { return set }
+        return version.map { $0.lexicographicallyPrecedes([5, 67]) ? 3 : 1 }
+    }
+
+    private func isOff(_ key: String) -> Bool { ["false", "0"].contains(values[key]) }
+
+    func findings(of version: [Int]?) -> [Finding] {
         var findings: [Finding] = []
         func bad(_ sentence: String, _ hint: String) {
             findings.append(
@@ -285,10 +302,13 @@ struct BlueZConfiguration {
                 )
             )
         }
-        if let channels = values["GATT.Channels"].flatMap({ Int($0) }), channels > 1 {
-            bad("several channels a link let packets overtake others", "set [GATT] Channels = 1")
+        if let channels = channels(of: version), channels > 1 {
+            bad(
+                "\(channels) channels a link let packets overtake others",
+                "set Channels = 1 under [GATT]"
+            )
         }
-        if values["GATT.Client"] == "false" || values["GATT.ReverseServiceDiscovery"] == "false" {
+        if isOff("GATT.Client") || isOff("GATT.ReverseServiceDiscovery") {
             bad(
                 "services of modules are not looked for",
                 "remove Client and ReverseServiceDiscovery under [GATT]"

@@ -76,8 +76,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("bluetoothctl: 5.48", .bad), ("bluetoothctl: 5.50", .warning),
-            ("bluetoothctl: 5.66", .warning), ("bluetoothctl: 5.67", .good),
+            ("bluetoothctl: 5.48", .bad), ("bluetoothctl: 5.50", .good),
+            ("bluetoothctl: 5.66", .good), ("bluetoothctl: 5.67", .good),
             ("5.82", .good),
         ] as [(String, Finding.Grade)]
     ) func `a version with known faults is named`(words: String, grade: Finding.Grade) {
@@ -93,13 +93,15 @@ import Testing
     @Test(
         arguments: [
             ("[GATT]\nChannels = 3\n", "Channels = 1"),
-            ("[GATT]\nClient=false\n", "remove Client"),
+            ("[GATT]\n\tChannels\t=\t3\t\n", "Channels = 1"),
+            ("[GATT]\r\nChannels=2\r\n", "Channels = 1"),
+            ("[GATT]\nClient=false\n", "remove Client"), ("[GATT]\nClient=0\n", "remove Client"),
             ("[GATT]\n  ReverseServiceDiscovery = false", "ReverseServiceDiscovery"),
             ("[General]\nControllerMode = bredr\n", "ControllerMode = le"),
             ("[General]\nTemporaryTimeout = 5\n", "TemporaryTimeout = 60"),
         ]
     ) func `settings that harm transfers are named with their remedy`(text: String, hint: String) {
-        let findings = BlueZConfiguration(text).findings
+        let findings = BlueZConfiguration(text).findings(of: [5, 82])
         #expect(findings.count == 1)
         #expect(findings.first?.hint?.contains(hint) == true)
         #expect(DoctorCommand.exitCode(findings) == .configuration)
@@ -109,9 +111,45 @@ import Testing
         arguments: [
             "", "# [GATT]\n# Channels = 3\n", "[GATT]\n#Channels = 3\nChannels = 1\n",
             "[LE]\nChannels = 3\n", "[General]\nTemporaryTimeout = 0\n", "[broken\n=\n",
+            "[GATT]\nChannels = 3 # three\n", "[GATT]\nChannels = 9\n",
         ]
     ) func `settings that are well are left alone`(text: String) {
-        #expect(BlueZConfiguration(text).findings.isEmpty)
+        #expect(BlueZConfiguration(text).findings(of: [5, 82]).isEmpty)
+        #expect(BlueZConfiguration(text).findings(of: nil).isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("", true), ("[GATT]\nChannels = 1\n", false), ("[GATT]\nChannels = one\n", true),
+            ("[GATT]\nChannels = 1 # only\n", true), ("[GATT]\nChannels = 0\n", true),
+            ("[GATT]\nChannels = 3\nChannels = 1\n", false),
+        ]
+    ) func `an old version has several channels a link unless it is told one that it can read`(
+        text: String,
+        isHarmful: Bool
+    ) {
+        let findings = BlueZConfiguration(text).findings(of: [5, 66])
+        #expect(findings.map(\.sentence.isEmpty) == (isHarmful ? [false] : []))
+        #expect(DoctorCommand.exitCode(findings) == (isHarmful ? .configuration : .done))
+    }
+
+    @Test func `a tool that hangs is ended, and its version not judged`() {
+        let clock = ContinuousClock()
+        let began = clock.now
+        let late = DoctorCommand.version(
+            asking: ["sh", "-c", "sleep 60 & sleep 60"],
+            within: .milliseconds(200)
+        )
+        #expect(began.duration(to: clock.now) < .seconds(30))
+        #expect(late.version == nil)
+        #expect(late.findings.map(\.grade) == [.warning])
+        let told = DoctorCommand.version(
+            asking: ["echo", "bluetoothctl: 5.66"],
+            within: .seconds(20)
+        )
+        #expect(told.version == [5, 66])
+        let absent = DoctorCommand.version(asking: ["no-such-program"], within: .seconds(20))
+        #expect(absent.version == nil && absent.findings.isEmpty)
     }
 
     @Test func `the kernel's switches are read, the worst of Bluetooth's counts`() throws {
