@@ -32,6 +32,7 @@ final class Execution {
     /// With whom there was a link: the host remembers what it was then.
     private var met: Peer?
     private var suspicion = SecretSuspicion()
+    private var host = HostPatience()
     private let began: Moment
     /// What was begun on the module and is not proven, by whichever rollout.
     var debt: Debt?
@@ -102,9 +103,9 @@ final class Execution {
 
     private func attempts() async throws(JournalError) -> Verdict? {
         var left: [FailureClass: Int] = [:]
-        var hostSince: Moment?
         while true {
             record.attempt += 1
+            host.begins(at: time.now)
             depot.events.emit(
                 .attemptStarted(
                     vehicle,
@@ -136,9 +137,7 @@ final class Execution {
             case .host(let error):
                 // The adapter's absence costs time, not attempts.
                 record.attempt -= 1
-                let since = hostSince ?? time.now
-                hostSince = since
-                guard since.duration(to: time.now) < depot.rules.hostPatience else {
+                guard host.waits(at: time.now, by: depot.rules) else {
                     return try await end(
                         .deferred,
                         .transient,
@@ -150,7 +149,7 @@ final class Execution {
                     return nil
                 }
             case .failure(let failure, let message):
-                hostSince = nil
+                host.works()
                 let remaining = left[failure] ?? depot.rules.retries(after: failure)
                 guard remaining > 0, depot.rules.retryBudget.take() else {
                     return try await conclude(outcome(of: failure), failure, message)
@@ -220,10 +219,19 @@ final class Execution {
         _ left: inout [FailureClass: Int]
     ) async throws(JournalError) -> Halt? {
         while true {
+            host.begins(at: time.now)
             do throws(Halt) {
                 try await act(step, index)
                 return nil
             } catch {
+                if case .host(let fault) = error, host.waits(at: time.now, by: depot.rules) {
+                    await hangUp()
+                    depot.air.failed(fault)
+                    guard await rested(.seconds(5), .next, "the host's radio to come back") else {
+                        return .stopped
+                    }
+                    continue
+                }
                 guard case .failure(let failure, let message) = error else { return error }
                 let remaining = left[failure] ?? depot.rules.retries(after: failure)
                 guard remaining > 0 else { return error }

@@ -121,6 +121,8 @@ struct RunSession {
                 group.addTask { await self.listen(on: adapter) }
             case .giveUp(let vehicle):
                 try await giveUp(vehicle)
+            case .putOff(let vehicle):
+                try await putOff(vehicle)
             case .timeOut(let vehicle):
                 turns.with { $0.stops[vehicle] }?.request()
             case .waveBegan(let wave, let count):
@@ -267,8 +269,10 @@ struct RunSession {
         if let outcome { ledger.note(vehicle, outcome) }
         turns.with { state in
             state.stops[vehicle] = nil
-            if outcome != nil, let adapter = state.scheduler.dispatch.adapter(of: vehicle) {
-                state.ill[adapter] = nil
+            // One that was put off for want of an adapter does not speak for that.
+            let hasWorked = outcome != nil && !(outcome == .deferred && failure == .transient)
+            if hasWorked, let adapter = state.scheduler.dispatch.adapter(of: vehicle) {
+                state.works(adapter)
             }
             state.actions += state.scheduler.ended(
                 vehicle,
@@ -300,6 +304,24 @@ struct RunSession {
             .unreachable,
             "not heard within \(limit.brief); is it in the depot, charged, and not connected "
                 + "to a phone?"
+        )
+        try await depot.events.save(in: depot.journal)
+        ended(vehicle, verdict.outcome, verdict.failure, touched: false)
+    }
+
+    /// The host cannot reach it: a later run may.
+    private func putOff(_ vehicle: Int) async throws(JournalError) {
+        let error = turns.with { state in
+            // It may have been begun, or an adapter be back, since that was decided.
+            state.scheduler.dispatch.vehicles[vehicle].place == .queued
+                ? state.fault(after: depot.rules.hostPatience) : nil
+        }
+        guard let error else { return }
+        let verdict = try await conclude(
+            vehicle,
+            .deferred,
+            .transient,
+            "\(error); the next run tries again"
         )
         try await depot.events.save(in: depot.journal)
         ended(vehicle, verdict.outcome, verdict.failure, touched: false)
@@ -470,6 +492,8 @@ struct RunSession {
                 let name = turns.with { $0.centrals[adapter].adapter }
                 notice(.adapterFound, "\(name) is tried again")
             }
+            // Whoever waits for an adapter tries it before the host says that it is not there.
+            turns.advance()
             if now >= nextAsk {
                 nextAsk = now.advanced(by: Self.askPause)
                 await askJournal()
@@ -477,6 +501,11 @@ struct RunSession {
             if now >= nextRoster {
                 nextRoster = now.advanced(by: Self.rosterPause)
                 await askHost()
+            }
+            let patience = depot.rules.hostPatience
+            turns.with { state in
+                guard state.fault(after: patience) != nil else { return }
+                state.actions += state.scheduler.withoutAdapters()
             }
             turns.advance()
             turns.bell.ring()
@@ -490,7 +519,7 @@ struct RunSession {
             var news: [(Notice.Kind, String)] = []
             for (index, adapter) in state.scheduler.dispatch.adapters.enumerated() {
                 if adapter.isUsable, !names.contains(adapter.name) {
-                    state.fallsIll(index, at: depot.time.now)
+                    state.fallsIll(index, .adapterMissing, at: depot.time.now)
                     news.append((.adapterLost, "\(adapter.name) is gone"))
                 } else if !adapter.isUsable, names.contains(adapter.name) {
                     state.scheduler.found(index)
@@ -577,14 +606,19 @@ struct RunSession {
             }
         } catch {
             if error.isHostFault {
-                turns.with { $0.fallsIll(adapter, at: time.now) }
+                turns.with { $0.fallsIll(adapter, error, at: time.now) }
                 notice(.adapterLost, "\(central.adapter): \(error)")
             } else {
                 // Whatever it was, asking again at once would be asking for ever.
                 await time.sleep(for: .seconds(1), "the adapter to listen again")
             }
         }
-        turns.with { $0.scheduler.listened(adapter, for: began.duration(to: time.now)) }
+        turns.with { state in
+            let listened = began.duration(to: time.now)
+            state.scheduler.listened(adapter, for: listened)
+            let isWell = state.scheduler.dispatch.adapters[adapter].isUsable
+            if isWell, listened >= .seconds(1) { state.works(adapter) }
+        }
         turns.advance()
         turns.bell.ring()
     }

@@ -46,6 +46,22 @@ import Testing
         #expect(report.versions == [FirmwareVersion(4, 12)])
     }
 
+    @Test func `patience with the host is given back after a good stretch`() throws {
+        let bench = DepotBench(seed: 5, [DepotBench.module(1)])
+        let (time, air) = (bench.simulation.time, bench.simulation.air)
+        let report = try bench.run(
+            [.read(["state_of_charge"]), .wait(.seconds(300)), .read(["state_of_charge"])]
+        ) { _ in
+            // Two absences, each of them shorter than the patience.
+            for (second, isOn) in [(0, false), (100, true), (350, false), (450, true)] {
+                time.schedule(at: time.now.advanced(by: .seconds(second))) {
+                    air.assumeIsolated { $0.setPower("hci0", on: isOn) }
+                }
+            }
+        }
+        #expect(report.result.counts == [.succeeded: 1], "\(report.record(1)?.end as Any)")
+    }
+
     @Test func `a restart that loses the progress starts over and succeeds`() throws {
         let module = DepotBench.module(1) {
             $0.keepsProgress = false

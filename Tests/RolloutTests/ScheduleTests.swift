@@ -94,6 +94,32 @@ import Wire
         #expect(night.result.adapters.allSatisfy { $0.busy > .seconds(30) })
     }
 
+    @Test func `a run without an adapter ends, also for those that nobody has heard`() throws {
+        let bench = DepotBench(
+            seed: 5,
+            [DepotBench.module(1) { $0.signal = nil }, DepotBench.module(2), DepotBench.module(3)]
+        )
+        let (time, air) = (bench.simulation.time, bench.simulation.air)
+        let night = try bench.nights(
+            update,
+            [DepotBench.schedule([[0, 1], [2]])],
+            roster: AirRoster(air: air, names: ["hci0"])
+        ) { _, _ in
+            time.schedule(at: time.now.advanced(by: .seconds(5))) {
+                air.assumeIsolated { $0.removeAdapter("hci0") }
+            }
+            time.schedule(at: time.now.advanced(by: .seconds(7_200))) { bench.stop.request() }
+        }[0]
+        // The one that was in the middle of its image has a debt.
+        #expect(night.result.counts == [.deferred: 2, .failed: 1])
+        for record in night.records {
+            let end = try #require(record.end, "\(record.vehicle) has no verdict")
+            let isFailed = end.outcome == .failed
+            #expect(isFailed || end.message.contains("adapter is gone"), "\(end.message)")
+        }
+        #expect(!bench.stop.isRequested)
+    }
+
     // MARK: Gates
 
     @Test func `the second failure of twelve pauses, and nothing new is begun before resume`()

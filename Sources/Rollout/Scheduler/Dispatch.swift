@@ -372,6 +372,9 @@ extension Dispatch {
         }
     }
 
+    /// Vehicles that wait to be begun.
+    package var waiting: [Int] { vehicles.indices.filter { vehicles[$0].place == .queued } }
+
     /// The adapter of a vehicle's turn, or of its last one.
     package func adapter(of vehicle: Int) -> Int? { vehicles[vehicle].lastAdapter }
 }

@@ -12,6 +12,8 @@ package struct Scheduler: Sendable {
         case listen(adapter: Int)
         /// Nobody has heard it, and long enough was listened.
         case giveUp(vehicle: Int)
+        /// No adapter works, and long enough was waited for one.
+        case putOff(vehicle: Int)
         /// It has used up its airtime.
         case timeOut(vehicle: Int)
         case waveBegan(Int, vehicles: Int)
@@ -108,6 +110,11 @@ package struct Scheduler: Sendable {
     }
 
     package mutating func lost(_ adapter: Int) { dispatch.lost(adapter) }
+
+    /// No adapter has worked for too long: whoever waits to be begun is not kept waiting.
+    package func withoutAdapters() -> [Action] {
+        mode == .working ? dispatch.waiting.map { .putOff(vehicle: $0) } : []
+    }
 
     package mutating func found(_ adapter: Int) { dispatch.found(adapter) }
 

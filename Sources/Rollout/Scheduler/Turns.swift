@@ -17,8 +17,9 @@ final class Turns: Sendable {
         var failure: JournalError?
         /// Adapters that failed an execution, and were not told of yet.
         var losses: [(adapter: String, error: RadioError)] = []
-        /// Adapters that do not work, until when, and how often in a row.
-        var ill: [Int: (until: Moment, times: Int)] = [:]
+        /// Adapters that do not work, why, since when, until when they are left alone, and how often
+        /// in a row they were.
+        var ill: [Int: Illness] = [:]
     }
 
     private let time: any Timekeeper
@@ -66,7 +67,7 @@ final class Turns: Sendable {
             if dispatch.adapters[adapter].isUsable {
                 state.losses.append((dispatch.adapters[adapter].name, error))
             }
-            state.fallsIll(adapter, at: time.now)
+            state.fallsIll(adapter, error, at: time.now)
         }
         bell.ring()
     }
@@ -119,11 +120,33 @@ final class Turns: Sendable {
 
 extension Turns.State {
     /// An adapter that failed gets no work for a while, the longer the more often it fails.
-    mutating func fallsIll(_ adapter: Int, at now: Moment) {
+    mutating func fallsIll(_ adapter: Int, _ error: RadioError, at now: Moment) {
         guard scheduler.dispatch.adapters[adapter].isUsable else { return }
         let times = min((ill[adapter]?.times ?? 0) + 1, 5)
-        ill[adapter] = (now.advanced(by: .seconds(5 << (times - 1))), times)
+        ill[adapter] = Illness(
+            error: error,
+            since: ill[adapter]?.since ?? now,
+            last: now,
+            until: now.advanced(by: .seconds(5 << (times - 1))),
+            times: times
+        )
         scheduler.lost(adapter)
+    }
+
+    /// An adapter has done something useful.
+    mutating func works(_ adapter: Int) {
+        // One that has failed since is to be tried again all the same.
+        guard scheduler.dispatch.adapters[adapter].isUsable else { return }
+        ill[adapter] = nil
+    }
+
+    /// What the adapters lack when each was tried for so long in vain; nil while one may work.
+    func fault(after patience: Duration) -> RadioError? {
+        let all = scheduler.dispatch.adapters.indices.map { ill[$0] }
+        guard let last = all.last, let error = last?.error,
+            all.allSatisfy({ $0.map { $0.since.duration(to: $0.last) >= patience } ?? false })
+        else { return nil }
+        return error
     }
 
     /// Adapters whose time out is over are tried again; returns which.
@@ -133,6 +156,17 @@ extension Turns.State {
         for adapter in due { scheduler.found(adapter) }
         return due
     }
+}
+
+/// An adapter that does not work.
+struct Illness {
+    let error: RadioError
+    /// When it failed first, and last.
+    let since: Moment
+    let last: Moment
+    /// Until then it gets no work.
+    let until: Moment
+    let times: Int
 }
 
 /// One execution's turns.

@@ -260,7 +260,7 @@ extension Execution {
             case .failed:
                 throw .verdict(.failed, error.failureClass, error.description)
             case .notSent, .refused:
-                if case .radio(let radio) = error.reason { throw Halt(radio, "as a peripheral") }
+                if let radio = error.radioError { throw Halt(radio, "as a peripheral") }
                 if error.failureClass == .rejected {
                     throw .verdict(.rejected, .rejected, error.description)
                 }

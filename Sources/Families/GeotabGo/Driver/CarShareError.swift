@@ -24,6 +24,17 @@ package struct CarShareError: Error, Hashable, Sendable {
         self.init(failure.fate, .session(failure.reason))
     }
 
+    /// What the radio says of itself, where it kept the commands from being sent.
+    package var radioError: RadioError? {
+        switch reason {
+        case .radio(let error): error
+        case .socket(.radio(.off)): .adapterOff
+        case .socket(.radio(.missing)): .adapterMissing
+        case .socket(.radio(.unavailable)): .serviceUnavailable
+        case .token, .socket, .session: nil
+        }
+    }
+
     package var mayHaveBeenExecuted: Bool { fate.mayHaveBeenExecuted }
 
     /// Whether sending the same commands again can do no harm that sending them once did not.
