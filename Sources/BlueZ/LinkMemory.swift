@@ -4,6 +4,15 @@ package protocol LinkMemory: Sendable {
     func links() -> Set<String>
     func add(_ address: String)
     func remove(_ address: String)
+
+    /// Adapters by the addresses of the modules that were bonded to them.
+    func bonds() -> [String: String]
+    func bonded(_ address: String, at adapter: String)
+}
+
+extension LinkMemory {
+    package func bonds() -> [String: String] { [:] }
+    package func bonded(_ address: String, at adapter: String) {}
 }
 
 /// Remembers nothing: for programs that keep no state.

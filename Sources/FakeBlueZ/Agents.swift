@@ -2,9 +2,17 @@ import DBus
 
 /// What stands at `/org/bluez`: agents that answer for people, and profiles of classic Bluetooth.
 final class Agents: ServedObject {
-    private struct Agent: Equatable {
+    struct Agent: Equatable {
         let client: String
         let path: ObjectPath
+        var capability = ""
+
+        /// Whether it can be asked for a passkey.
+        var hasKeyboard: Bool { ["", "KeyboardOnly", "KeyboardDisplay"].contains(capability) }
+
+        static func == (left: Agent, right: Agent) -> Bool {
+            left.client == right.client && left.path == right.path
+        }
     }
 
     private unowned let daemon: Daemon
@@ -31,7 +39,13 @@ final class Agents: ServedObject {
             guard words.contains(call.arguments[1].asString ?? "?") else {
                 return call.fail(.invalidArguments)
             }
-            agents.append(agent)
+            agents.append(
+                Agent(
+                    client: call.sender,
+                    path: path,
+                    capability: call.arguments[1].asString ?? ""
+                )
+            )
             call.reply()
         case "UnregisterAgent":
             guard agents.contains(agent) else { return call.fail(.doesNotExist) }
@@ -39,7 +53,7 @@ final class Agents: ServedObject {
             call.reply()
         case "RequestDefaultAgent":
             guard agents.contains(agent) else { return call.fail(.doesNotExist) }
-            standard = agent
+            standard = agents.first { $0 == agent }
             call.reply()
         case "RegisterProfile":
             guard !profiles.contains(agent) else { return call.fail(.alreadyExists) }
@@ -55,7 +69,7 @@ final class Agents: ServedObject {
 
     private func remove(_ agent: Agent) {
         agents.removeAll { $0 == agent }
-        if standard == agent { standard = agents.last }
+        if standard == agent { standard = nil }
     }
 
     func clientLeft(_ name: String) {
@@ -63,19 +77,8 @@ final class Agents: ServedObject {
         profiles.removeAll { $0.client == name }
     }
 
-    /// Whether the agent says yes; with none there is nobody to say no.
-    func ask(_ member: String, _ arguments: [DBusValue], _ done: @escaping (Bool) -> Void) {
-        guard let agent = standard ?? agents.last else { return done(true) }
-        let call = MethodCall(
-            member,
-            of: "org.bluez.Agent1",
-            at: agent.path,
-            on: agent.client,
-            arguments,
-            patience: .seconds(60)
-        )
-        daemon.ask(call) { result in
-            if case .success = result { done(true) } else { done(false) }
-        }
+    /// The client's own agent comes first, then the one that was made the default, then the first.
+    func agent(of client: String?) -> Agent? {
+        agents.first { $0.client == client } ?? standard ?? agents.first
     }
 }

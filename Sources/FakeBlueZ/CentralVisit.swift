@@ -39,10 +39,12 @@ final class CentralVisit {
         device.arrived()
         visit.onWrite = { [weak self] in self?.wrote($0) }
         guard daemon.faults.happens(.centralPairs) != nil else { return subscribe() }
-        daemon.askAgent("RequestAuthorization", [.objectPath(device.path)]) { [weak self] agreed in
+        // Without anybody to ask the service refuses, and the central goes.
+        guard let agent = daemon.agent() else { return visit.end() }
+        daemon.ask(agent, "RequestAuthorization", [.objectPath(device.path)]) {
+            [weak self] answer in
             guard let self else { return }
-            // Without anybody to ask the service itself agrees to a pairing without a number.
-            guard agreed else { return visit.end() }
+            guard answer != nil else { return visit.end() }
             device.paired()
             subscribe()
         }

@@ -195,14 +195,25 @@ final class Daemon {
         for adapter in adapters { adapter.clientLeft(name) }
     }
 
-    /// Calls the agent that a client has registered, where there is one.
-    func askAgent(
+    /// The agent that speaks for a client, or without one the default agent; nil without any.
+    func agent(of client: String? = nil) -> Agents.Agent? { agents?.agent(of: client) }
+
+    /// Asks an agent.
+    func ask(
+        _ agent: Agents.Agent,
         _ member: String,
         _ arguments: [DBusValue],
-        _ done: @escaping (Bool) -> Void
+        _ done: @escaping ([DBusValue]?) -> Void
     ) {
-        guard let agents else { return done(false) }
-        agents.ask(member, arguments, done)
+        let call = MethodCall(
+            member,
+            of: "org.bluez.Agent1",
+            at: agent.path,
+            on: agent.client,
+            arguments,
+            patience: .seconds(60)
+        )
+        ask(call) { done(try? $0.get()) }
     }
 
     // MARK: Sockets
@@ -251,6 +262,7 @@ final class Daemon {
         case .linkLost(let module): withDevice(module) { $0.link?.end() }
         case .dropDevice(let module): withDevice(module) { $0.adapter.remove($0) }
         case .newAddress(let module): rename(module)
+        case .bondsLost(let module): loseBonds(module)
         case .restart: false
         }
     }
@@ -267,6 +279,13 @@ final class Daemon {
         }.sorted { $0.path < $1.path }
         for device in found { body(device) }
         return !found.isEmpty
+    }
+
+    private func loseBonds(_ module: String) -> Bool {
+        let address = world.address(of: module) ?? module
+        guard let security = world.device(named: address)?.security else { return false }
+        security.forget()
+        return true
     }
 
     private func rename(_ module: String) -> Bool {

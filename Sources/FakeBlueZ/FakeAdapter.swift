@@ -16,6 +16,10 @@ final class FakeAdapter: ServedObject {
     private var pairable = true
 
     private(set) var devices: [ObjectPath: FakeDevice] = [:]
+    /// Kept on disk by the devices' addresses.
+    var bonds: [String: AirBond] = [:]
+    /// One pairing at a time.
+    var isPairing = false
     var addresses: AddressBook
     private(set) lazy var discovery = Discovery(self)
     private(set) lazy var advertising = Advertising(self)
@@ -72,6 +76,7 @@ final class FakeAdapter: ServedObject {
         discovery.end()
         advertising.end()
         applications.end()
+        isPairing = false
         for device in devices.values { device.serviceEnded() }
         devices = devices.filter { !$0.value.isTemporary }
     }
@@ -187,6 +192,7 @@ final class FakeAdapter: ServedObject {
         guard let path = call.arguments[0].asPath, let device = devices[path] else {
             return call.fail(.doesNotExist)
         }
+        bonds[device.address] = nil
         remove(device)
         call.reply()
     }

@@ -129,7 +129,9 @@ final class FakeCharacteristic: ServedObject {
         }
         let offset = call.arguments[0].asProperties?["offset"]?.asInt ?? 0
         reader = call
-        link.read(characteristic) { [weak self] result in
+        secured { [characteristic] in
+            link.read(characteristic, $0)
+        } _: { [weak self] result in
             guard let self, reader === call else { return }
             reader = nil
             switch result {
@@ -173,12 +175,30 @@ final class FakeCharacteristic: ServedObject {
         // A write at an offset changes what is there: known from the last reading.
         let whole = offset > 0 ? Array(value.prefix(offset)) + bytes : bytes
         writer = call
-        link.write(whole, to: characteristic) { [weak self] result in
+        secured { [characteristic] in
+            link.write(whole, to: characteristic, $0)
+        } _: {
+            [weak self] result in
             guard let self, writer === call else { return }
             writer = nil
             switch result {
             case .success: call.reply()
             case .failure(let error): call.fail(.request(error))
+            }
+        }
+    }
+
+    /// Makes a request, and once more when the link is secure enough after the first.
+    private func secured<Value: Sendable>(
+        _ request: @escaping (@escaping (Result<Value, RadioError>) -> Void) -> Void,
+        _ done: @escaping (Result<Value, RadioError>) -> Void
+    ) {
+        request { [weak self] result in
+            guard case .failure(.att(.insufficientAuthentication)) = result, let self,
+                let link, link.isUp, link.security != nil
+            else { return done(result) }
+            device.raiseSecurity { isRaised in
+                if isRaised { request(done) } else { done(result) }
             }
         }
     }
@@ -291,8 +311,8 @@ final class FakeCharacteristic: ServedObject {
 
     private func subscribe(on link: HostLink, _ done: @escaping (ErrorReply?) -> Void) {
         guard !isSubscribed else { return done(nil) }
-        link.subscribe(to: characteristic) { [weak self] bytes in
-            self?.notified(bytes)
+        secured { [weak self, characteristic] answered in
+            link.subscribe(to: characteristic, notified: { self?.notified($0) }, answered)
         } _: { [weak self] result in
             switch result {
             case .success:

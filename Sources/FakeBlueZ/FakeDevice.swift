@@ -50,6 +50,8 @@ final class FakeDevice: ServedObject {
         self.adapter = adapter
         own = address
         lastHeard = adapter.daemon.world.now
+        // What is on disk outlives the object.
+        isPaired = adapter.bonds[address] != nil
     }
 
     var daemon: Daemon { adapter.daemon }
@@ -206,19 +208,79 @@ final class FakeDevice: ServedObject {
         call.reply()
     }
 
+    // MARK: Bonds
+
+    /// What there is with a module; a central's has no keys here.
+    private var bond: AirBond? {
+        get { adapter.bonds[address] }
+        set { adapter.bonds[address] = newValue }
+    }
+
     private func pair(_ call: IncomingCall) {
         guard !isPaired else { return call.fail(.alreadyExists) }
         guard adapter.air.isOn else { return call.fail(.notReady) }
-        let finish = { [weak self] in
-            guard let self, isConnected else { return call.fail(.connectAborted) }
-            paired()
-            call.reply()
+        guard !adapter.isPairing else { return call.fail(.authenticationRejected) }
+        adapter.isPairing = true
+        let finish = { [weak self] (error: ErrorReply?) in
+            self?.adapter.isPairing = false
+            if let error { call.fail(error) } else { call.reply() }
         }
-        if isConnected { return daemon.after(.milliseconds(300), finish) }
+        let agent = daemon.agent(of: call.sender)
+        if isConnected { return pair(by: agent, isWanted: true, finish) }
         begin { [weak self] error in
-            if let error { return call.fail(error) }
-            self?.daemon.after(.milliseconds(300), finish)
+            if let error { return finish(error) }
+            self?.pair(by: agent, isWanted: true, finish)
         }
+    }
+
+    /// Pairs on the link that there is; `isWanted` when a program has asked for it, so that its
+    /// agent need not be asked whether it may be.
+    private func pair(
+        by agent: Agents.Agent?,
+        isWanted: Bool,
+        _ done: @escaping (ErrorReply?) -> Void
+    ) {
+        daemon.after(.milliseconds(300)) { [weak self] in
+            guard let self, let link, link.isUp else { return done(.authenticationCanceled) }
+            guard let security = link.security, let agent else {
+                return done(.authenticationFailed)
+            }
+            let asks = security.asksForPasskey(keyboard: agent.hasKeyboard)
+            guard asks || !isWanted else { return pair(nil, done) }
+            let member = asks ? "RequestPasskey" : "RequestAuthorization"
+            daemon.ask(agent, member, [.objectPath(path)]) { [weak self] answer in
+                guard let answer else { return done(.authenticationFailed) }
+                guard asks else { self?.pair(nil, done); return }
+                guard case .uint32(let number)? = answer.first, let passkey = Passkey(number) else {
+                    return done(.authenticationFailed)
+                }
+                self?.pair(passkey, done)
+            }
+        }
+    }
+
+    private func pair(_ passkey: Passkey?, _ done: @escaping (ErrorReply?) -> Void) {
+        guard let link, link.isUp else { return done(.authenticationCanceled) }
+        switch link.pair(passkey) {
+        case .success(let made):
+            bond = made
+            paired()
+            done(nil)
+        case .failure(let failure):
+            // Whoever was given a wrong passkey ends the link.
+            if failure == .wrongPasskey { link.end() }
+            done(.authenticationFailed)
+        }
+    }
+
+    /// A characteristic wants more than the link has: the service raises it by itself.
+    func raiseSecurity(_ done: @escaping (Bool) -> Void) {
+        let agent = daemon.agent()
+        // What has a bond already is only raised by a passkey.
+        guard let agent, bond == nil || agent.hasKeyboard && bond?.isAuthenticated == false else {
+            return done(false)
+        }
+        pair(by: agent, isWanted: false) { done($0 == nil) }
     }
 
     func paired() {
@@ -283,6 +345,7 @@ final class FakeDevice: ServedObject {
             guard let self, !attempt.isDone else { return }
             if happens(.connectAborted) != nil { return abort(link, finish) }
             linked(link)
+            if let bond, !link.encrypt(by: bond) { return lostKeys(link, finish) }
             let dies = adapter.discovery.isOn && happens(.connectNeedsQuiet) != nil
             if dies { daemon.after(link.interval * 6) { link.end() } }
             finish(nil)
@@ -308,6 +371,14 @@ final class FakeDevice: ServedObject {
         }
     }
 
+    /// The other side does not know the key any more: the link ends when it should be encrypted.
+    private func lostKeys(_ link: HostLink, _ finish: @escaping (ErrorReply?) -> Void) {
+        daemon.after(.milliseconds(500)) {
+            link.end()
+            finish(.connectCanceled)
+        }
+    }
+
     private func linked(_ link: HostLink) {
         self.link = link
         isConnected = true
@@ -321,6 +392,7 @@ final class FakeDevice: ServedObject {
 
     private func servicesFound(on link: HostLink) {
         guard self.link === link, link.isUp, happens(.unresolved) == nil else { return }
+        if let bond, link.security != nil, link.bond != bond { return }
         let stale = happens(.staleServices)
         table.open(link, of: self, stale: stale)
         update(["ServicesResolved": .boolean(true), "UUIDs": uuids])

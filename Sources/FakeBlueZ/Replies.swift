@@ -20,6 +20,8 @@ extension ErrorReply {
     static let notSupported = bluez("NotSupported", "Operation is not supported")
     static let notAuthorized = bluez("NotAuthorized", "Operation Not Authorized")
     static let authenticationCanceled = bluez("AuthenticationCanceled", "Authentication Canceled")
+    static let authenticationFailed = bluez("AuthenticationFailed", "Authentication Failed")
+    static let authenticationRejected = bluez("AuthenticationRejected", "Authentication Rejected")
     static let noLink = bluezFailed("Not connected")
     static let profileUnavailable = bluez("NotAvailable", "br-connection-profile-unavailable")
     static let invalidArguments = invalid("Invalid arguments in method call")

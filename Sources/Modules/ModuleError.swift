@@ -22,6 +22,8 @@ extension ModuleError: CustomStringConvertible {
 
     package var description: String {
         switch self {
+        // Nobody but a person can help with a bond.
+        case .radio(.bond(let failure)): "\(failure); \(failure.remedy)"
         case .radio(let error): error.description
         case .exchange(let fault): fault.description
         case .value(let sentence): sentence
@@ -75,6 +77,12 @@ extension RadioError {
             .missingService, .missingCharacteristic, .att, .tooLong, .cancelled:
             false
         }
+    }
+
+    /// Whether no further exchange with the module can help, so that no protocol weighs it.
+    package var endsExchange: Bool {
+        if case .bond = self { return true }
+        return isHostFault || self == .cancelled
     }
 
     /// As a session knows it; what is the host's doing ends the link like any other loss.

@@ -57,6 +57,8 @@ package enum BondFailure: Hashable, Sendable {
     case passkeyNeeded
     /// The vehicle did not take the passkey.
     case wrongPasskey
+    /// The vehicle bonds without the passkey that it should have.
+    case passkeyUnused
     /// The vehicle refused to pair.
     case refused
     /// The vehicle refused to pair, and was bonded to another adapter before.
@@ -76,6 +78,7 @@ extension BondFailure: CustomStringConvertible {
         case .passkeyNeeded:
             "the module asks for a bond by passkey, and the one there is was made without"
         case .wrongPasskey: "the module did not take the passkey"
+        case .passkeyUnused: "the module bonded without asking for the passkey"
         case .refused: "the module refused to pair"
         case .bondedToOther(let adapter):
             "the module refused to pair; it was bonded to the adapter \(adapter) before"
@@ -91,6 +94,8 @@ extension BondFailure: CustomStringConvertible {
         case .passkeyNeeded:
             "set `pairing: passkey` and its secret, and remove the bond: bluetoothctl remove"
         case .wrongPasskey: "check the secret; the module takes one try at a time"
+        case .passkeyUnused:
+            "check that it is this vehicle; when its model has no passkey, set `pairing: just-works`"
         case .refused:
             "let the module pair (its manual says how), or delete its old bonds: it may hold as "
                 + "many as it can"

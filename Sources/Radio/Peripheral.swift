@@ -18,8 +18,16 @@ package struct ServiceDescription: Sendable, Equatable {
     package let notify: GATTUUID
     /// The central's to write on, with or without response.
     package let write: GATTUUID
+    /// Whether centrals may pair with us, and how.
+    package let bond: BondPolicy
 
-    package init(uuid: GATTUUID, notify: GATTUUID, write: GATTUUID) {
+    package init(
+        uuid: GATTUUID,
+        notify: GATTUUID,
+        write: GATTUUID,
+        bond: BondPolicy = .unbonded
+    ) {
+        self.bond = bond
         self.uuid = uuid
         self.notify = notify
         self.write = write

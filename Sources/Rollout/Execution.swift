@@ -384,7 +384,9 @@ final class Execution {
         while true {
             do throws(RadioError) {
                 let deadline = time.now.advanced(by: depot.rules.connectTimeout)
-                return try await depot.central.connect(to: sighting.peer, before: deadline)
+                // A bootloader knows the bond of its application at most: it makes none.
+                let bond = sighting.role == .application ? job.bond : .unbonded
+                return try await depot.central.connect(to: sighting.peer, bond, before: deadline)
             } catch .heldByAnother {
                 guard time.now < patience, await waitForHolder() else { throw .heldByAnother }
             }

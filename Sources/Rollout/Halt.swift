@@ -19,7 +19,13 @@ enum Halt: Error {
 
 extension Halt {
     init(_ error: RadioError, _ doing: String) {
-        self = error.isHostFault ? .host(error) : .failure(error.failureClass, "\(doing): \(error)")
+        if error.isHostFault {
+            self = .host(error)
+        } else if case .bond(let failure) = error {
+            self = .failure(error.failureClass, "\(doing): \(failure); \(failure.remedy)")
+        } else {
+            self = .failure(error.failureClass, "\(doing): \(error)")
+        }
     }
 
     init(_ error: PropertyReadError, _ doing: String) {

@@ -3,6 +3,7 @@ import Families
 package import Manifest
 package import Marked
 package import Modules
+import Radio
 package import Sessions
 
 /// Turns a frozen plan into jobs, with images and secrets in place of their names.
@@ -32,6 +33,7 @@ package struct JobBuilder: Sendable {
         for vehicle in plan.vehicles {
             do throws(StepMistake) {
                 let profile = try steps.profile(of: vehicle)
+                try checkBond(of: vehicle, profile)
                 if let mistake = Self.mistake(in: vehicle.serial, of: profile) {
                     note(vehicle.serialPlace, mistake)
                 }
@@ -102,10 +104,43 @@ package struct JobBuilder: Sendable {
                 serial: vehicle.serial,
                 driver: driver,
                 carShare: access.carShare?.speaking(by: profile),
+                bond: Self.bond(of: vehicle, profile, access.passkey),
                 steps: vehicle.steps.compactMap { job($0, vehicle, images) },
                 always: plan.always.compactMap { job($0, vehicle, images) }
             )
         }
+    }
+
+    // MARK: Bonds
+
+    private func checkBond(
+        of vehicle: PlannedVehicle,
+        _ profile: Profile
+    ) throws(StepMistake) {
+        guard vehicle.bond.pairing == nil, vehicle.bond.passkey == nil,
+            profile.pairing == .passkey
+        else { return }
+        throw StepMistake(
+            "modules of the profile \(profile.name) are paired with by passkey, and the vehicle "
+                + "has none",
+            hint: "name where its six digits are kept in its `passkey` column"
+        )
+    }
+
+    private static func bond(
+        of vehicle: PlannedVehicle,
+        _ profile: Profile,
+        _ passkey: Passkey?
+    ) -> BondPolicy {
+        // Who gives a passkey means it.
+        let kind = vehicle.bond.pairing ?? (passkey == nil ? profile.pairing : .passkey)
+        let pairing: Pairing =
+            switch kind {
+            case .none: .none
+            case .justWorks: .justWorks
+            case .passkey: passkey.map { .passkey($0) } ?? .none
+            }
+        return BondPolicy(pairing, mayRenew: vehicle.bond.mayRenew)
     }
 
     /// Nil for a step that `mistakes` has refused.

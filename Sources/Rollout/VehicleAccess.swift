@@ -1,6 +1,7 @@
 import Domain
 package import Families
 import Modules
+package import Radio
 
 /// What opens one vehicle: secrets that were read and understood.
 package struct VehicleAccess: Sendable {
@@ -15,10 +16,17 @@ package struct VehicleAccess: Sendable {
 
     package let module: Module
     package let carShare: CarShareCredentials?
+    /// What its module is paired with.
+    package let passkey: Passkey?
 
-    package init(module: Module, carShare: CarShareCredentials? = nil) {
+    package init(
+        module: Module,
+        carShare: CarShareCredentials? = nil,
+        passkey: Passkey? = nil
+    ) {
         self.module = module
         self.carShare = carShare
+        self.passkey = passkey
     }
 
     /// Nil for a family that cannot be driven by this profile.

@@ -2,6 +2,7 @@ package import Domain
 package import Families
 package import Manifest
 package import Modules
+package import Radio
 
 /// All that is to be done on one vehicle, with everything it takes: no name is left to look up.
 package struct VehicleJob: Sendable {
@@ -11,6 +12,8 @@ package struct VehicleJob: Sendable {
     package let driver: any UpdateDriver
     /// What its GO device takes commands with.
     package let carShare: CarShareCredentials?
+    /// What is done about the bond of its module, or of its GO device where that is all it has.
+    package let bond: BondPolicy
     package let steps: [JobStep]
     /// Done at the end, whatever happened.
     package let always: [JobStep]
@@ -20,6 +23,7 @@ package struct VehicleJob: Sendable {
         serial: Serial,
         driver: any UpdateDriver,
         carShare: CarShareCredentials? = nil,
+        bond: BondPolicy = .unbonded,
         steps: [JobStep],
         always: [JobStep] = []
     ) {
@@ -27,6 +31,7 @@ package struct VehicleJob: Sendable {
         self.serial = serial
         self.driver = driver
         self.carShare = carShare
+        self.bond = bond
         self.steps = steps
         self.always = always
     }

@@ -3,6 +3,7 @@ import Domain
 import Families
 import Glibc
 import Manifest
+import Radio
 import Rollout
 
 /// Fetches the secrets that a plan refers to; what it reads goes nowhere but into a key.
@@ -14,19 +15,39 @@ struct SecretSource {
 
     /// What opens a vehicle: its module, and its GO device when it has one.
     func access(to vehicle: PlannedVehicle) throws(CommandError) -> VehicleAccess {
+        let passkey = try passkey(of: vehicle)
+        let module: VehicleAccess.Module
         switch vehicle.family {
-        case .comodule:
-            let key = try key(for: vehicle)
-            return VehicleAccess(module: .comodule(key), carShare: try token(of: vehicle))
-        case .lrdevice:
-            let lock = try credentials(for: vehicle)
-            return VehicleAccess(module: .lrdevice(lock), carShare: try token(of: vehicle))
-        case .mcumgr:
-            return VehicleAccess(module: .mcumgr, carShare: try token(of: vehicle))
+        case .comodule: module = .comodule(try key(for: vehicle))
+        case .lrdevice: module = .lrdevice(try credentials(for: vehicle))
+        case .mcumgr: module = .mcumgr
         case .geotabGo:
             guard let secret = vehicle.secret ?? vehicle.token else { throw missing(vehicle) }
-            return VehicleAccess(module: .none, carShare: try token(secret, of: vehicle))
+            let token = try token(secret, of: vehicle)
+            return VehicleAccess(module: .none, carShare: token, passkey: passkey)
         }
+        return VehicleAccess(module: module, carShare: try token(of: vehicle), passkey: passkey)
+    }
+
+    /// The six digits that a module is paired with.
+    private func passkey(of vehicle: PlannedVehicle) throws(CommandError) -> Passkey? {
+        guard let reference = vehicle.bond.passkey else { return nil }
+        let secret = try read(reference, of: "vehicle \(vehicle.id)")
+        guard let passkey = secret.withBytes(Self.passkey) else {
+            throw CommandError(
+                .configuration,
+                "the passkey of vehicle \(vehicle.id) cannot be one",
+                hint: "look at \(reference); it holds six digits, leading zeros included"
+            )
+        }
+        return passkey
+    }
+
+    private static func passkey(_ bytes: [UInt8]) -> Passkey? {
+        let digits = bytes.drop { $0 == 0x20 }.prefix { (0x30...0x39).contains($0) }
+        let rest = bytes.drop { $0 == 0x20 }.dropFirst(digits.count)
+        guard rest.allSatisfy({ $0 == 0x0A || $0 == 0x0D || $0 == 0x20 }) else { return nil }
+        return Passkey(text: String(decoding: digits, as: UTF8.self))
     }
 
     private func missing(_ vehicle: PlannedVehicle) -> CommandError {

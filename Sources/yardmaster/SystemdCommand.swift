@@ -141,7 +141,9 @@ struct SystemdCommand {
             }
         }
         for vehicle in plan.vehicles {
-            for case .credential(let name)? in [vehicle.secret, vehicle.token] {
+            for case .credential(let name)? in [
+                vehicle.secret, vehicle.token, vehicle.bond.passkey,
+            ] {
                 rollout.credentials.append(name)
             }
         }

@@ -364,7 +364,16 @@ private struct LinkBench {
         #expect(bench.begin() == [.remember, .call(.pair)])
         _ = bench.connected()
         _ = bench.resolved()
-        #expect(bench.answer(.pair) == [.call(.fence)])
+        #expect(bench.answer(.pair) == [.bonded, .call(.fence)])
+    }
+
+    @Test func `a bond that nobody asked a passkey for is dropped`() {
+        var bench = LinkBench(Self.passkey)
+        _ = bench.begin()
+        _ = bench.connected()
+        #expect(bench.answer(.pair) == [.unbond, .call(.disconnect)])
+        #expect(bench.answer(.disconnect) == [])
+        #expect(bench.connected(false).contains(.failed(.radio(.bond(.passkeyUnused)))))
     }
 
     @Test func `a bond that is there is not made again`() {
@@ -394,11 +403,14 @@ private struct LinkBench {
         #expect(bench.answer(.disconnect) == [.forget, .failed(.radio(error)), .over])
     }
 
-    @Test func `a passkey that is not taken is told as such`() {
+    @Test(arguments: [true, false])
+    func `a passkey is wrong when it was asked for and not taken`(isAsked: Bool) {
         var bench = LinkBench(Self.passkey)
         _ = bench.begin()
+        if isAsked { bench.machine.passkeyGiven() }
         _ = bench.answer(.pair, .authentication(.failed))
-        #expect(bench.answer(.disconnect).contains(.failed(.radio(.bond(.wrongPasskey)))))
+        let failure = isAsked ? BondFailure.wrongPasskey : .refused
+        #expect(bench.answer(.disconnect).contains(.failed(.radio(.bond(failure)))))
     }
 
     @Test func `a pairing without an end is ended after a minute`() {

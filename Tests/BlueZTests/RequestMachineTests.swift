@@ -96,7 +96,8 @@ import Testing
         (.read, .notPermitted, .fail(.att(.readNotPermitted))),
         (.write, .notPermitted, .fail(.att(.writeNotPermitted))),
         (.startNotify, .notPermitted, .fail(.att(.improperlyConfigured))),
-        (.read, .att(0x05), .fail(.att(.insufficientAuthentication))),
+        (.read, .att(0x05), .fail(.bond(.notConfigured))),
+        (.acquireNotify, .att(0x0F), .fail(.bond(.notConfigured))),
         (.read, .att(0x08), .fail(.att(.insufficientAuthorization))),
         (.read, .att(0x06), .fail(.att(ATTError(rawValue: 0x06)))),
         (.read, .accessDenied, .fail(.unauthorized)),
@@ -114,6 +115,20 @@ import Testing
         let (kind, refusal, action) = Self.rows[index]
         var machine = asked(kind)
         #expect(machine.answered(refusal, at: Self.begin) == action)
+    }
+
+    @Test func `a bond that is not enough is told by how it was to be made`() throws {
+        let passkey = try #require(Passkey(1))
+        for (pairing, failure) in [
+            (Pairing.none, BondFailure.notConfigured), (.justWorks, .passkeyNeeded),
+            (.passkey(passkey), .refused),
+        ] {
+            var machine = RequestMachine(.read, pairing, before: Self.at(1_000), at: Self.begin)
+            _ = machine.begin(at: Self.begin)
+            _ = machine.drained()
+            let action = machine.answered(.att(0x05), at: Self.begin)
+            #expect(action == .fail(.bond(failure)))
+        }
     }
 
     @Test func `a socket that we let go a moment ago is waited for, another's is not`() {

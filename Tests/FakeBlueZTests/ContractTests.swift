@@ -27,7 +27,7 @@ struct LoopTime: Timekeeper {
 }
 
 /// A private bus with a simulated world served on it, and our radio beside.
-struct FakeBench: ContractBench {
+struct FakeBench: BondBench {
     let daemon: PrivateBus
     let fake: FakeBlueZ
     let host: BlueZ
@@ -52,6 +52,14 @@ struct FakeBench: ContractBench {
                     visitor.isLooking = false
                 }
             }
+        }
+    }
+
+    func atPeer<R: Sendable>(_ body: @escaping @Sendable (ContractPeer) -> R) async -> R {
+        await fake.arrange { world in
+            let peers = world.devices.compactMap { $0 as? ContractPeer }
+            guard let peer = peers.first else { preconditionFailure("the bench has a peer") }
+            return body(peer)
         }
     }
 
@@ -92,5 +100,17 @@ struct FakeBench: ContractBench {
         clause: ContractClause
     ) async throws {
         try await FakeBench.with { try await clause.hold(on: $0) }
+    }
+
+    @Test(arguments: BondScenario.all)
+    func `bonds come out as with any radio`(scenario: BondScenario) async throws {
+        try await FakeBench.with { try await scenario.hold(on: $0) }
+    }
+
+    @Test(arguments: [true, false])
+    func `a bond that the module has lost is renewed only where that is allowed`(
+        mayRenew: Bool
+    ) async throws {
+        try await FakeBench.with { try await $0.loseBonds(mayRenew: mayRenew) }
     }
 }

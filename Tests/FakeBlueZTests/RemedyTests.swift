@@ -78,7 +78,7 @@ import Threads
             await bench.fake.set(HostFault(.centralPairs))
             await bench.fake.set(HostFault(.remembersSubscription))
             let deadline = soon(bench, .seconds(30))
-            try await bench.peripheral.withService(ContractVisitor.service) {
+            try await bench.peripheral.withService(Self.bonding) {
                 service throws(RadioError) in
                 for number in UInt8(1)...3 {
                     let visitor = try await Self.visit(service, number, before: deadline)
@@ -108,7 +108,7 @@ import Threads
         try await FakeBench.with(ours: notes.settings) { bench in
             await bench.fake.set(HostFault(.centralPairs))
             let deadline = soon(bench, .seconds(30))
-            try await bench.peripheral.withService(ContractVisitor.service) {
+            try await bench.peripheral.withService(Self.bonding) {
                 service throws(RadioError) in
                 for number in UInt8(1)...3 {
                     _ = try await Self.visit(service, number, before: deadline)
@@ -203,12 +203,34 @@ import Threads
         }
     }
 
+    /// The visitor's service, for centrals that want a bond.
+    private static let bonding = ServiceDescription(
+        uuid: ContractVisitor.service.uuid,
+        notify: ContractVisitor.service.notify,
+        write: ContractVisitor.service.write,
+        bond: BondPolicy(.justWorks)
+    )
+
+    // 24
+    @Test func `a central that pairs where nobody allows it is refused`() async throws {
+        try await FakeBench.with { bench in
+            await bench.fake.set(HostFault(.centralPairs))
+            let deadline = soon(bench, .seconds(3))
+            await #expect(throws: RadioError.timedOut) {
+                try await bench.peripheral.withService(ContractVisitor.service) {
+                    service throws(RadioError) in
+                    _ = try await service.nextCentral(before: deadline)
+                }
+            }
+        }
+    }
+
     // 24
     @Test func `a central that pairs is served as any other`() async throws {
         try await FakeBench.with { bench in
             await bench.fake.set(HostFault(.centralPairs))
             let deadline = soon(bench)
-            try await bench.peripheral.withService(ContractVisitor.service) {
+            try await bench.peripheral.withService(Self.bonding) {
                 service throws(RadioError) in
                 for number in UInt8(1)...2 {
                     await (try Self.visit(service, number, before: deadline)).disconnect()

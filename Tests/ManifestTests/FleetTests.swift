@@ -31,6 +31,35 @@ import Testing
         #expect(vehicles[1].labels.isEmpty)
     }
 
+    @Test func `how a module is paired with stands in its row`() throws {
+        let (plan, errors) = try read(
+            """
+            id,serial,family,pairing,passkey,renew-bond,parking
+            a,s1,mcumgr,just-works,,true,P1
+            b,s2,mcumgr,passkey,file:b.digits,false,P2
+            c,s3,mcumgr,,,,P3
+            """
+        )
+        #expect(errors.isEmpty)
+        let bonds = try #require(plan).vehicles.map(\.bond)
+        #expect(bonds.map(\.pairing) == [.justWorks, .passkey, nil])
+        #expect(bonds.map { $0.passkey != nil } == [false, true, false])
+        #expect(bonds.map(\.mayRenew) == [true, false, false])
+    }
+
+    @Test(arguments: [
+        ("a,s,mcumgr,passkey,,", ":2:12: error: pairing by passkey, and no `passkey`"),
+        ("a,s,mcumgr,none,file:x,", ":2:17: error: a passkey, and pairing that takes none"),
+        ("a,s,mcumgr,just,,", ":2:12: error: `just` is not a way of pairing"),
+        ("a,s,mcumgr,,123456,", ":2:13: error: a secret must be a reference"),
+        ("a,s,mcumgr,,,perhaps", ":2:14: error: `perhaps` is not `true` or `false`"),
+    ])
+    func `a row that makes no sense of pairing is refused`(row: String, error: String) throws {
+        let (_, errors) = try read("id,serial,family,pairing,passkey,renew-bond\n\(row)\n")
+        #expect(errors.first?.hasPrefix("depot/tallinn.csv" + error) == true, "\(errors)")
+        #expect(!errors.joined().contains("123456"))
+    }
+
     /// Each a fleet file and the start of its first error.
     static let mistakes: [(String, String)] = [
         ("", ":1:1: error: the file is empty"),

@@ -38,6 +38,7 @@ package final class ContractPeer: AirDevice {
     package var linkParameters = LinkParameters()
     package private(set) var confirmations = 0
     package private(set) var linksMade = 0
+    package var security: AirSecurity?
 
     package init(world: World) { self.world = world }
 

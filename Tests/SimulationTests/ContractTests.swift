@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// The contract's world on simulated air.
-private final class SimulatedBench: ContractBench {
+private final class SimulatedBench: BondBench {
     let simulation: Simulation
 
     init(seed: UInt64) { simulation = Simulation(seed: seed) }
@@ -38,6 +38,14 @@ private final class SimulatedBench: ContractBench {
         }
     }
 
+    func atPeer<R: Sendable>(_ body: @escaping @Sendable (ContractPeer) -> R) async -> R {
+        await simulation.air.arrange { world in
+            let peers = world.devices.compactMap { $0 as? ContractPeer }
+            guard let peer = peers.first else { preconditionFailure("the bench has a peer") }
+            return body(peer)
+        }
+    }
+
     private func arrangePeer(_ change: @escaping @Sendable (ContractPeer) -> Void) async {
         await simulation.air.arrange { world in
             for case let peer as ContractPeer in world.devices { change(peer) }
@@ -65,5 +73,30 @@ private final class SimulatedBench: ContractBench {
             }
         }
         #expect(violation == nil, "seed \(seed)")
+    }
+
+    private func hold(
+        _ body: @escaping @Sendable (SimulatedBench) async throws -> Void
+    ) throws -> (any Error)? {
+        let bench = SimulatedBench(seed: 1)
+        return try bench.simulation.run { () async -> (any Error)? in
+            await bench.setUp()
+            do {
+                try await body(bench)
+                return nil
+            } catch { return error }
+        }
+    }
+
+    @Test(arguments: BondScenario.all)
+    func `bonds come out as with any radio`(scenario: BondScenario) throws {
+        #expect(try hold { try await scenario.hold(on: $0) } == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func `a bond that the module has lost is renewed only where that is allowed`(
+        mayRenew: Bool
+    ) throws {
+        #expect(try hold { try await $0.loseBonds(mayRenew: mayRenew) } == nil)
     }
 }

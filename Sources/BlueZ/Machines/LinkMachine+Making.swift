@@ -87,7 +87,12 @@ extension LinkMachine {
         at now: Moment
     ) -> [Action] {
         switch refusal {
-        case nil: return expect(soon(rules.grace, after: now), facts, at: now)
+        case nil:
+            if case .passkey = policy.pairing, !hasGivenPasskey {
+                // Anybody could have bonded like that.
+                return [.unbond] + end(.radio(.bond(.passkeyUnused)), facts, at: now)
+            }
+            return [.bonded] + expect(soon(rules.grace, after: now), facts, at: now)
         case .alreadyExists:
             // The bond is there, the link need not be.
             state = .connecting(.connect, until: soon(rules.connecting, after: now))
@@ -105,11 +110,13 @@ extension LinkMachine {
         }
     }
 
+    package mutating func passkeyGiven() { hasGivenPasskey = true }
+
     private func bondError(_ what: BlueZRefusal.Authentication) -> RadioError {
         switch what {
         case .failed:
-            if case .passkey = policy.pairing { return .bond(.wrongPasskey) }
-            return .bond(.refused)
+            // Refused before it asked, it has not seen the passkey.
+            return .bond(hasGivenPasskey ? .wrongPasskey : .refused)
         case .timedOut: return .bond(.timedOut)
         // Another pairing is under way, or the link was lost in the middle of this one.
         case .rejected, .canceled, .noLink: return .connectFailed

@@ -62,6 +62,10 @@ package struct LinkMachine: Equatable {
         /// Nothing is left of it.
         case over
         case note(BlueZNote)
+        /// There is a bond now that was not there before.
+        case bonded
+        /// The bond that was just made is not what was wanted: the host is to drop it.
+        case unbond
     }
 
     package enum State: Equatable {
@@ -108,6 +112,8 @@ package struct LinkMachine: Equatable {
     var hasHeard = false
     /// The device was connected for a moment at least.
     var wasConnected = false
+    /// The module has asked for its passkey.
+    var hasGivenPasskey = false
 
     /// A link to an address, to be there before a moment.
     package init(

@@ -57,14 +57,22 @@ package struct RequestMachine: Equatable {
     private static let lossPause = Duration.milliseconds(200)
 
     package let kind: Kind
+    /// How a bond with the module is made.
+    private let pairing: Pairing
     private let limit: Moment
     /// Until when it is asked again while somebody else is at it.
     private let patience: Moment
     package private(set) var state: State
     private var pause = busyPauses.first
 
-    package init(_ kind: Kind, before limit: Moment, at now: Moment) {
+    package init(
+        _ kind: Kind,
+        _ pairing: Pairing = .none,
+        before limit: Moment,
+        at now: Moment
+    ) {
         self.kind = kind
+        self.pairing = pairing
         self.limit = limit
         // A socket for packets does not wait for packets.
         state = kind == .acquireWrite ? .asking : .draining(Drain(at: now))
@@ -177,7 +185,7 @@ package struct RequestMachine: Equatable {
 
     private func meaning(of refusal: BlueZRefusal) -> RadioError {
         switch refusal {
-        case .att(let code): .att(ATTError(rawValue: code))
+        case .att(let code): bondError(code).map { .bond($0) } ?? .att(ATTError(rawValue: code))
         case .notSupported: .att(ATTError(rawValue: 0x06))
         case .notPermitted, .acquired: .att(refused)
         case .inProgress: .att(.procedureInProgress)
@@ -187,6 +195,17 @@ package struct RequestMachine: Equatable {
         case .tooManyLinks, .alreadyExists, .keyMissing, .canceled, .failed:
             // "Unlikely error": the other side said no more than that.
             .att(ATTError(rawValue: 0x0E))
+        }
+    }
+
+    /// What a refusal for want of a bond means: BlueZ has tried to make one by then.
+    private func bondError(_ code: UInt8) -> BondFailure? {
+        // Insufficient authentication, key size and encryption.
+        guard [0x05, 0x0C, 0x0F].contains(code) else { return nil }
+        switch pairing {
+        case .none: return .notConfigured
+        case .justWorks: return .passkeyNeeded
+        case .passkey: return .refused
         }
     }
 

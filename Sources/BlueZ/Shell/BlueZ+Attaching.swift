@@ -49,6 +49,7 @@ extension BlueZ {
     private func listen(on new: Connection) async throws(BusError) {
         generationEnded()
         connection = new
+        isAgentExported = false
         await new.onLoss { [weak self, weak new] in
             self?.assumeIsolated { $0.connectionLost(new) }
         }
@@ -127,6 +128,7 @@ extension BlueZ {
         isLoaded = false
         loadError = nil
         mirror = ObjectMirror()
+        agent.voided()
         for body in links.values { examine(body) }
         for lane in lanes.values { drive(lane, lane.machine.lost(.serviceUnavailable, at: now)) }
         for station in stations.values { examine(station) }

@@ -133,11 +133,43 @@ extension BlueZ {
         case .failed(let failure): failed(body, failure)
         case .over: over(body)
         case .note(let note): settings.note(note)
+        case .bonded: bonded(body)
+        case .unbond: unbond(body)
         }
     }
 
-    private func perform(_ call: LinkMachine.Call, _ body: LinkBody) {
+    private func bonded(_ body: LinkBody) {
+        guard let adapter = mirror.adapter(called: body.lane.word)?.address else { return }
+        settings.memory.bonded(body.machine.address, at: adapter)
+    }
+
+    private func unbond(_ body: LinkBody) {
         guard let path = body.machine.path else { return }
+        removeDevice(path)
+    }
+
+    private func perform(_ call: LinkMachine.Call, _ body: LinkBody) {
+        // Its turn comes when our agent is there and no other pairing is under way.
+        if call == .pair { return pair(body) }
+        start(call, body)
+    }
+
+    func beginPairing(_ ticket: UInt64) {
+        guard let body = links[ticket] else { return pairingEnded(ticket) }
+        start(.pair, body)
+    }
+
+    /// Without an agent nobody could answer for us.
+    func pairingRefused(_ ticket: UInt64) {
+        guard let body = links[ticket] else { return }
+        run(body, body.machine.answered(.pair, .accessDenied, facts(of: body), at: now))
+    }
+
+    private func start(_ call: LinkMachine.Call, _ body: LinkBody) {
+        guard let path = body.machine.path else {
+            if call == .pair { pairingEnded(body.ticket) }
+            return
+        }
         let ticket = body.ticket
         var order: MethodCall
         switch call {
@@ -160,6 +192,7 @@ extension BlueZ {
     }
 
     private func answered(_ ticket: UInt64, _ call: LinkMachine.Call, _ refusal: BlueZRefusal?) {
+        if call == .pair { pairingEnded(ticket) }
         guard let body = links[ticket] else { return }
         run(body, body.machine.answered(call, refusal, facts(of: body), at: now))
         runWatchers()
@@ -184,6 +217,7 @@ extension BlueZ {
         let lane = body.lane
         let error: RadioError
         switch failure {
+        case .radio(.bond(.refused)): error = .bond(refusal(of: body))
         case .radio(let reason): error = reason
         case .services:
             error = .connectFailed
@@ -195,6 +229,14 @@ extension BlueZ {
         }
         drive(lane, lane.machine.failed(body.machine.address, error, at: now))
         body.wanted.settle(.failure(error))
+    }
+
+    /// One that was bonded to another adapter may have no room for us, or want none but that.
+    private func refusal(of body: LinkBody) -> BondFailure {
+        guard let before = settings.memory.bonds()[body.machine.address],
+            before != mirror.adapter(called: body.lane.word)?.address
+        else { return .refused }
+        return .bondedToOther(adapter: before)
     }
 
     /// Once may be chance; twice, the module has lost the bond.
@@ -211,6 +253,7 @@ extension BlueZ {
     private func over(_ body: LinkBody) {
         guard links.removeValue(forKey: body.ticket) != nil else { return }
         let lane = body.lane
+        pairingEnded(body.ticket)
         if body.hasStood { lane.machine.unlinked() }
         drive(lane, lane.machine.attemptEnded(body.ticket, at: now))
         body.wanted.settle(.failure(.cancelled))

@@ -97,7 +97,7 @@ extension BlueZ {
         let id = newID()
         let request = PendingRequest(
             id,
-            RequestMachine(kind, before: deadline, at: now),
+            RequestMachine(kind, body.machine.policy.pairing, before: deadline, at: now),
             member,
             arguments,
             at: record.path,

@@ -16,8 +16,11 @@ extension BlueZ {
         let service = Service(description, word, generation: generation, alarm: alarm)
         services[id] = service
         do throws(RadioError) {
-            service.station = try await openStation(on: word, round: settings.advertisingRound) {
-                [weak self] event in
+            service.station = try await openStation(
+                on: word,
+                round: settings.advertisingRound,
+                bond: description.bond
+            ) { [weak self] event in
                 self?.assumeIsolated { $0.happened(event, id) }
             }
             show(service.table, nil, at: service.station)

@@ -10,6 +10,7 @@ extension BlueZ {
     package func openStation(
         on word: String,
         round: Duration? = nil,
+        bond: BondPolicy = .unbonded,
         _ tell: @escaping @Sendable (StationEvent) -> Void
     ) async throws(RadioError) -> UInt64 {
         try await attach()
@@ -21,7 +22,9 @@ extension BlueZ {
         let alarm = Deadline(on: loop) { [weak self] in
             self?.assumeIsolated { $0.stationIsDue(id) }
         }
-        stations[id] = Station(id, word, round: round, alarm: alarm, tell: tell)
+        let station = Station(id, word, round: round, bond: bond, alarm: alarm, tell: tell)
+        stations[id] = station
+        letCentralsPair(station)
         return id
     }
 
@@ -93,6 +96,7 @@ extension BlueZ {
         guard isUsable != station.isUsable else { return }
         station.isUsable = isUsable
         if isUsable {
+            letCentralsPair(station)
             station.tell(.usable)
             run(station, station.machine.usable(at: now))
         } else {

@@ -37,6 +37,9 @@ package actor BlueZ {
     var links: [UInt64: LinkBody] = [:]
     var stations: [UInt64: Station] = [:]
     var services: [UInt64: Service] = [:]
+    var agent = AgentMachine()
+    /// Whether our agent is an object on the connection in use.
+    var isAgentExported = false
 
     private var watchers: [UInt64: () -> Bool] = [:]
     private var lastID: UInt64 = 0

@@ -1,5 +1,6 @@
 import DBus
 package import Domain
+package import Radio
 
 /// Services that are served from an adapter, as BlueZ is to find them.
 package struct ServedTable: Equatable, Sendable {
@@ -9,6 +10,8 @@ package struct ServedTable: Equatable, Sendable {
         /// Handed out as sockets: what is notified, and what is written.
         package var notifiesBySocket = true
         package var isWrittenBySocket = false
+        /// What a link must be like before it is used.
+        package var pairing = Pairing.none
 
         package init(_ flags: CharacteristicFlags) { self.flags = flags }
     }
@@ -17,8 +20,15 @@ package struct ServedTable: Equatable, Sendable {
 
     package init(_ attributes: [Characteristic: Attribute]) { self.attributes = attributes }
 
-    package init(_ flags: [Characteristic: CharacteristicFlags]) {
-        attributes = flags.mapValues { Attribute($0) }
+    package init(
+        _ flags: [Characteristic: CharacteristicFlags],
+        secured pairing: Pairing = .none
+    ) {
+        attributes = flags.mapValues {
+            var attribute = Attribute($0)
+            attribute.pairing = pairing
+            return attribute
+        }
     }
 
     /// One object on the bus: a service, or a characteristic of one.
@@ -70,7 +80,7 @@ package struct ServedTable: Equatable, Sendable {
         var properties: [String: DBusValue] = [
             "UUID": .string(characteristic.uuid.description),
             "Service": .objectPath(service),
-            "Flags": .strings(attribute.flags.names),
+            "Flags": .strings(attribute.flags.names(secured: attribute.pairing)),
         ]
         // BlueZ asks for sockets where these are there.
         if attribute.notifiesBySocket, !attribute.flags.isDisjoint(with: [.notify, .indicate]) {
@@ -87,8 +97,22 @@ extension CharacteristicFlags {
         (.notify, "notify"), (.indicate, "indicate"),
     ]
 
-    /// As BlueZ calls them.
-    var names: [String] { Self.words.filter { contains($0.0) }.map(\.1) }
+    /// As BlueZ calls them, those besides that keep out who is not paired.
+    func names(secured pairing: Pairing) -> [String] {
+        let plain = Self.words.filter { contains($0.0) }.map(\.1)
+        let prefix: String
+        switch pairing {
+        case .none: return plain
+        case .justWorks: prefix = "encrypt-"
+        case .passkey: prefix = "encrypt-authenticated-"
+        }
+        var secured: [String] = []
+        if contains(.read) { secured.append("read") }
+        if !isDisjoint(with: [.write, .writeWithoutResponse]) { secured.append("write") }
+        if contains(.notify) { secured.append("notify") }
+        if contains(.indicate) { secured.append("indicate") }
+        return plain + secured.map { prefix + $0 }
+    }
 
     init(names: [String]) {
         self = Self.words.reduce(into: []) { flags, word in

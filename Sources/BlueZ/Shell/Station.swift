@@ -1,5 +1,6 @@
 import DBus
 import Domain
+import Radio
 
 /// What is served from an adapter in our name; touched by the actor `BlueZ` only.
 final class Station {
@@ -7,6 +8,8 @@ final class Station {
     let word: String
     var machine: StationMachine
     let alarm: Deadline
+    /// Whether centrals may pair with us here.
+    let bond: BondPolicy
     let tell: (StationEvent) -> Void
 
     /// What the numbers of the machine stand for.
@@ -28,6 +31,7 @@ final class Station {
         _ id: UInt64,
         _ word: String,
         round: Duration?,
+        bond: BondPolicy,
         alarm: Deadline,
         tell: @escaping (StationEvent) -> Void
     ) {
@@ -35,6 +39,7 @@ final class Station {
         self.word = word
         machine = StationMachine(word, round: round)
         self.alarm = alarm
+        self.bond = bond
         self.tell = tell
     }
 

@@ -109,6 +109,23 @@ enum Grammar {
                     + "both that and another module; of a `geotab-go` vehicle it is the secret."
             ),
             Field(
+                "pairing",
+                .words(PairingKind.allCases.map(\.rawValue)),
+                "How its module wants to be paired with; without it, as its profile says."
+            ),
+            Field(
+                "passkey",
+                .form(.secret),
+                "Where the six digits for `pairing: passkey` are kept."
+            ),
+            Field(
+                "renew-bond",
+                .boolean,
+                .fallback("false"),
+                "Whether a bond that the module has lost is made again; whoever advertises as the "
+                    + "vehicle could ask for that."
+            ),
+            Field(
                 "steps",
                 .list(.table(step), least: 1),
                 "The vehicle's own steps, instead of the manifest's."

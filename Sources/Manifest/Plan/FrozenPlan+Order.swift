@@ -43,6 +43,7 @@ extension PlannedVehicle {
             profile: profile,
             secret: secret,
             token: token,
+            bond: bond,
             labels: labels,
             steps: steps,
             place: place,

@@ -18,6 +18,7 @@ struct FleetReader {
         let profile: String
         let secret: SecretReference?
         let token: SecretReference?
+        let bond: PlannedBond
         let labels: [Label]
         let ownSteps: [Step]?
         let place: Place
@@ -35,6 +36,9 @@ struct FleetReader {
             row.profile = cell(reader.node("profile", .optional))
             row.secret = cell(reader.node("secret", .optional))
             row.token = cell(reader.node("token", .optional))
+            row.pairing = cell(reader.node("pairing", .optional))
+            row.passkey = cell(reader.node("passkey", .optional))
+            row.renewsBond = cell(reader.node("renew-bond", .optional))
             row.steps = reader.node("steps", .optional).map(FleetRow.Steps.node)
             for entry in reader.keys where !FleetRow.columns.contains(entry.key) {
                 let meant = FleetRow.misspelling(entry.key) { !reader.has($0) }
@@ -114,6 +118,7 @@ struct FleetReader {
         let profile = row.profile.map { checked($0, .profile) } ?? "generic"
         let secret = row.secret.map(readSecret)
         let token = row.token.map(readSecret)
+        let bond = bond(row)
         let own = row.steps.map { source in
             switch source {
             case .cell(let cell): StepText.steps(cell, steps)
@@ -130,11 +135,53 @@ struct FleetReader {
             profile: profile,
             secret: secret ?? nil,
             token: token ?? nil,
+            bond: bond,
             labels: row.labels.map { Label($0.name, $0.cell.text) }.sorted { $0.name < $1.name },
             ownSteps: own,
             place: row.place,
             serialPlace: row.serial?.place ?? row.place
         )
+    }
+
+    private func bond(_ row: FleetRow) -> PlannedBond {
+        var bond = PlannedBond()
+        bond.pairing = row.pairing.flatMap { word($0, PairingKind.self, "a way of pairing") }
+        bond.passkey = row.passkey.flatMap(readSecret)
+        bond.mayRenew =
+            row.renewsBond.flatMap { word($0, Answer.self, "`true` or `false`") } == .true
+        switch bond.pairing {
+        case .passkey where row.passkey == nil:
+            diagnostics.error(
+                row.pairing?.place ?? row.place,
+                "pairing by passkey, and no `passkey` to do it with",
+                hint: "name where the six digits are kept, as in `passkey: file:keys/v1.passkey`"
+            )
+        case .some(.none), .justWorks:
+            guard let passkey = row.passkey else { break }
+            diagnostics.error(
+                passkey.place,
+                "a passkey, and pairing that takes none",
+                hint: "write `pairing: passkey`, or remove the passkey"
+            )
+        case .passkey, nil: break
+        }
+        return bond
+    }
+
+    private enum Answer: String, CaseIterable { case `true`, `false` }
+
+    private func word<Word: RawRepresentable & CaseIterable>(
+        _ cell: Cell,
+        _ type: Word.Type,
+        _ title: String
+    ) -> Word? where Word.RawValue == String {
+        if let word = Word(rawValue: cell.text) { return word }
+        diagnostics.error(
+            cell.place,
+            "\(quoted(cell.text)) is not \(title)",
+            hint: Nearest.hint(cell.text, among: Word.allCases.map(\.rawValue))
+        )
+        return nil
     }
 
     /// A cell's text in a form, or nil after an error.

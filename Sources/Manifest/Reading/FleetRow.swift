@@ -14,6 +14,9 @@ struct FleetRow {
     var profile: Cell?
     var secret: Cell?
     var token: Cell?
+    var pairing: Cell?
+    var passkey: Cell?
+    var renewsBond: Cell?
     var steps: Steps?
     var labels: [(name: String, cell: Cell)] = []
 
@@ -22,12 +25,15 @@ struct FleetRow {
     /// Columns with a meaning; all others are labels.
     static let columns = Grammar.vehicle.keys
 
+    /// Labels that look like a column and are words of their own.
+    private static let plainWords: Set<String> = ["parking", "pairings", "passkeys"]
+
     /// The column that a label was probably meant to be.
     ///
     /// Labels are free, so only close misspellings of the longer names count, and only of a column
     /// that is not there: a secret under a label's name would be printed.
     static func misspelling(_ label: String, missing: (String) -> Bool) -> String? {
-        guard label.utf8.count <= 64 else { return nil }
+        guard label.utf8.count <= 64, !plainWords.contains(label.lowercased()) else { return nil }
         let word = Array(label.lowercased().utf8)
         return columns.first { column in
             guard missing(column), column != label else { return false }

@@ -105,6 +105,9 @@ enum FleetTable {
             case "profile": if !cell.text.isEmpty { result.profile = cell }
             case "secret": if !cell.text.isEmpty { result.secret = cell }
             case "token": if !cell.text.isEmpty { result.token = cell }
+            case "pairing": if !cell.text.isEmpty { result.pairing = cell }
+            case "passkey": if !cell.text.isEmpty { result.passkey = cell }
+            case "renew-bond": if !cell.text.isEmpty { result.renewsBond = cell }
             case "steps": if !cell.text.isEmpty { result.steps = .cell(cell) }
             default:
                 guard !column.hasPrefix("x-"), !cell.text.isEmpty else { continue }

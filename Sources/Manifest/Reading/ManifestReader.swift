@@ -207,6 +207,7 @@ package struct ManifestReader {
                 profile: vehicle.profile,
                 secret: vehicle.secret,
                 token: vehicle.token,
+                bond: vehicle.bond,
                 labels: vehicle.labels,
                 steps: vehicle.ownSteps ?? common ?? [],
                 place: vehicle.place,

@@ -10,6 +10,7 @@ package struct PlannedVehicle: Sendable, Equatable {
     package let secret: SecretReference?
     /// The car-share token of a GO device beside the module.
     package let token: SecretReference?
+    package let bond: PlannedBond
     /// By name.
     package let labels: [Label]
     /// Its own steps, or else the manifest's.
@@ -25,6 +26,7 @@ package struct PlannedVehicle: Sendable, Equatable {
         profile: String,
         secret: SecretReference?,
         token: SecretReference? = nil,
+        bond: PlannedBond = PlannedBond(),
         labels: [Label],
         steps: [Step],
         place: Place,
@@ -36,11 +38,24 @@ package struct PlannedVehicle: Sendable, Equatable {
         self.profile = profile
         self.secret = secret
         self.token = token
+        self.bond = bond
         self.labels = labels
         self.steps = steps
         self.place = place
         self.serialPlace = serialPlace ?? place
     }
+}
+
+/// What a vehicle's row says of pairing with its module.
+package struct PlannedBond: Sendable, Equatable {
+    /// Nil where the profile decides.
+    package var pairing: PairingKind?
+    /// Where its six digits are kept.
+    package var passkey: SecretReference?
+    /// A bond that the module has lost may be made again.
+    package var mayRenew = false
+
+    package init() {}
 }
 
 /// A column of the fleet list that has no meaning of its own.

@@ -13,6 +13,8 @@ package struct Profile: Sendable, Hashable {
     package let advertisement: AdvertisementForm?
     package let gatt: GATTForm
     package let authentication: AuthenticationForm
+    /// Whether modules of this model want a bond, unless a vehicle's row says otherwise.
+    package let pairing: PairingKind
     /// In the order of the file; a name may be there once for each variant.
     package let properties: [PropertySpec]
     package let features: [FeatureSpec]
@@ -32,6 +34,7 @@ package struct Profile: Sendable, Hashable {
         advertisement: AdvertisementForm?,
         gatt: GATTForm,
         authentication: AuthenticationForm,
+        pairing: PairingKind = .none,
         properties: [PropertySpec],
         features: [FeatureSpec],
         firmware: [FirmwareTarget],
@@ -44,6 +47,7 @@ package struct Profile: Sendable, Hashable {
         self.advertisement = advertisement
         self.gatt = gatt
         self.authentication = authentication
+        self.pairing = pairing
         self.properties = properties
         self.features = features
         self.firmware = firmware

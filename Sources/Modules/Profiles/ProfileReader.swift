@@ -69,6 +69,7 @@ struct ProfileReader {
         let advertisement = advertisement(of: shape)
         let gatt = gatt(of: shape)
         let authentication = authentication(of: shape)
+        let pairing = reader.choice("pairing", default: PairingKind.none)
         let properties = properties(of: shape)
         let features = features(of: shape)
         let firmware = reader.list("firmware", .optional, of: "firmware targets")
@@ -85,6 +86,7 @@ struct ProfileReader {
             advertisement: advertisement,
             gatt: gatt,
             authentication: authentication,
+            pairing: pairing,
             properties: properties,
             features: features,
             firmware: firmware,

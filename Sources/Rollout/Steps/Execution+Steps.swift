@@ -243,6 +243,7 @@ extension Execution {
         let device = CarShareVehicle(
             peripheral: peripheral,
             credentials: credentials,
+            bond: job.driver.family == .geotabGo ? job.bond : .unbonded,
             time: time
         )
         do throws(CarShareError) {

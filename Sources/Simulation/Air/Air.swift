@@ -110,13 +110,20 @@ package actor Air {
     func connect(
         _ name: String,
         _ peer: Peer,
+        _ policy: BondPolicy,
         before deadline: Moment
     ) async throws(RadioError) -> AirLinkFacts {
         let adapter = try usable(name)
         guard adapter.links.count < adapter.linkLimit else { throw .noFreeLink }
         let number = nextNumber
         nextNumber += 1
-        let attempt = AirConnection(number: number, world: world, adapter: adapter, peer: peer)
+        let attempt = AirConnection(
+            number: number,
+            world: world,
+            adapter: adapter,
+            peer: peer,
+            policy: policy
+        )
         let found: AirLinkFacts = try await wait("a link to", peer.handle, before: deadline) {
             attempt.begin($0)
         } onEnd: {
@@ -132,8 +139,12 @@ package actor Air {
         before deadline: Moment
     ) async throws(RadioError) -> [UInt8] {
         let link = try link(number)
-        return try await wait("an answer from", link.device.label, before: deadline) {
-            link.request(request, $0)
+        do throws(RadioError) {
+            return try await wait("an answer from", link.device.label, before: deadline) {
+                link.request(request, $0)
+            }
+        } catch .att(.insufficientAuthentication) where link.device.security != nil {
+            throw .bond(link.bond == nil ? .notConfigured : .passkeyNeeded)
         }
     }
 

@@ -17,13 +17,22 @@ final class AirConnection {
     private unowned let world: World
     private weak var adapter: AirAdapter?
     private let peer: Peer
+    /// What is done about the device's bond; nil when that is left to somebody else.
+    private let policy: BondPolicy?
     private var pending: Pending<AirLinkFacts>?
     private(set) var link: AirLink?
     private let began: Moment
     /// Told when the link layers have met, before the services are known.
     var onLink: ((AirLink) -> Void)?
 
-    init(number: Int, world: World, adapter: AirAdapter, peer: Peer) {
+    init(
+        number: Int,
+        world: World,
+        adapter: AirAdapter,
+        peer: Peer,
+        policy: BondPolicy? = nil
+    ) {
+        self.policy = policy
         self.number = number
         self.world = world
         self.adapter = adapter
@@ -81,6 +90,9 @@ final class AirConnection {
         world.after(link.parameters.interval * exchanges) { [weak self, weak link] in
             guard let self, let pending = self.pending else { return }
             guard let link, link.isUp else { return self.finish(pending, .failure(.linkLost)) }
+            if let failure = self.secure(link) {
+                return self.finish(pending, .failure(.bond(failure)))
+            }
             self.finish(
                 pending,
                 .success(
@@ -91,6 +103,43 @@ final class AirConnection {
                     )
                 )
             )
+        }
+    }
+
+    /// Encrypts the link by a bond that there is, or makes one; says why that came to nothing.
+    private func secure(_ link: AirLink) -> BondFailure? {
+        guard let policy else { return nil }
+        let (host, label) = (link.adapter.name, link.device.label)
+        let security = link.device.security
+        if let bond = world.bond(of: host, with: label) {
+            // A program of the module's that cannot pair asks for no bond either.
+            guard let security else { return nil }
+            if security.knows(bond, with: host) {
+                link.bond = bond
+                return nil
+            }
+            guard policy.mayRenew else { return .lost }
+            world.setBond(of: host, with: label, nil)
+        }
+        let passkey: Passkey?
+        switch policy.pairing {
+        case .none: return nil
+        case .justWorks: passkey = nil
+        case .passkey(let own): passkey = own
+        }
+        guard let security else { return .refused }
+        guard passkey == nil || security.asksForPasskey(keyboard: true) else {
+            return .passkeyUnused
+        }
+        switch security.pair(with: host, passkey) {
+        case .success(let bond):
+            world.setBond(of: host, with: label, bond)
+            link.bond = bond
+            return nil
+        case .failure(.wrongPasskey): return .wrongPasskey
+        case .failure(.refused):
+            let other = world.adapter(bondedTo: label, besides: host)
+            return other.map { .bondedToOther(adapter: $0) } ?? .refused
         }
     }
 

@@ -40,6 +40,12 @@ package protocol AirDevice: AnyObject {
 
     /// How long the answer to the request that was just made is kept back; asked once for each.
     func takePause() -> AnswerPause
+
+    /// Its side of bonds, in the program that it runs; nil when it cannot pair.
+    var security: AirSecurity? { get }
+
+    /// What became of it, as it would say itself: for those who judge what was done to it.
+    var record: String? { get }
 }
 
 /// How long a device keeps an answer back.
@@ -56,6 +62,8 @@ extension AirDevice {
 
 extension AirDevice {
     package var serial: Serial? { nil }
+    package var security: AirSecurity? { nil }
+    package var record: String? { nil }
 }
 
 /// An advertisement as its sender sees it.

@@ -49,6 +49,8 @@ package final class AirLink {
     private var senders: [(bytes: [UInt8], characteristic: Characteristic, Pending<[UInt8]>)] = []
     private var subscriptions: [Characteristic: AirSubscription] = [:]
     let found: [Characteristic: CharacteristicFlags]
+    /// By what it is encrypted; nil while it is not.
+    var bond: AirBond?
     /// Told once, when the link is over.
     var onEnd: (() -> Void)?
 
@@ -66,6 +68,9 @@ package final class AirLink {
     }
 
     package var maximumLength: Int { min(parameters.mtu - 3, 512) }
+
+    /// Whether the device lets its characteristics be used on the link as it is.
+    private var isSecure: Bool { device.security?.admits(bond) ?? true }
 
     // MARK: The device's side
 
@@ -202,6 +207,8 @@ package final class AirLink {
     private func deliver(_ packet: Outgoing) {
         switch packet {
         case .command(let bytes, let characteristic):
+            // A command has no answer in which it could be refused.
+            guard isSecure else { return }
             _ = device.written(bytes, to: device.meant(characteristic))
         case .request(let request, let pending):
             let result = answer(request)
@@ -233,6 +240,7 @@ package final class AirLink {
     }
 
     private func answer(_ request: Request) -> Result<[UInt8], ATTError> {
+        guard isSecure else { return .failure(.insufficientAuthentication) }
         switch request {
         case .read(let characteristic):
             return device.read(device.meant(characteristic))

@@ -34,7 +34,7 @@ package struct SimulatedRadio: Central, Peripheral {
         SimulatedLink(
             peer: peer,
             air: air,
-            facts: try await air.connect(adapter, peer, before: deadline)
+            facts: try await air.connect(adapter, peer, policy, before: deadline)
         )
     }
 

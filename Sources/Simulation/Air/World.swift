@@ -35,6 +35,8 @@ package final class World {
     private var atAddress: [String: any AirDevice] = [:]
     package var visitors: [any AirVisitor] = []
     var publications: [AirPublication] = []
+    /// The hosts' side of bonds: by adapter, and then by the device's label.
+    private var bonds: [String: [String: AirBond]] = [:]
     var nextVisit = 0
     var nextPublication = 0
     /// Where devices write what they carried out.
@@ -145,6 +147,18 @@ package final class World {
                 in: broadcast.interval + .nanoseconds(pause)
             )
         }
+    }
+
+    /// The bond of an adapter with a device, as the host has it.
+    func bond(of adapter: String, with device: String) -> AirBond? { bonds[adapter]?[device] }
+
+    func setBond(of adapter: String, with device: String, _ bond: AirBond?) {
+        bonds[adapter, default: [:]][device] = bond
+    }
+
+    /// Another adapter that has a bond with the device.
+    func adapter(bondedTo device: String, besides adapter: String) -> String? {
+        bonds.filter { $0.key != adapter && $0.value[device] != nil }.keys.min()
     }
 
     /// The adapters in the order of their names: what is done to all is done in one order.

@@ -93,6 +93,8 @@ package enum HostIncident: Sendable, Equatable {
     case dropDevice(module: String)
     /// A module has another address from now on (20).
     case newAddress(module: String)
+    /// A module loses all its bonds.
+    case bondsLost(module: String)
     /// The adapter carries so many links from now on (11).
     case linkLimit(adapter: String, Int)
     /// Every advertisement is dropped, and its program told (26).

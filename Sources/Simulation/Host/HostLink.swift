@@ -29,6 +29,30 @@ package final class HostLink {
 
     package func end() { link.end() }
 
+    // MARK: Bonds
+
+    /// The other side of bonds; nil when it cannot pair.
+    package var security: AirSecurity? { link.device.security }
+
+    /// The bond that encrypts the link.
+    package var bond: AirBond? { link.bond }
+
+    /// Encrypts the link by a bond that the host has; false when the other side has lost it.
+    package func encrypt(by bond: AirBond) -> Bool {
+        // A program that cannot pair asks for no encryption.
+        guard let security else { return true }
+        guard security.knows(bond, with: link.adapter.name) else { return false }
+        link.bond = bond
+        return true
+    }
+
+    package func pair(_ passkey: Passkey?) -> Result<AirBond, AirSecurity.Failure> {
+        guard let security else { return .failure(.refused) }
+        let result = security.pair(with: link.adapter.name, passkey)
+        if case .success(let bond) = result { link.bond = bond }
+        return result
+    }
+
     /// The other side is not heard any more: the link ends when the supervision time is over.
     package func fallSilent() { link.fallSilent() }
 

@@ -47,7 +47,8 @@ package struct HostOrder: Sendable, Equatable {
 
     /// Names of all incidents, sorted.
     package static let incidents = [
-        "block", "central-leaves", "connect-elsewhere", "drop-device", "link-limit", "link-lost",
+        "block", "bonds-lost", "central-leaves", "connect-elsewhere", "drop-device", "link-limit",
+        "link-lost",
         "new-address", "plug-in", "power-off", "power-on", "release-advertisements", "restart",
         "unblock", "unplug",
     ]
@@ -76,6 +77,7 @@ package struct HostOrder: Sendable, Equatable {
         case "central-leaves": .centralLeaves(adapter: adapter)
         case "connect-elsewhere": module.map { .connectElsewhere(module: $0) }
         case "link-lost": module.map { .linkLost(module: $0) }
+        case "bonds-lost": module.map { .bondsLost(module: $0) }
         case "drop-device": module.map { .dropDevice(module: $0) }
         case "new-address": module.map { .newAddress(module: $0) }
         default: nil

@@ -59,7 +59,7 @@ package actor ComoduleClient {
                     break
                 }
             } catch {
-                if error.isHostFault || error == .cancelled { throw .radio(error) }
+                if error.endsExchange { throw .radio(error) }
                 action = machine.linkFailed(error.linkFailure, at: time.now)
             }
             if case .authenticated = action { return }
@@ -114,7 +114,7 @@ package actor ComoduleClient {
         _ error: RadioError,
         _ machine: inout RegisterReader
     ) throws(ModuleError) -> RegisterReader.Action {
-        if error.isHostFault || error == .cancelled { throw .radio(error) }
+        if error.endsExchange { throw .radio(error) }
         return machine.linkFailed(error.linkFailure, at: time.now)
     }
 
@@ -253,7 +253,7 @@ package actor ComoduleClient {
                     break
                 }
             } catch {
-                if error.isHostFault || error == .cancelled { throw .radio(error) }
+                if error.endsExchange { throw .radio(error) }
                 action =
                     error == .timedOut
                     ? machine.timeout(at: max(time.now, deadline))

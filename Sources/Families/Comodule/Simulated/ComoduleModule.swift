@@ -29,6 +29,8 @@ package final class ComoduleModule: AirDevice {
 
     var link: AirLink?
     var isSilent = false
+    /// Its bonds; the bootloader has no say in them.
+    private let bonds: AirSecurity?
     private var challenge: [UInt8] = []
     var isAuthenticated = false
     private var selected: UInt16 = 0
@@ -46,6 +48,7 @@ package final class ComoduleModule: AirDevice {
 
     init(plan: ModulePlan, world: World, slot: DepotSlot?, imageCapacity: Int) {
         self.plan = plan
+        bonds = plan.bond.map { AirSecurity($0) }
         stateOfCharge = plan.stateOfCharge
         speedTenths = plan.speedTenths
         signal = plan.signal
@@ -89,6 +92,7 @@ package final class ComoduleModule: AirDevice {
     }
 
     package var label: String { plan.serial.text }
+    package var security: AirSecurity? { facts.mode == .bootloader ? nil : bonds }
     package var serial: Serial? { plan.serial }
     package var linkParameters: LinkParameters { plan.link }
 
@@ -106,6 +110,11 @@ package final class ComoduleModule: AirDevice {
     /// What an update has made of it: for tests, not for the air.
     package var runningVersion: FirmwareVersion { facts.version }
     package var isInBootloader: Bool { facts.mode == .bootloader && facts.wakes == nil }
+    package var record: String? {
+        let place = isInBootloader ? "in its bootloader" : "runs \(runningVersion)"
+        return "\(place), got \(receivedBytes) bytes" + (bonds.map { ", \($0.record)" } ?? "")
+    }
+
     package var receivedBytes: Int { target.facts.received }
 
     // MARK: On the air

@@ -32,6 +32,8 @@ package struct ModulePlan: Sendable, Equatable {
     package var isBonded = false
     /// Whether its bootloader takes no name: then it is heard at the address after its own.
     package var isNameless = false
+    /// How its application bonds; nil when it cannot.
+    package var bond: AirSecurity.Plan?
     /// What the other parts run to begin with.
     package var bootloaderVersion = FirmwareVersion(1, 2)
     package var external1Version = FirmwareVersion(1, 2, 3)

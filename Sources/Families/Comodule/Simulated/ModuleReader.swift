@@ -63,6 +63,7 @@ struct ModuleReader {
         plan.packetPool = pool > 0 ? pool : nil
         plan.pageWriteTime = reader.duration("page-write-time", default: plan.pageWriteTime)
         plan.isBonded = reader.boolean("bonded", default: false)
+        plan.bond = AirSecurity.Plan.read(&reader, diagnostics)
         plan.isNameless = reader.boolean("nameless-bootloader", default: false)
         plan.publicKey = DepotFile.publicKey(&reader, diagnostics)
         plan.preventsDowngrade = reader.boolean("prevents-downgrade", default: false)

@@ -5,6 +5,7 @@ package import Radio
 package struct CarShareVehicle: Sendable {
     private let peripheral: any Peripheral
     private let credentials: CarShareCredentials
+    private let bond: BondPolicy
     private let time: any Timekeeper
     private let limits: CarShareLimits
     private let notes: @Sendable (CarShareNote) -> Void
@@ -13,12 +14,14 @@ package struct CarShareVehicle: Sendable {
     package init(
         peripheral: any Peripheral,
         credentials: CarShareCredentials,
+        bond: BondPolicy = .unbonded,
         time: any Timekeeper,
         limits: CarShareLimits = CarShareLimits(),
         notes: @escaping @Sendable (CarShareNote) -> Void = { _ in }
     ) {
         self.peripheral = peripheral
         self.credentials = credentials
+        self.bond = bond
         self.time = time
         self.limits = limits
         self.notes = notes
@@ -87,7 +90,8 @@ package struct CarShareVehicle: Sendable {
         ServiceDescription(
             uuid: credentials.service,
             notify: credentials.notify,
-            write: credentials.write
+            write: credentials.write,
+            bond: bond
         )
     }
 

@@ -15,6 +15,7 @@ package final class SMPModule: AirDevice {
     private var reassembly: SMPReassembly
     private var saveIsSet = false
 
+    package let security: AirSecurity?
     private var link: AirLink?
     private var isNotifying = false
     private var isSilent = false
@@ -26,6 +27,7 @@ package final class SMPModule: AirDevice {
 
     init(plan: SMPModulePlan, world: World, slot: DepotSlot?, imageCapacity: Int) {
         self.plan = plan
+        security = plan.bond.map { AirSecurity($0) }
         self.world = world
         self.slot = slot
         let saved = slot.flatMap { $0.facts() }.flatMap { SMPModuleFacts($0) }
@@ -70,6 +72,12 @@ package final class SMPModule: AirDevice {
     /// What an update has made of it: for tests, not for the air.
     package var running: [SMPServerFacts.Content] { server.facts.images.map(\.active) }
     package var isConfirmed: Bool { server.facts.images.allSatisfy(\.isConfirmed) }
+    package var record: String? {
+        let versions = running.map { "\($0.version)" }.joined(separator: " ")
+        return "runs \(versions), \(isConfirmed ? "confirmed" : "on trial"), "
+            + "got \(receivedBytes) bytes" + (security.map { ", \($0.record)" } ?? "")
+    }
+
     package var receivedBytes: Int { server.received }
     package var bootCount: Int { Int(facts.bootCount) }
     /// Writes that it was sent.

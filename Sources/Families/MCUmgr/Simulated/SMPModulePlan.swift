@@ -25,6 +25,8 @@ package struct SMPModulePlan: Sendable, Equatable {
     package var eraseTime: Duration = .milliseconds(85)
     /// For taking a message in.
     package var messageTime: Duration = .zero
+    /// How its application bonds; nil when it cannot.
+    package var bond: AirSecurity.Plan?
     package var faults: [Fault] = []
 
     package init(serial: Serial) {

@@ -66,6 +66,7 @@ struct SMPModuleReader {
         plan.activationTime = reader.duration("activation-time", default: plan.activationTime)
         plan.eraseTime = reader.duration("erase-time", default: plan.eraseTime)
         plan.messageTime = reader.duration("message-time", default: plan.messageTime)
+        plan.bond = AirSecurity.Plan.read(&reader, diagnostics)
         plan.link = link
         if let own = reader.reader("link", as: "a link", .optional) {
             plan.link = DepotFile.read(link: own, over: link)

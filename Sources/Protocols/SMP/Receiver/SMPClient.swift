@@ -65,7 +65,7 @@ package final class SMPClient {
                 }
             }
         } catch {
-            if error.isHostFault || error == .cancelled { throw error }
+            if error.endsExchange { throw error }
             return .link(error.linkFailure)
         }
     }
@@ -116,7 +116,7 @@ package final class SMPClient {
             let ending = try await run(&machine, isStopped, progress)
             return (ending, machine.resumedFrom)
         } catch {
-            if error.isHostFault || error == .cancelled { throw error }
+            if error.endsExchange { throw error }
             guard case .ended(let ending) = machine.linkFailed(error.linkFailure) else {
                 return (.failed(.link(error.linkFailure)), machine.resumedFrom)
             }
@@ -181,7 +181,7 @@ package final class SMPClient {
             }
             return false
         } catch {
-            if error.isHostFault || error == .cancelled { throw error }
+            if error.endsExchange { throw error }
             return true
         }
     }

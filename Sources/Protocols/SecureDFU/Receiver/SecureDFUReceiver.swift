@@ -109,5 +109,5 @@ final class DFUControlPoint {
 
 extension RadioError {
     /// The host's doing or our own, and so nothing that a session should weigh.
-    var isOurs: Bool { isHostFault || self == .cancelled }
+    var isOurs: Bool { endsExchange }
 }

@@ -1,0 +1,35 @@
+import Domain
+package import Marked
+import Radio
+
+extension AirSecurity.Plan {
+    /// What a depot's file says of a module's bonds; nil when it says that it has none.
+    package static func read(
+        _ reader: inout FieldReader,
+        _ diagnostics: Diagnostics
+    ) -> AirSecurity.Plan? {
+        let kind = reader.choice("pairing", default: PairingKind.none)
+        let digits = reader.text("passkey", .optional)
+        let slots = reader.integer("bond-slots", in: 0...100, default: 4)
+        let refuses = reader.boolean("refuses-pairing", default: false)
+        let pairing: Pairing
+        switch kind {
+        case .none: return nil
+        case .justWorks: pairing = .justWorks
+        case .passkey:
+            guard let passkey = digits.flatMap({ Passkey(text: $0) }) else {
+                diagnostics.error(
+                    reader.place(of: digits == nil ? "pairing" : "passkey"),
+                    "a passkey is six digits",
+                    hint: "invent one, in quotes: `passkey: \"012345\"`"
+                )
+                return nil
+            }
+            pairing = .passkey(passkey)
+        }
+        var plan = AirSecurity.Plan(pairing)
+        plan.slots = slots
+        plan.refuses = refuses
+        return plan
+    }
+}
