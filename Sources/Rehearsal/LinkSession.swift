@@ -159,6 +159,8 @@ struct LinkPlace: Sendable {
     let adapter: String
     /// Under which address the module is heard in the air.
     let module: Peer
+    /// The real link is paired by then: the one in the air does as the module wants.
+    let bond: BondPolicy
 
     var time: VirtualTime { depot.simulation.time }
 
@@ -167,6 +169,7 @@ struct LinkPlace: Sendable {
         await depot.simulation.air.setMTU(mtu, of: adapter)
         let link = try? await depot.radio(adapter).connect(
             to: module,
+            bond,
             before: time.now.advanced(by: .seconds(5))
         )
         return link as? SimulatedLink

@@ -14,6 +14,8 @@ struct ModuleStage: Sendable {
     let depot: SimulatedDepot
     let radio: BlueZ
     let note: @Sendable (RehearsalNote) -> Void
+    /// How the module bonds; nil when it cannot.
+    private let bond: AirSecurity.Plan?
     private let station: UInt64
     private let events: AsyncStream<StageEvent>
     private let entrance: AsyncStream<StageEvent>.Continuation
@@ -36,7 +38,12 @@ struct ModuleStage: Sendable {
         )
         self.events = events
         self.entrance = entrance
-        station = try await radio.openStation(on: adapter) { event in
+        bond = await depot.simulation.air.arrange { world in
+            world.devices.first { $0.label == label }?.security?.plan
+        }
+        // The vehicle's side of a pairing: it agrees to what its plan says.
+        let policy = bond.map { BondPolicy($0.refuses ? .none : $0.pairing) } ?? .unbonded
+        station = try await radio.openStation(on: adapter, bond: policy) { event in
             guard case .dropped = entrance.yield(.station(event)) else { return }
             guard case .asked(let call, _) = event else { return }
             call.fail(ErrorReply("org.bluez.Error.InProgress", "too much at once"))
@@ -72,14 +79,26 @@ struct ModuleStage: Sendable {
     /// Tells each time the module looks different.
     private func watchModule() async {
         var last: ModuleFace?
+        var told: String?
         while !Task.isCancelled {
             let face = await depot.simulation.air.arrange { world -> ModuleFace? in
                 guard let device = world.devices.first(where: { $0.label == label }) else {
                     return nil
                 }
-                return ModuleFace(broadcast: device.broadcast, table: device.characteristics)
+                var face = ModuleFace(
+                    broadcast: device.broadcast,
+                    table: device.characteristics
+                )
+                face.pairing = device.security?.plan.pairing ?? .none
+                // In the middle of things it says nothing of itself.
+                if device.broadcast != nil { face.record = device.record }
+                return face
             }
             if let face, face != last {
+                if let record = face.record, record != told {
+                    told = record
+                    note(.record(module: label, adapter: adapter, record))
+                }
                 last = face
                 entrance.yield(.face(face))
             }
@@ -130,7 +149,8 @@ struct ModuleStage: Sendable {
             radio: radio,
             depot: depot,
             adapter: adapter,
-            module: Peer(handle: broadcast.address)
+            module: Peer(handle: broadcast.address),
+            bond: BondPolicy(state.face.pairing, mayRenew: true)
         )
         group.addTask { await session.run(place) }
     }
@@ -172,14 +192,15 @@ struct ModuleStage: Sendable {
         var wanted = state.shown
         if state.session == nil {
             wanted = state.face
+            wanted.record = nil
             if wanted.broadcast == nil { wanted = ModuleFace(broadcast: nil, table: [:]) }
         } else {
-            wanted = ModuleFace(broadcast: nil, table: wanted.table)
+            wanted.broadcast = nil
         }
         guard wanted != state.shown else { return }
         state.shown = wanted
         await radio.show(
-            wanted.table.isEmpty ? nil : ServedTable(wanted.table),
+            wanted.table.isEmpty ? nil : ServedTable(wanted.table, secured: wanted.pairing),
             wanted.broadcast.map { AdvertisedFace($0) },
             at: station
         )

@@ -41,6 +41,8 @@ package enum RehearsalNote: Hashable, Sendable, CustomStringConvertible {
     case connected(module: String, adapter: String, central: String)
     case disconnected(module: String, adapter: String)
     case refused(adapter: String, what: String)
+    /// What a module that has no link says of itself.
+    case record(module: String, adapter: String, String)
     case serviceGone(adapter: String)
     case serviceBack(adapter: String)
     /// A vehicle has found whom it looks for.
@@ -56,6 +58,7 @@ package enum RehearsalNote: Hashable, Sendable, CustomStringConvertible {
             "\(adapter): \(central) is connected to \(module)"
         case .disconnected(let module, let adapter): "\(adapter): \(module) has no link"
         case .refused(let adapter, let what): "\(adapter): \(what)"
+        case .record(let module, let adapter, let text): "\(adapter): \(module) \(text)"
         case .serviceGone(let adapter): "\(adapter): the Bluetooth service or the adapter is gone"
         case .serviceBack(let adapter): "\(adapter): can be used"
         case .visits(let vehicle, let adapter, let host):

@@ -14,8 +14,12 @@ enum StageEvent: Sendable {
 /// What a module shows to whoever has not connected to it.
 struct ModuleFace: Sendable, Equatable {
     /// Nil while it is silent.
-    let broadcast: Broadcast?
-    let table: [Characteristic: CharacteristicFlags]
+    var broadcast: Broadcast?
+    var table: [Characteristic: CharacteristicFlags]
+    /// What a link must be like before the table can be used.
+    var pairing = Pairing.none
+    /// What it says of itself; nil while it has a link.
+    var record: String?
 }
 
 /// One request of a central, to be answered by the simulated module.
