@@ -31,6 +31,8 @@ package final class ComoduleModule: AirDevice {
     var isSilent = false
     /// Its bonds; the bootloader has no say in them.
     private let bonds: AirSecurity?
+    /// Bytes of packets that it was sent, repeats and init packets included.
+    private var packetBytes = 0
     private var challenge: [UInt8] = []
     var isAuthenticated = false
     private var selected: UInt16 = 0
@@ -112,7 +114,7 @@ package final class ComoduleModule: AirDevice {
     package var isInBootloader: Bool { facts.mode == .bootloader && facts.wakes == nil }
     package var record: String? {
         let place = isInBootloader ? "in its bootloader" : "runs \(runningVersion)"
-        return "\(place), got \(receivedBytes) bytes" + (bonds.map { ", \($0.record)" } ?? "")
+        return "\(place), got \(packetBytes) bytes" + (bonds.map { ", \($0.record)" } ?? "")
     }
 
     package var receivedBytes: Int { target.facts.received }
@@ -316,6 +318,7 @@ package final class ComoduleModule: AirDevice {
             perform(actions)
             return nil
         case DFUNumbers.packet:
+            packetBytes += bytes.count
             packet(bytes)
             return nil
         default:

@@ -75,7 +75,7 @@ package final class SMPModule: AirDevice {
     package var record: String? {
         let versions = running.map { "\($0.version)" }.joined(separator: " ")
         return "runs \(versions), \(isConfirmed ? "confirmed" : "on trial"), "
-            + "got \(receivedBytes) bytes" + (security.map { ", \($0.record)" } ?? "")
+            + "got \(writes) writes" + (security.map { ", \($0.record)" } ?? "")
     }
 
     package var receivedBytes: Int { server.received }
