@@ -14,9 +14,9 @@ extension Command {
         .pause,
         summary: "Let a rollout begin nothing new",
         description: [
-            "Leaves a request in the journal. A run under way takes it up within seconds: it "
-                + "begins no further vehicle, finishes those under way and ends with code 12. "
-                + "Without one, the next run ends at once with code 12, until 'resume'."
+            "In force from its answer on, whatever becomes of a run. A run under way begins no "
+                + "further vehicle, finishes those that it has and ends with code 12; the next "
+                + "runs begin nothing and end with code 12, until 'resume'."
         ],
         flags: control,
         examples: [
@@ -29,8 +29,8 @@ extension Command {
         .resume,
         summary: "Let a paused rollout go on",
         description: [
-            "Leaves a request in the journal: the next run goes on. Failures from before do not "
-                + "count at the gate any more, and a wave that had ended is over."
+            "The next run goes on; one under way drains. Failures from before do not count at the "
+                + "gate any more, and a wave that had ended is over."
         ],
         flags: control,
         examples: [Example("yardmaster resume --rollout tallinn-4.12", "Lets it go on.")],
@@ -54,8 +54,10 @@ extension Command {
         .retry,
         summary: "Take failed and unreachable vehicles again",
         description: [
-            "Leaves a request in the journal. A run under way takes failed, unreachable and "
-                + "deferred vehicles again, those named or all; the next run does so anyway."
+            "Takes the verdict of failed, unreachable and deferred vehicles away, those named or "
+                + "all: a run under way takes them again, or else the next one. What was carried "
+                + "out stays done. For a vehicle in doubt that is named it also says that the "
+                + "command was not carried out, so that it may be sent again."
         ],
         arguments: [vehicles],
         flags: control,
@@ -67,11 +69,12 @@ extension Command {
         .inhibit,
         summary: "Leave vehicles, or the whole depot, alone",
         description: [
-            "Runs that begin from now on put these vehicles off with the reason given; without a "
-                + "vehicle, all of them. A run that is under way goes on as it is: pause it."
+            "From its answer on nothing is begun on these vehicles, without one on all of them, "
+                + "until 'uninhibit'. A run that is at work on one finishes the step it is at, and "
+                + "an update until the module is at rest. Patterns mean vehicles as in 'exec'."
         ],
         arguments: [vehicles],
-        flags: [.state, .reason, .expiry, .json, .quiet, .noColor],
+        flags: [.state, .known, .reason, .expiry, .json, .quiet, .noColor],
         examples: [
             Example(
                 "yardmaster inhibit bus-17 --reason workshop --for 2d",
@@ -87,20 +90,21 @@ extension Command {
         summary: "Lift an inhibition",
         description: ["Takes back 'inhibit' for these vehicles; without one, for the depot."],
         arguments: [vehicles],
-        flags: [.state, .json, .quiet, .noColor],
+        flags: [.state, .known, .json, .quiet, .noColor],
         examples: [Example("yardmaster uninhibit bus-17", "Lets it take part again.")],
         exitCodes: refusals
     )
 
     static let clear = Command(
         .clear,
-        summary: "Take vehicles out of quarantine",
+        summary: "Say that vehicles have been looked at",
         description: [
-            "Forgets how often these vehicles have failed, so that they are tried again; without "
-                + "one, all of them."
+            "A person has looked: an update that is not proven is owed no more, a command in doubt "
+                + "counts as done, a step of `always` is not owed any more, and failures are "
+                + "forgotten. Without a vehicle only the failures of all are forgotten."
         ],
         arguments: [vehicles],
-        flags: [.state, .json, .quiet, .noColor],
+        flags: [.state, .known, .reason, .json, .quiet, .noColor],
         examples: [Example("yardmaster clear bus-17", "After its module was mended.")],
         exitCodes: refusals
     )

@@ -65,19 +65,21 @@ extension Command {
                 + "carries out the other steps. An update counts as done only when the module itself reports the "
                 + "new version.",
             "Everything intended and done is in the journal first: a run that was interrupted in "
-                + "any way is continued by giving the same command again. INT or TERM ends the run "
-                + "at the next safe point, a second one at once.",
+                + "any way is continued by giving the same command again, and what was carried out "
+                + "stays done until the rollout is begun again, by --again or by its manifest's "
+                + "`again`. INT or TERM ends the run at the next safe point, a second one at once.",
             "The result goes to standard output and ends with a line such as "
                 + "'rollout=tallinn-4.12 ok=41 current=3 deferred=2 unreachable=1 failed=0 "
                 + "exit=0'. Progress and warnings go to standard error.",
         ],
         arguments: [manifest],
         flags: [
-            .state, .limit, .profiles, .bus, .simulate, .pace, .seed, .events, .report, .json,
-            .quiet, .noColor,
+            .state, .limit, .again, .profiles, .bus, .simulate, .pace, .seed, .events, .report,
+            .json, .quiet, .noColor,
         ],
         examples: [
             Example("yardmaster run tallinn.yaml", "Runs or continues the rollout."),
+            Example("yardmaster run --again checks.yaml", "Does every step once more."),
             Example(
                 "yardmaster run --quiet --events /var/log/yardmaster.jsonl nightly.yaml",
                 "From cron: no output, and so no mail, unless something went wrong."

@@ -44,6 +44,19 @@ extension Flag {
         isRepeatable: true
     )
 
+    static let again = Flag(
+        "again",
+        help: "Begin the rollout again from the first step, whatever was done: commands are "
+            + "carried out once more. An abort is over with it; a pause is not."
+    )
+
+    static let known = Flag(
+        "fleet",
+        value: Value("MANIFEST", .file),
+        help: "A manifest whose vehicles may be named before anything has run on them.",
+        isRepeatable: true
+    )
+
     static let quiet = Flag(
         "quiet",
         short: "q",

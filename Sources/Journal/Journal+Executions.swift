@@ -114,23 +114,32 @@ extension Journal {
     ) throws(JournalError) -> IntentID {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
-            try database.statement(
-                """
-                INSERT INTO intents (\(Intent.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-            ).run(intent.values)
-            let id = IntentID(row: database.lastInsertedRow)
-            if intent.effect != .observe {
-                try database.statement("UPDATE executions SET acted = 1 WHERE number = ?")
-                    .run([Value(intent.execution)])
-            }
-            if let debt { try database.statement(Debt.insert).run(debt.values) }
-            let owe = try database.statement(
-                "INSERT OR IGNORE INTO owed (\(OwedStep.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)"
-            )
-            for step in steps { try owe.run(step.values) }
-            return id
+            try Self.intend(intent, opening: debt, owing: steps, in: database)
         }
+    }
+
+    static func intend(
+        _ intent: Intent,
+        opening debt: Debt?,
+        owing steps: [OwedStep],
+        in database: JournalDatabase
+    ) throws(JournalError) -> IntentID {
+        try database.statement(
+            """
+            INSERT INTO intents (\(Intent.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """
+        ).run(intent.values)
+        let id = IntentID(row: database.lastInsertedRow)
+        if intent.effect != .observe {
+            try database.statement("UPDATE executions SET acted = 1 WHERE number = ?")
+                .run([Value(intent.execution)])
+        }
+        if let debt { try database.statement(Debt.insert).run(debt.values) }
+        let owe = try database.statement(
+            "INSERT OR IGNORE INTO owed (\(OwedStep.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        )
+        for step in steps { try owe.run(step.values) }
+        return id
     }
 
     /// Returns once the outcome is on disk; an intent is settled once.

@@ -16,7 +16,40 @@ package struct LeaseRecord: Sendable, Equatable {
     }
 }
 
+/// The answer to asking for the right to a module.
+package enum LeaseAnswer: Sendable, Equatable {
+    case granted(LeaseRecord)
+    /// Another vehicle's execution of this run has it.
+    case held
+    /// The rollout is paused or aborted: nothing is begun.
+    case stopped(Hold)
+    /// The vehicle is to be left alone.
+    case inhibited(Inhibit)
+}
+
 extension Journal {
+    /// As below, and refuses while the vehicle is inhibited, or the rollout is held; what is owed
+    /// may be `paying` under a hold. It is decided in the transaction that grants.
+    package func claim(
+        _ serial: Serial,
+        for vehicle: VehicleID,
+        of rollout: String,
+        run: Int,
+        paying: Bool,
+        at time: WallTime
+    ) throws(JournalError) -> LeaseAnswer {
+        let database = try opened()
+        return try database.transaction(.relaxed) { () throws(JournalError) in
+            let view = JournalView(database: database)
+            if let inhibit = try view.inhibition(of: vehicle, at: time) {
+                return .inhibited(inhibit)
+            }
+            if !paying, let hold = try view.hold(on: rollout) { return .stopped(hold) }
+            let record = try Self.claim(serial, for: vehicle, run: run, in: database)
+            return record.map { .granted($0) } ?? .held
+        }
+    }
+
     /// Grants the right when nobody of this run has it; what an earlier run held is free, for
     /// that run's process is gone: there is one writer at a time.
     ///
@@ -29,29 +62,38 @@ extension Journal {
     ) throws(JournalError) -> LeaseRecord? {
         let database = try opened()
         return try database.transaction(.relaxed) { () throws(JournalError) in
-            let found = try database.statement(
-                "SELECT epoch, run, vehicle FROM leases WHERE serial = ?"
-            )
-            try found.bind([.text(serial.text)])
-            var epoch = 0
-            if try found.step() {
-                epoch = Int(found.integer(0))
-                if !found.isNull(1), Int(found.integer(1)) == run {
-                    guard found.text(2) == vehicle.text else { return nil }
-                    return LeaseRecord(serial: serial, epoch: epoch, run: run, vehicle: vehicle)
-                }
-            }
-            try database.statement(
-                """
-                INSERT INTO leases (serial, epoch, run, vehicle) VALUES (?, ?, ?, ?)
-                ON CONFLICT (serial) DO UPDATE SET
-                    epoch = excluded.epoch, run = excluded.run, vehicle = excluded.vehicle
-                """
-            ).run([
-                .text(serial.text), Value(epoch + 1), Value(run), .text(vehicle.text),
-            ])
-            return LeaseRecord(serial: serial, epoch: epoch + 1, run: run, vehicle: vehicle)
+            try Self.claim(serial, for: vehicle, run: run, in: database)
         }
+    }
+
+    private static func claim(
+        _ serial: Serial,
+        for vehicle: VehicleID,
+        run: Int,
+        in database: JournalDatabase
+    ) throws(JournalError) -> LeaseRecord? {
+        let found = try database.statement(
+            "SELECT epoch, run, vehicle FROM leases WHERE serial = ?"
+        )
+        try found.bind([.text(serial.text)])
+        var epoch = 0
+        if try found.step() {
+            epoch = Int(found.integer(0))
+            if !found.isNull(1), Int(found.integer(1)) == run {
+                guard found.text(2) == vehicle.text else { return nil }
+                return LeaseRecord(serial: serial, epoch: epoch, run: run, vehicle: vehicle)
+            }
+        }
+        try database.statement(
+            """
+            INSERT INTO leases (serial, epoch, run, vehicle) VALUES (?, ?, ?, ?)
+            ON CONFLICT (serial) DO UPDATE SET
+                epoch = excluded.epoch, run = excluded.run, vehicle = excluded.vehicle
+            """
+        ).run([
+            .text(serial.text), Value(epoch + 1), Value(run), .text(vehicle.text),
+        ])
+        return LeaseRecord(serial: serial, epoch: epoch + 1, run: run, vehicle: vehicle)
     }
 
     /// Gives the right back; harmless when it is not held any more.

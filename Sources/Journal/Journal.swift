@@ -148,6 +148,13 @@ extension Journal {
         try view().lastRun(rollout: rollout)
     }
 
+    /// The last run of the rollout that is meant without being named: no order.
+    package func lastRollout() throws(JournalError) -> RunRecord? { try view().lastRollout() }
+
+    package func run(_ number: Int) throws(JournalError) -> RunRecord? {
+        try view().run(number)
+    }
+
     /// The newest runs first.
     package func runs(rollout: String?, limit: Int) throws(JournalError) -> [RunRecord] {
         try view().runs(rollout: rollout, limit: limit)

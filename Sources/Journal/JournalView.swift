@@ -9,6 +9,15 @@ package struct JournalView {
         try runs(rollout: rollout, limit: 1).first
     }
 
+    /// The newest run that is no order; the newest of all where there are only orders.
+    package func lastRollout() throws(JournalError) -> RunRecord? {
+        try rows(
+            "SELECT \(RunRecord.columns) FROM runs ORDER BY is_order, number DESC LIMIT 1",
+            [],
+            { row throws(JournalError) in try RunRecord(row: row) }
+        ).first
+    }
+
     /// The newest runs first.
     package func runs(rollout: String?, limit: Int) throws(JournalError) -> [RunRecord] {
         try rows(

@@ -27,6 +27,20 @@ struct Closing {
         closing.message += "; \(debt.sentence)"
         return closing
     }
+
+    /// A step of `always` that was not done leaves the vehicle as nobody wanted it.
+    func owing(_ steps: [OwedStep]) -> Closing {
+        guard let first = steps.first else { return self }
+        var closing = self
+        switch outcome {
+        case .inDoubt, .aborted, .failed, .rolledBack, .rejected, .timedOut: break
+        case .succeeded, .alreadyCurrent, .unreachable, .deferred, .skipped:
+            closing.outcome = .failed
+            closing.failure = failure ?? .device
+        }
+        closing.message += "; it still owes `\(first.action)` since run \(first.run)"
+        return closing
+    }
 }
 
 extension Debt {

@@ -7,9 +7,13 @@ package import Journal
 /// right has an end and its epoch fences off whoever held it before.
 package protocol Coordinator: Sendable {
     /// Asks for the right; asking again while it is held gives the same one.
+    ///
+    /// Under a hold only what is owed may be paid.
     func claim(
         _ serial: Serial,
-        for vehicle: VehicleID
+        for vehicle: VehicleID,
+        paying: Bool,
+        at time: WallTime
     ) async throws(JournalError) -> Claim
 
     /// Gives it back; harmless when it is not held any more.
@@ -21,6 +25,10 @@ package enum Claim: Sendable, Equatable {
     case granted(Lease)
     /// Somebody else has it; the text says who, for people.
     case held(by: String)
+    /// The rollout is paused or aborted.
+    case stopped(Hold)
+    /// The vehicle is to be left alone.
+    case inhibited(Inhibit)
 }
 
 /// The right to touch one module.
@@ -43,23 +51,38 @@ package struct Lease: Sendable, Equatable {
 /// The rights of one machine, kept in its journal.
 package struct LocalCoordinator: Coordinator {
     private let journal: Journal
+    private let rollout: String
     private let run: Int
 
-    package init(journal: Journal, run: Int) {
+    package init(journal: Journal, rollout: String, run: Int) {
         self.journal = journal
+        self.rollout = rollout
         self.run = run
     }
 
     package func claim(
         _ serial: Serial,
-        for vehicle: VehicleID
+        for vehicle: VehicleID,
+        paying: Bool,
+        at time: WallTime
     ) async throws(JournalError) -> Claim {
-        guard let record = try await journal.claim(serial, for: vehicle, run: run) else {
-            return .held(by: "another vehicle of this run")
-        }
-        return .granted(
-            Lease(serial: serial, epoch: record.epoch, vehicle: vehicle, until: nil)
+        let answer = try await journal.claim(
+            serial,
+            for: vehicle,
+            of: rollout,
+            run: run,
+            paying: paying,
+            at: time
         )
+        switch answer {
+        case .granted(let record):
+            return .granted(
+                Lease(serial: serial, epoch: record.epoch, vehicle: vehicle, until: nil)
+            )
+        case .held: return .held(by: "another vehicle of this run")
+        case .stopped(let hold): return .stopped(hold)
+        case .inhibited(let inhibit): return .inhibited(inhibit)
+        }
     }
 
     package func release(_ lease: Lease) async throws(JournalError) {

@@ -13,12 +13,16 @@ package struct Depot: Sendable {
     package let events: EventStream
     package private(set) var stop: StopSignal
     package let rules: RolloutRules
+    /// What a vehicle may use of adapters' time.
+    package private(set) var airtime: Duration?
     /// Who says that a module may be touched: the journal, unless somebody else is named.
     package let coordinator: any Coordinator
     /// An adapter, by its name, in the role that GO devices come to; nil when it has none.
     package let peripherals: @Sendable (String) -> (any Peripheral)?
     /// The image that another rollout began to send, if it can be had; else nil.
     package let image: @Sendable (Debt) async -> UpdateJob?
+    /// A step that another execution owes the vehicle, by the words of a manifest.
+    package let step: @Sendable (VehicleID, String) -> JobStep?
     /// Numbers that nobody can foresee.
     package let chance: @Sendable () -> UInt64
 
@@ -34,6 +38,7 @@ package struct Depot: Sendable {
         coordinator: (any Coordinator)? = nil,
         peripherals: @escaping @Sendable (String) -> (any Peripheral)? = { _ in nil },
         image: @escaping @Sendable (Debt) async -> UpdateJob? = { _ in nil },
+        step: @escaping @Sendable (VehicleID, String) -> JobStep? = { _, _ in nil },
         chance: @escaping @Sendable () -> UInt64 = {
             var source = SystemRandomNumberGenerator()
             return source.next()
@@ -47,9 +52,11 @@ package struct Depot: Sendable {
         self.events = events
         self.stop = stop
         self.rules = rules
-        self.coordinator = coordinator ?? LocalCoordinator(journal: journal, run: run)
+        self.coordinator =
+            coordinator ?? LocalCoordinator(journal: journal, rollout: rollout, run: run)
         self.peripherals = peripherals
         self.image = image
+        self.step = step
         self.chance = chance
     }
 
@@ -58,9 +65,9 @@ package struct Depot: Sendable {
     var peripheral: (any Peripheral)? { peripherals(central.adapter) }
 
     /// The same for one execution, with its own turns and its own signal to stop.
-    func with(air: any Airtime, stop: StopSignal) -> Depot {
+    func with(air: any Airtime, stop: StopSignal, airtime: Duration?) -> Depot {
         var depot = self
-        (depot.air, depot.stop) = (air, stop)
+        (depot.air, depot.stop, depot.airtime) = (air, stop, airtime)
         return depot
     }
 }

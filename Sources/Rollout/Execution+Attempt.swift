@@ -21,6 +21,7 @@ extension Execution {
 
     private func doSteps() async throws(Halt) {
         if let debt { try await pay(debt) }
+        try await doOwed()
         guard case .steps = aim else { return }
         // A module that is to be updated is looked for first: it may wait in its bootloader.
         let sighting = job.hasUpdates && application == nil ? try await search() : nil
@@ -32,7 +33,10 @@ extension Execution {
             // Opened by the first step that needs it: what is required may stand against it.
             heard = sighting
         }
-        for (index, step) in job.steps.enumerated() { try await perform(step, index) }
+        for (index, step) in job.steps.enumerated() {
+            try await yield()
+            try await perform(step, index)
+        }
         // A job without an update still says what its module runs, when it was spoken to.
         if !hasLooked, application != nil, job.driver.family != .lrdevice {
             _ = try await look(at: UpdateOrder(serial: job.serial, parts: []))

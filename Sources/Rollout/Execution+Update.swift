@@ -101,7 +101,8 @@ extension Execution {
                 image: update.digest,
                 begun: time.wallTime
             ),
-            opening: debt
+            opening: debt,
+            owing: always
         )
         record.acted = true
         self.debt = debt

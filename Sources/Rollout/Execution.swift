@@ -81,24 +81,45 @@ final class Execution {
 
     /// The verdict, or nil when the run was stopped at a safe point before there was one.
     func run() async throws(JournalError) -> Verdict? {
-        switch try await depot.coordinator.claim(job.serial, for: vehicle) {
+        var isPaying = true
+        if case .steps = aim { isPaying = false }
+        let claim = try await depot.coordinator.claim(
+            job.serial,
+            for: vehicle,
+            paying: isPaying,
+            at: time.wallTime
+        )
+        switch claim {
         case .held(let holder):
             return try await end(
                 .deferred,
                 .transient,
                 "\(holder) has the right to touch this module; a later run tries again"
             )
+        case .stopped: return nil
+        case .inhibited(let inhibit): return try await end(.deferred, nil, inhibit.sentence)
         case .granted(let lease):
             debt = try await depot.journal.debt(of: job.serial)
             if let doubt = try await depot.journal.doubts(of: vehicle).first, !job.onlyReads {
                 // Nothing is done on a vehicle of which nobody knows what was done.
                 aim = .verdict(job.closing(inDoubt: doubt))
             }
-            let verdict = try await attempts()
+            var verdict = try await attempts()
+            if verdict == nil, depot.stop.isRequestedAlone {
+                // Its airtime is used up; what is always done is done all the same.
+                depot.stop.reset()
+                await depot.air.take(for: .next)
+                verdict = try await conclude(.timedOut, nil, airtimeSentence)
+            }
             await forgetModule()
             try await depot.coordinator.release(lease)
             return verdict
         }
+    }
+
+    private var airtimeSentence: String {
+        let limit = depot.airtime.map { " of \($0.brief)" } ?? ""
+        return "used up its airtime\(limit); the next run goes on where it stands"
     }
 
     private func attempts() async throws(JournalError) -> Verdict? {
@@ -121,7 +142,7 @@ final class Execution {
                 case .steps: halt = done
                 case .verdict(let closing):
                     halt = .verdict(closing.outcome, closing.failure, closing.message)
-                case .none: halt = .stopped
+                case .none: halt = .paid
                 }
             } catch {
                 halt = error
@@ -131,6 +152,9 @@ final class Execution {
                 return try await conclude(outcome, failure, message)
             case .stopped:
                 try await note(.interrupted, durably: true)
+                return nil
+            case .paid:
+                try await note(.queued, durably: true)
                 return nil
             case .journal(let error):
                 throw error
@@ -185,6 +209,11 @@ final class Execution {
         var left: [FailureClass: Int] = [:]
         var halt: Halt?
         for (offset, step) in job.always.enumerated() {
+            // Of what was not so much as begun, nothing is to be undone.
+            if case .steps = aim {
+            } else {
+                guard try await owes(job.key(of: job.steps.count + offset)) else { continue }
+            }
             // One that was not heard a moment ago is not searched for all over again.
             if outcome == .unreachable, step.needsModule { continue }
             halt = try await finish(step, job.steps.count + offset, &left)
@@ -193,7 +222,7 @@ final class Execution {
         await hangUp()
         switch halt {
         case nil: return try await end(outcome, failure, message)
-        case .stopped?:
+        case .stopped?, .paid?:
             try await note(.interrupted, durably: true)
             return nil
         case .journal(let error)?: throw error
@@ -286,7 +315,8 @@ final class Execution {
         _ failure: FailureClass?,
         _ message: String
     ) async throws(JournalError) -> Verdict {
-        let ending = Closing(outcome, failure, message).owing(debt)
+        let owed = try await depot.journal.owed(by: vehicle)
+        let ending = Closing(outcome, failure, message).owing(debt).owing(owed)
         record.end = ExecutionRecord.End(
             ending.outcome,
             failure: ending.failure,

@@ -13,6 +13,8 @@ enum Halt: Error {
     case host(RadioError)
     /// The run is to end, and this is a safe point.
     case stopped
+    /// What was owed to the vehicle is paid, and nothing else is to be done.
+    case paid
     /// The journal cannot be written: nothing may be done any more.
     case journal(JournalError)
 }

@@ -143,6 +143,14 @@ package struct JobBuilder: Sendable {
         return BondPolicy(pairing, mayRenew: vehicle.bond.mayRenew)
     }
 
+    /// A step that is written as orders are, ready to be done on a vehicle of the plan.
+    package func step(_ text: String, for vehicle: VehicleID) -> JobStep? {
+        guard let planned = plan.vehicles.first(where: { $0.id == vehicle }),
+            let steps = OrderText.steps(text, images: [], Diagnostics()), steps.count == 1
+        else { return nil }
+        return job(steps[0], planned, [:])
+    }
+
     /// Nil for a step that `mistakes` has refused.
     private func job(
         _ step: Step,

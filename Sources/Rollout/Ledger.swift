@@ -70,24 +70,45 @@ final class Ledger: Sendable {
         }
         let kept = schedule.plan == nil ? nil : try await depot.journal.rollout(depot.rollout)
         let hold = schedule.plan == nil ? nil : try await depot.journal.hold(on: depot.rollout)
-        let begins = Self.begins(schedule, kept)
-        func refused(_ ending: RunEnding) -> Ledger {
-            Ledger(
+        let debts = Set(try await depot.journal.debts().map(\.serial))
+        let doubts = Set(try await depot.journal.doubts(of: nil).map(\.intent.vehicle))
+        let owing = Set(try await depot.journal.owed(by: nil).map(\.vehicle))
+        let indebted = Set(
+            jobs.indices.filter {
+                debts.contains(jobs[$0].serial) || owing.contains(jobs[$0].vehicle)
+            }
+        )
+        let doubtful = Set(jobs.indices.filter { doubts.contains(jobs[$0].vehicle) })
+        let begins = Self.begins(schedule, kept, hold)
+        let refusal: RunEnding? =
+            switch hold?.kind {
+            case .paused: .paused(hold?.reason ?? "")
+            case .aborted where !begins && !schedule.again: .aborted(hold?.reason ?? "")
+            case .aborted, nil: nil
+            }
+        if let refusal {
+            // Nothing is begun; what was begun before has its execution.
+            let all = jobs.indices.map { index in
+                earlier[index]
+                    ?? ExecutionRecord(
+                        rollout: depot.rollout,
+                        vehicle: jobs[index].vehicle,
+                        serial: jobs[index].serial,
+                        run: depot.run,
+                        started: depot.time.wallTime
+                    )
+            }
+            return Ledger(
                 depot,
                 isPartial: true,
-                executions: [],
-                outcomes: earlier.map { $0?.end?.outcome },
-                indebted: [],
-                doubtful: [],
+                executions: all,
+                outcomes: all.map { $0.end?.outcome },
+                indebted: indebted.filter { all[$0].number > 0 },
+                doubtful: doubtful,
                 rollout: nil,
                 isContinued: true,
-                refusal: ending
+                refusal: refusal
             )
-        }
-        switch hold?.kind {
-        case .paused: return refused(.paused(hold?.reason ?? ""))
-        case .aborted where !begins: return refused(.aborted(hold?.reason ?? ""))
-        case .aborted, nil: break
         }
         var rollout = kept
         if begins, let plan = schedule.plan {
@@ -102,6 +123,7 @@ final class Ledger: Sendable {
         var executions = earlier.map { record -> ExecutionRecord? in
             guard let record else { return nil }
             if schedule.plan == nil { return record.end == nil ? record : nil }
+            if schedule.again { return nil }
             if begins { return record.beginning > kept?.began ?? 0 ? record : nil }
             return record
         }
@@ -124,15 +146,13 @@ final class Ledger: Sendable {
         )
         for (index, record) in zip(missing, numbered) { executions[index] = record }
         let all = executions.compactMap(\.self)
-        let debts = Set(try await depot.journal.debts().map(\.serial))
-        let doubts = Set(try await depot.journal.doubts(of: nil).map(\.intent.vehicle))
         return Ledger(
             depot,
             isPartial: schedule.isPartial,
             executions: all,
             outcomes: all.map { $0.end?.outcome },
-            indebted: Set(jobs.indices.filter { debts.contains(jobs[$0].serial) }),
-            doubtful: Set(jobs.indices.filter { doubts.contains(jobs[$0].vehicle) }),
+            indebted: indebted,
+            doubtful: doubtful,
             rollout: rollout,
             isContinued: !begins,
             refusal: nil
@@ -140,10 +160,14 @@ final class Ledger: Sendable {
     }
 
     /// Whether a run of this schedule begins the rollout, given what is kept of it.
-    private static func begins(_ schedule: Schedule, _ kept: RolloutRecord?) -> Bool {
+    private static func begins(
+        _ schedule: Schedule,
+        _ kept: RolloutRecord?,
+        _ hold: Hold?
+    ) -> Bool {
         // A part of the vehicles alone does not begin a rollout.
         guard let plan = schedule.plan, !schedule.isPartial else { return false }
-        return kept?.plan != plan
+        return schedule.again || kept?.plan != plan
     }
 
     /// Where a vehicle comes among the others.

@@ -51,7 +51,6 @@ package struct RolloutRun: Sendable {
 
     package func run() async throws(JournalError) -> RunResult {
         let ledger = try await Ledger.open(jobs, in: depot, schedule)
-        if let ending = ledger.refusal { return ledger.result(ending) }
         let session = RunSession(self, ledger)
         return try await session.run()
     }

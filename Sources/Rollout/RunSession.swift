@@ -42,19 +42,22 @@ struct RunSession {
             linksPerAdapter: schedule.linksPerAdapter,
             overlaps: schedule.overlaps
         )
+        // Where nothing is begun, there are no waves to be kept.
+        let isHeld = ledger.refusal != nil
         var board = WaveBoard(
-            schedule.waves,
+            isHeld ? [Array(run.jobs.indices)] : schedule.waves,
             strata: schedule.models,
-            rules: schedule.rules,
+            rules: isHeld ? WaveBoard.Rules() : schedule.rules,
             beginning: ledger.isContinued ? ledger.rollout?.wave ?? 0 : 0,
             soakedSince: ledger.isContinued ? ledger.rollout?.waveEnded : nil
         )
         for (index, record) in ledger.executions.enumerated() {
+            if record.forgiven { board.forgive(index) }
             guard let end = record.end else { continue }
             if !record.forgiven {
                 board.remember(index, end.outcome, end.failure, touched: record.acted)
             }
-            if ledger.turn(of: index) != .now { board.wasDone(index, end.outcome) }
+            if !isHeld, ledger.turn(of: index) != .now { board.wasDone(index, end.outcome) }
         }
         turns = Turns(
             Scheduler(dispatch, board, schedule.limits),
@@ -82,8 +85,10 @@ struct RunSession {
             group.cancelAll()
         }
         if let failure = turns.with({ $0.failure }) { throw failure }
-        let ending = turns.with { $0.scheduler.ending } ?? .complete
+        let ending = self.ending
         if case .aborted(let why) = ending { try await abortRest(why) }
+        // A verb may have been answered since the last look.
+        if ledger.refusal == nil, run.schedule.plan != nil { await askJournal() }
         try await depot.events.save(in: depot.journal)
         try await ledger.end(ending)
         var result = ledger.result(ending)
@@ -100,6 +105,12 @@ struct RunSession {
             }
         }
         return result
+    }
+
+    private var ending: RunEnding {
+        let own = turns.with { $0.scheduler.ending } ?? .complete
+        guard let refusal = ledger.refusal else { return own }
+        return own.weight > refusal.weight ? own : refusal
     }
 
     // MARK: Actions
@@ -207,17 +218,24 @@ struct RunSession {
         do throws(JournalError) {
             let execution = Execution(
                 run.jobs[vehicle],
-                in: depot.with(air: Turn(vehicle: vehicle, turns: turns), stop: stop),
+                in: depot.with(
+                    air: Turn(vehicle: vehicle, turns: turns),
+                    stop: stop,
+                    airtime: run.schedule.limits.airtime.vehicle
+                ),
                 position: place,
-                record: try await ledger.execution(of: vehicle)
+                record: try await ledger.execution(of: vehicle),
+                aim: aim
             )
-            var verdict = try await execution.run()
-            if verdict == nil, stop.isRequested, !halt.isRequested {
-                verdict = try await timedOut(vehicle)
-            }
+            let verdict = try await execution.run()
             try await depot.events.save(in: depot.journal)
             if let verdict {
                 try await settle(vehicle, verdict, touched: execution.record.acted)
+            } else if ledger.refusal != nil, !halt.isRequested {
+                // What was owed is paid, and it has no verdict yet: that is all under a hold.
+                skip(vehicle, .skipped)
+                turns.advance()
+                turns.bell.ring()
             } else {
                 ended(vehicle, nil, nil, touched: false)
             }
@@ -286,14 +304,13 @@ struct RunSession {
         turns.bell.ring()
     }
 
-    private func timedOut(_ vehicle: Int) async throws(JournalError) -> Verdict {
-        let limit = run.schedule.limits.airtime.vehicle ?? .zero
-        return try await conclude(
-            vehicle,
-            .timedOut,
-            nil,
-            "used up its airtime of \(limit.brief); the next run goes on where it stands"
-        )
+    /// Under a hold nothing is done but what is owed.
+    private var aim: Execution.Aim {
+        switch ledger.refusal {
+        case .paused: .none
+        case .aborted(let why): .verdict(Closing(.aborted, nil, why))
+        case .complete, .stopped, .replaced, .workLeft, nil: .steps
+        }
     }
 
     private func giveUp(_ vehicle: Int) async throws(JournalError) {
@@ -339,11 +356,12 @@ struct RunSession {
         let now = depot.time.wallTime
         var record = try await ledger.execution(of: vehicle)
         let debt = try await depot.journal.debt(of: job.serial)
+        let owed = try await depot.journal.owed(by: job.vehicle)
         var closing = Closing(outcome, failure, message)
         if let doubt = try await depot.journal.doubts(of: job.vehicle).first, !job.onlyReads {
             closing = job.closing(inDoubt: doubt)
         }
-        closing = closing.owing(debt)
+        closing = closing.owing(debt).owing(owed)
         record.run = depot.run
         record.state = .ended
         record.updated = now
@@ -392,6 +410,11 @@ struct RunSession {
             }
         }
         for (index, job) in run.jobs.enumerated() {
+            if ledger.refusal != nil {
+                // Those that nothing is owed to stay as they are.
+                if !ledger.indebted.contains(index) { skip(index, .skipped) }
+                continue
+            }
             if let kept = try await keep(index) {
                 skip(index, kept, touched: ledger.executions[index].acted)
             } else if let inhibit = single[job.vehicle] ?? whole {
@@ -456,7 +479,8 @@ struct RunSession {
     }
 
     private func abortRest(_ why: String) async throws(JournalError) {
-        for index in run.jobs.indices where ledger.outcome(of: index) == nil {
+        for index in run.jobs.indices
+        where ledger.outcome(of: index) == nil && ledger.executions[index].number > 0 {
             _ = try await conclude(index, .aborted, nil, why)
         }
     }
@@ -540,7 +564,9 @@ struct RunSession {
     private func askJournal() async {
         guard run.schedule.plan != nil else { return }
         do throws(JournalError) {
-            if let hold = try await depot.journal.hold(on: depot.rollout) { obey(hold) }
+            if ledger.refusal == nil, let hold = try await depot.journal.hold(on: depot.rollout) {
+                obey(hold)
+            }
             for open in try await depot.journal.openRequests(for: depot.rollout) {
                 let answer = try await takeUp(open.request)
                 try await depot.journal.answer(open, answer, at: depot.time.wallTime)
@@ -570,19 +596,14 @@ struct RunSession {
         }
     }
 
-    /// Takes vehicles again that were not done in this run; those named, or all of them.
+    /// Takes vehicles again whose verdict was taken away, and only those.
     private func again(_ vehicles: [VehicleID]) async throws(JournalError) -> Int {
         let named = Set(vehicles)
         var count = 0
-        for (index, job) in run.jobs.enumerated() {
-            guard named.isEmpty || named.contains(job.vehicle),
-                let outcome = ledger.outcome(of: index)
-            else { continue }
-            switch outcome.tally {
-            case .failed, .unreachable, .deferred: break
-            case .ok, .current, .skipped, .aborted: continue
-            }
+        for (index, job) in run.jobs.enumerated()
+        where named.contains(job.vehicle) && ledger.outcome(of: index) != nil {
             let record = try await ledger.execution(of: index)
+            guard record.end == nil else { continue }
             let debt = try await depot.journal.debt(of: job.serial)
             ledger.taken(again: index)
             turns.with {

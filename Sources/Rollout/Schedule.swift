@@ -5,6 +5,8 @@ package import Radio
 package struct Schedule: Sendable {
     /// Nil for a run that keeps no record of the rollout as a whole.
     package var plan: SHA256Digest?
+    /// Whether it is begun again, whatever was done.
+    package var again = false
     package var waves: [[Int]]
     /// Whether vehicles of the plan are left out: then its waves neither begin nor end.
     package var isPartial = false

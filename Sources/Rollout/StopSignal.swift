@@ -16,6 +16,11 @@ package final class StopSignal: Sendable {
     /// Takes the request back, for whoever begins anew.
     package func reset() { requests.store(0, ordering: .relaxed) }
 
+    /// Asked of this one, and not of the run above it.
+    package var isRequestedAlone: Bool {
+        requests.load(ordering: .relaxed) > 0 && !(parent?.isRequested ?? false)
+    }
+
     package var isRequested: Bool {
         requests.load(ordering: .relaxed) > 0 || parent?.isRequested ?? false
     }

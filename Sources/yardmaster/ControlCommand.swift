@@ -2,7 +2,9 @@ import Commands
 import Domain
 import Glibc
 import Journal
+import Manifest
 import Reports
+import Rollout
 import Threads
 import Wire
 
@@ -14,6 +16,9 @@ struct ControlCommand {
     private let state: String
     private let common: CommonOptions
     private let vehicles: [VehicleID]
+    private let patterns: [VehiclePattern]
+    /// Vehicles of the manifests that were named.
+    private let listed: Set<VehicleID>
 
     /// What became of the request, for people and for programs.
     private struct Answer {
@@ -49,13 +54,21 @@ struct ControlCommand {
         state = try CommonOptions.stateDirectory(invocation, context)
         common = CommonOptions(invocation)
         var vehicles: [VehicleID] = []
+        var patterns: [VehiclePattern] = []
         for text in invocation.arguments {
-            guard let vehicle = VehicleID(text) else {
+            guard let pattern = VehiclePattern(text) else {
                 throw CommandError(.usage, "'\(text.visible)' is no vehicle's id")
             }
-            vehicles.append(vehicle)
+            patterns.append(pattern)
+            if let vehicle = VehicleID(text) { vehicles.append(vehicle) }
         }
         self.vehicles = vehicles
+        self.patterns = patterns
+        var listed: Set<VehicleID> = []
+        for manifest in invocation.values("fleet") {
+            listed.formUnion(try Inputs.plan(manifest, context, common).vehicles.map(\.id))
+        }
+        self.listed = listed
     }
 
     func run() async throws(CommandError) -> ExitCode {
@@ -101,7 +114,9 @@ struct ControlCommand {
             default: break
             }
             let named = invocation.value("rollout")
-            let run = try await journal.lastRun(rollout: named)
+            let run =
+                named == nil
+                ? try await journal.lastRollout() : try await journal.lastRun(rollout: named)
             guard let rollout = run?.rollout else {
                 throw JournalError(.missing, "request", words: Self.unknown(named))
             }
@@ -120,22 +135,52 @@ struct ControlCommand {
                 )
             default: break
             }
-            try await journal.leave(
-                ControlRequest(
-                    .retry,
-                    rollout: rollout,
-                    vehicles: vehicles,
-                    reason: invocation.value("reason") ?? "",
-                    at: RealTime().wallTime
-                )
-            )
-            return Answer(
-                sentence: "retry \(rollout): "
-                    + (isAtWork ? "the run under way takes it up" : "the next run takes it up"),
-                rollout: rollout,
-                isTakenUpNow: isAtWork
-            )
+            return try await retry(journal, rollout, isAtWork)
         } catch { throw Self.refusal(error) }
+    }
+
+    private func retry(
+        _ journal: Journal,
+        _ rollout: String,
+        _ isAtWork: Bool
+    ) async throws(JournalError) -> Answer {
+        let now = RealTime().wallTime
+        let record = try await journal.rollout(rollout)
+        if record?.hold?.kind == .aborted {
+            return Answer(.refused("it is aborted, and that is for good"), rollout, "", false)
+        }
+        let known = Set(try await journal.executions(rollout: rollout).map(\.vehicle))
+        if let unknown = vehicles.first(where: { !known.contains($0) }) {
+            return Answer(.refused("it has no vehicle \(unknown)"), rollout, "", false)
+        }
+        var quarantined: Set<VehicleID> = []
+        let plan = record.flatMap { PlanArchive(state: state).plan($0.plan, of: rollout) }
+        if let limit = plan?.rollout.quarantineAfter {
+            quarantined = Set(try await journal.failures(atLeast: limit).map(\.vehicle))
+        }
+        let rearmed = try await journal.retry(
+            rollout,
+            vehicles,
+            quarantined: quarantined,
+            by: Self.author,
+            at: now
+        )
+        if let (vehicle, why) = rearmed.refused.min(by: { $0.key < $1.key }) {
+            return Answer(.refused("\(vehicle) is left: \(why)"), rollout, "", false)
+        }
+        guard !rearmed.vehicles.isEmpty else {
+            return Answer(.noChange("nothing is to be taken again"), rollout, "", false)
+        }
+        if isAtWork {
+            try await journal.leave(
+                ControlRequest(.retry, rollout: rollout, vehicles: rearmed.vehicles, at: now)
+            )
+        }
+        let names = rearmed.vehicles.map(\.text.visible).joined(separator: ", ")
+        let who =
+            record?.hold != nil
+            ? "after 'resume'" : isAtWork ? "by the run under way" : "by the next run"
+        return Answer(.done, rollout, "taken again \(who): \(names)", isAtWork)
     }
 
     private func hold(
@@ -188,7 +233,9 @@ struct ControlCommand {
         let expires = invocation.value("for").flatMap { Duration(text: $0) }
             .map { now.advanced(by: $0) }
         let reason = invocation.value("reason") ?? "no reason was given"
-        for vehicle in whom {
+        let (chosen, unknown) = try await chosen(journal)
+        if let unknown { return unknown }
+        for vehicle in chosen {
             try await journal.inhibit(
                 Inhibit(
                     vehicle,
@@ -200,28 +247,86 @@ struct ControlCommand {
             )
         }
         let until = expires.map { "until \($0)" } ?? "until it is lifted"
-        return Answer(sentence: "left alone \(until): \(names)")
+        let busy = try await journal.vehiclesAtWork()
+        let late = chosen.compactMap(\.self).filter(busy.contains)
+        let remark =
+            late.isEmpty
+            ? ""
+            : "; a run is at work on \(late.map(\.text.visible).joined(separator: ", ")): it "
+                + "finishes the step it is at and does no further one"
+        return Answer(sentence: "left alone \(until): \(Self.names(chosen))\(remark)")
     }
 
     private func uninhibit(_ journal: Journal) async throws(JournalError) -> Answer {
+        let (chosen, unknown) = try await chosen(journal)
+        if let unknown { return unknown }
         var lifted = 0
-        for vehicle in whom where try await journal.uninhibit(vehicle) { lifted += 1 }
+        for vehicle in chosen where try await journal.uninhibit(vehicle) { lifted += 1 }
+        let names = Self.names(chosen)
         return Answer(
-            sentence: lifted == 0 ? "nothing was inhibited: \(names)" : "takes part again: \(names)"
+            sentence: lifted == 0
+                ? "no change, nothing was inhibited: \(names)" : "takes part again: \(names)"
         )
     }
 
     private func clear(_ journal: Journal) async throws(JournalError) -> Answer {
-        var count = 0
-        for vehicle in whom { count += try await journal.clearFailures(of: vehicle) }
-        return Answer(sentence: "failures forgotten: \(count)")
+        let (chosen, unknown) = try await chosen(journal)
+        if let unknown { return unknown }
+        let busy = try await journal.vehiclesAtWork()
+        var sentences: [String] = []
+        var failures = 0
+        for vehicle in chosen {
+            guard let vehicle else {
+                failures += try await journal.clearFailures(of: nil)
+                continue
+            }
+            let cleared = try await journal.clear(
+                vehicle,
+                isAtWork: busy.contains(vehicle),
+                by: Self.author,
+                at: RealTime().wallTime
+            )
+            guard !cleared.isAtWork else {
+                throw JournalError(.busy, "clear", words: "a run is at work on \(vehicle)")
+            }
+            failures += cleared.failures
+            sentences += cleared.debts.map {
+                "\(vehicle): its update to \($0.title) is owed no more"
+            }
+            if cleared.doubts > 0 {
+                sentences.append("\(vehicle): what was in doubt counts as done")
+            }
+            sentences += cleared.owed.map { "\(vehicle): `\($0.action)` is owed no more" }
+        }
+        sentences.append("failures forgotten: \(failures)")
+        return Answer(sentence: sentences.joined(separator: "\n"))
     }
 
-    /// The vehicles named, or nil for all.
-    private var whom: [VehicleID?] { vehicles.isEmpty ? [nil] : vehicles }
+    /// The vehicles that are named, by id or pattern, among all that are known; nil stands for the
+    /// depot. With the refusal where one is not known.
+    private func chosen(
+        _ journal: Journal
+    ) async throws(JournalError) -> ([VehicleID?], Answer?) {
+        guard !patterns.isEmpty else { return ([nil], nil) }
+        let known = try await journal.vehicles().union(listed).sorted()
+        var chosen: [VehicleID] = []
+        for pattern in patterns {
+            let found = known.filter(pattern.matches)
+            guard !found.isEmpty else {
+                var answer = Answer(
+                    sentence: "there is no vehicle \(pattern.text.visible) in any rollout here; "
+                        + "name a manifest that lists it with --fleet"
+                )
+                answer.isRefused = true
+                return ([], answer)
+            }
+            for vehicle in found where !chosen.contains(vehicle) { chosen.append(vehicle) }
+        }
+        return (chosen, nil)
+    }
 
-    private var names: String {
-        vehicles.isEmpty ? "the depot" : vehicles.map(\.text.visible).joined(separator: ", ")
+    private static func names(_ vehicles: [VehicleID?]) -> String {
+        vehicles.map { $0?.text.visible ?? "the depot" }.joined(separator: ", ")
     }
 
     private func report(_ answer: Answer) {

@@ -62,6 +62,6 @@ struct ExecCommand {
                 hint: "nothing was touched"
             )
         }
-        return try await RunCommand(options: options, context: context).run(plan)
+        return try await RunCommand(options: options, context: context).run(plan, isOrder: true)
     }
 }

@@ -5,6 +5,7 @@ import Images
 import Journal
 import Manifest
 import Modules
+import Rollout
 
 /// Checks the images of a plan, which are in the store, before any radio is used.
 struct ImageRoom {
@@ -37,6 +38,35 @@ struct ImageRoom {
             throw Self.distrust(image, cause)
         }
         return (content, ByteCount(of: bytes))
+    }
+
+    /// The image that another rollout began to send, as far as the store still has it.
+    func image(of debt: Debt, family: Family) async -> UpdateJob? {
+        guard let version = debt.version,
+            let request = ImageRequest(name: debt.title, digest: debt.image, size: nil)
+        else { return nil }
+        do throws(ImageError) {
+            let bytes = try await store.acquire(request, from: Absent()).bytes()
+            guard let content = try? InspectedImage(bytes).content() else { return nil }
+            return UpdateJob(
+                name: debt.name,
+                digest: debt.image,
+                version: version,
+                family: family,
+                target: ModulePart(rawValue: debt.target) ?? .secondary,
+                type: nil,
+                variant: nil,
+                allowsDowngrade: true,
+                parts: content.parts
+            )
+        } catch { return nil }
+    }
+
+    /// What is not in the store is not to be had.
+    private struct Absent: Images.ImageSource {
+        func deliver(to sink: inout ImageSink) throws(ImageError) {
+            throw .missing("the store")
+        }
     }
 
     /// For an image that somebody took out of the store after it was fetched.

@@ -20,13 +20,16 @@ struct RunCommand {
     }
 
     /// Carries a plan out; `sources` are kept for as long as the rollout is not over.
+    ///
+    /// An order is a rollout of its own.
     func run(
         _ written: FrozenPlan,
-        keeping sources: PlanSources? = nil
+        keeping sources: PlanSources? = nil,
+        isOrder: Bool = false
     ) async throws(CommandError) -> ExitCode {
         let vehicles = try Inputs.selected(written, options.common)
         guard let simulation = options.simulation else {
-            return try await runForReal(written, vehicles, sources)
+            return try await runForReal(written, vehicles, sources, isOrder)
         }
         let profiles = try ProfileFolder.library(of: written, options.common, context)
         let file = try Inputs.depot(simulation.depot, context, profiles)
@@ -38,7 +41,7 @@ struct RunCommand {
                 hint: "name one of these under `radio` in \(options.manifest)"
             )
         }
-        return try await within(written, vehicles, sources) { job throws(CommandError) in
+        return try await within(written, vehicles, sources, isOrder) { job throws(CommandError) in
             let thread = try Self.thread("simulation")
             let site = SimulatedSite(executor: thread)
             let result = await site.run(
@@ -53,7 +56,8 @@ struct RunCommand {
     private func runForReal(
         _ written: FrozenPlan,
         _ vehicles: [PlannedVehicle],
-        _ sources: PlanSources?
+        _ sources: PlanSources?,
+        _ isOrder: Bool
     ) async throws(CommandError) -> ExitCode {
         let console = context.console
         let real = try RealSite.open(bus: options.bus, state: options.state, context) { note in
@@ -61,7 +65,8 @@ struct RunCommand {
         }
         do throws(CommandError) {
             let adapters = try await real.adapters(named: written.radio.adapters)
-            let code = try await within(written, vehicles, sources) { job throws(CommandError) in
+            let code = try await within(written, vehicles, sources, isOrder) {
+                job throws(CommandError) in
                 let thread = try Self.thread("files")
                 let waiting = try Self.thread("check")
                 defer { waiting.stop() }
@@ -97,6 +102,7 @@ struct RunCommand {
         _ written: FrozenPlan,
         _ chosen: [PlannedVehicle],
         _ sources: PlanSources?,
+        _ isOrder: Bool,
         _ body: @Sendable (RunJob) async throws(CommandError) -> ExitCode
     ) async throws(CommandError) -> ExitCode {
         var vehicles = chosen
@@ -105,7 +111,7 @@ struct RunCommand {
         let directory = try stateDirectory()
         let lock = try await lock(directory, written)
         // Only the holder of the lock knows whether the rollout is over.
-        let plan = frozen(written)
+        let plan = options.again || isOrder ? written : frozen(written)
         if plan.digest != written.digest {
             vehicles = try Inputs.selected(plan, options.common)
             access = try self.access(to: vehicles)
@@ -144,7 +150,9 @@ struct RunCommand {
             zone: zone,
             state: directory.path,
             stop: Signals.catchThem(),
-            output: output
+            output: output,
+            again: options.again,
+            isOrder: isOrder
         )
         let result = await output.whileWriting { () -> Result<ExitCode, CommandError> in
             do throws(CommandError) {
@@ -177,8 +185,8 @@ struct RunCommand {
                 + "\(plan.name) was begun\n"
                 + (kept == nil
                     ? "  its plan is not kept any more: the rollout begins anew\n"
-                    : "  this run goes on with the plan of then, \(record.plan); 'yardmaster "
-                        + "abort' ends it, another name begins another one\n")
+                    : "  this run goes on with the plan of then, \(record.plan); 'run --again' "
+                        + "begins it by the new one, another name begins another one\n")
         )
         return kept ?? plan
     }

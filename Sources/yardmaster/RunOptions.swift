@@ -16,6 +16,8 @@ struct RunOptions: Sendable {
     let events: Events
     let reports: [ReportFile]
     let common: CommonOptions
+    /// Whether the rollout is to be begun again.
+    let again: Bool
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         try self.init(invocation, manifest: invocation.arguments[0], context)
@@ -27,6 +29,7 @@ struct RunOptions: Sendable {
         _ context: Context
     ) throws(CommandError) {
         self.manifest = manifest
+        again = invocation.has("again")
         state = try CommonOptions.stateDirectory(invocation, context)
         simulation = SimulationOptions(invocation)
         bus = invocation.value("bus")

@@ -9,10 +9,6 @@ struct RunVerdict {
     private let tolerance: Tolerance
     private let vehicles: Int
 
-    init(_ plan: FrozenPlan, vehicles: Int) {
-        self.init(plan.rollout.tolerance, vehicles: vehicles)
-    }
-
     init(_ tolerance: Tolerance, vehicles: Int) {
         self.tolerance = tolerance
         self.vehicles = vehicles
@@ -33,7 +29,9 @@ struct RunVerdict {
             codes.append(.someMissed)
         }
         switch result.ending {
-        case .complete: break
+        case .complete:
+            // Somebody said `retry` in the last moment.
+            if result.unfinished > 0 { codes.append(.workLeft) }
         case .paused: codes.append(.paused)
         case .aborted: codes.append(.aborted)
         case .replaced: codes.append(.workLeft)

@@ -21,6 +21,10 @@ struct RunJob: Sendable {
     let state: String
     let stop: StopSignal
     let output: RunOutput
+    /// Whether somebody wants it begun again.
+    var again = false
+    /// Of `exec`: always a rollout of its own.
+    var isOrder = false
 }
 
 /// Where a run takes place: real or simulated radio, with the time that belongs to it.
@@ -89,11 +93,13 @@ struct SiteRun {
             throw CommandError(.manifest, "the settle times of the manifest make no sense")
         }
         let began = time.now
+        let again = try await begins(journal, at: time.wallTime)
         let run = try await journal.beginRun(
             rollout: job.plan.name,
             plan: job.plan.digest,
             at: time.wallTime,
-            seed: site.seed
+            seed: site.seed,
+            isOrder: job.isOrder
         )
         let events = EventStream(run: run, time: time) { [output = job.output] event in
             output.take(event, at: RealTime().now)
@@ -120,6 +126,7 @@ struct SiteRun {
         let centrals = adapters.map { site.central($0) }
         var schedule = ScheduleBuilder(job.plan)
             .schedule(of: jobs.map(\.vehicle), zone: job.zone)
+        schedule.again = again
         let check = CheckProgram(job.plan.rollout.between)
         let name = job.plan.name
         schedule.check = { [checks = site.checks, stop = job.stop] wave in
@@ -139,12 +146,20 @@ struct SiteRun {
                 events: events,
                 stop: job.stop,
                 rules: rules,
-                peripherals: site.peripheral
+                peripherals: site.peripheral,
+                image: { debt in
+                    let family = job.plan.vehicles.first { $0.serial == debt.serial }?.family
+                    guard let family else { return nil }
+                    return await room.image(of: debt, family: family)
+                },
+                step: { vehicle, text in builder.step(text, for: vehicle) }
             ),
             adapters: centrals,
             schedule: schedule
         ).run()
-        let code = RunVerdict(job.plan, vehicles: job.vehicles.count).code(of: result)
+        // Who gives an order wants to know of each vehicle that has not carried it out.
+        let tolerance = job.isOrder ? .none : job.plan.rollout.tolerance
+        let code = RunVerdict(tolerance, vehicles: job.vehicles.count).code(of: result)
         let reason = RunVerdict.reason(code, result)
         var end = RunEnd(
             rollout: job.plan.name,
@@ -170,5 +185,29 @@ struct SiteRun {
         )
         try await journal.compact(keepingRuns: 200)
         return code
+    }
+
+    /// Whether the run begins the rollout again, by its flag or by what the manifest says.
+    private func begins(_ journal: Journal, at now: WallTime) async throws -> Bool {
+        if job.again || job.isOrder { return true }
+        let isWhole = job.vehicles.count == job.plan.vehicles.count
+        guard isWhole, let kept = try await journal.rollout(job.plan.name), kept.hold == nil else {
+            return false
+        }
+        switch job.plan.rollout.again {
+        case .whenAsked: return false
+        case .eachRun: return kept.state == .finished
+        case .daily:
+            guard let last = try await journal.run(kept.began)?.started else { return false }
+            let (then, today) = (job.zone.day(of: last), job.zone.day(of: now))
+            guard today >= then else {
+                throw CommandError(
+                    .configuration,
+                    "the clock says \(now), which is a day before the rollout was begun (\(last))",
+                    hint: "set the clock; nothing was done"
+                )
+            }
+            return today > then
+        }
     }
 }

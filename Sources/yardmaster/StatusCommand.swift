@@ -3,6 +3,7 @@ import Domain
 import Journal
 import Manifest
 import Reports
+import Rollout
 import Wire
 
 /// `status`: where the latest rollout stands, from the journal alone.
@@ -16,6 +17,9 @@ struct StatusCommand {
         var requests: [OpenRequest] = []
         var inhibits: [Inhibit] = []
         var failures: [FailureCount] = []
+        var debts: [Debt] = []
+        var doubts: [IntentRecord] = []
+        var owed: [OwedStep] = []
 
         /// Vehicles that the run under way has begun and not ended.
         var underWay: [ExecutionRecord] {
@@ -61,16 +65,20 @@ struct StatusCommand {
     private func read() throws(CommandError) -> Snapshot {
         do throws(JournalError) {
             return try JournalReader(directory: options.state).read { view throws(JournalError) in
-                guard let run = try view.lastRun(rollout: options.rollout) else {
-                    return Snapshot(run: nil, executions: [])
-                }
+                let run =
+                    options.rollout == nil
+                    ? try view.lastRollout() : try view.lastRun(rollout: options.rollout)
+                guard let run else { return Snapshot(run: nil, executions: []) }
                 return Snapshot(
                     run: run,
                     executions: try view.executions(rollout: run.rollout),
                     rollout: try view.rollout(run.rollout),
                     requests: try view.openRequests(for: run.rollout),
                     inhibits: try view.inhibits(at: RealTime().wallTime),
-                    failures: try view.failures(atLeast: 1)
+                    failures: try view.failures(atLeast: 1),
+                    debts: try view.debts(),
+                    doubts: try view.doubts(of: nil),
+                    owed: try view.owed(by: nil)
                 )
             }
         } catch {
@@ -167,6 +175,23 @@ struct StatusCommand {
             let until = inhibit.expires.map { " until \($0)" } ?? ""
             lines.append("left alone\(until): \(whom), \(inhibit.reason.visible)")
         }
+        for debt in snapshot.debts {
+            lines.append("\(debt.vehicle.text.visible): \(debt.sentence.visible)")
+        }
+        for doubt in snapshot.doubts where doubt.isOpenDoubt(in: snapshot.run) {
+            let vehicle = doubt.intent.vehicle.text.visible
+            lines.append(
+                "\(vehicle): nobody knows whether `\(doubt.intent.description.visible)` of run "
+                    + "\(doubt.intent.run) was carried out; look, then say 'yardmaster retry "
+                    + "\(vehicle)' when it was not, 'yardmaster clear \(vehicle)' when it was"
+            )
+        }
+        for step in snapshot.owed {
+            lines.append(
+                "\(step.vehicle.text.visible): `\(step.action.visible)` is owed since run "
+                    + "\(step.run); the next run does it first"
+            )
+        }
         for failure in snapshot.failures where failure.count > 1 {
             lines.append(
                 "\(failure.vehicle.text.visible) has failed \(failure.count) times on one image: "
@@ -254,6 +279,39 @@ struct StatusCommand {
                     ])
                 }
             ),
+            "debts": .array(
+                snapshot.debts.map { debt in
+                    .object([
+                        "vehicle": .string(debt.vehicle.text),
+                        "serial": .string(debt.serial.text),
+                        "image": .string(debt.image.description),
+                        "name": .string(debt.name),
+                        "version": debt.version.map { .string($0.description) },
+                        "rollout": .string(debt.rollout),
+                        "run": .int(debt.run),
+                        "seen-run": .int(debt.seenRun),
+                        "in-bootloader": .bool(debt.inBootloader),
+                    ])
+                }
+            ),
+            "doubts": .array(
+                snapshot.doubts.filter { $0.isOpenDoubt(in: snapshot.run) }.map { doubt in
+                    .object([
+                        "vehicle": .string(doubt.intent.vehicle.text),
+                        "step": .string(doubt.intent.description),
+                        "run": .int(doubt.intent.run),
+                    ])
+                }
+            ),
+            "owed": .array(
+                snapshot.owed.map { step in
+                    .object([
+                        "vehicle": .string(step.vehicle.text),
+                        "step": .string(step.action),
+                        "run": .int(step.run),
+                    ])
+                }
+            ),
             "vehicles": .array(executions.map(Self.member)),
         ])
     }
@@ -288,6 +346,14 @@ extension Hold {
         case .paused: return "paused: \(reason.visible)\(by); 'yardmaster resume' lets it go on"
         case .aborted: return "aborted: \(reason.visible)\(by)"
         }
+    }
+}
+
+extension IntentRecord {
+    /// What the run under way is about to settle is no doubt yet.
+    fileprivate func isOpenDoubt(in run: RunRecord?) -> Bool {
+        guard let run, run.end == nil, intent.run == run.number else { return true }
+        return settlement != nil
     }
 }
 

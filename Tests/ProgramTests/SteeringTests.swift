@@ -195,7 +195,7 @@ import Workbench
             #expect(result.errors.contains("nothing has run here"))
         }
         let inhibit = try program.run(
-            ["inhibit", "v1", "--reason", "workshop", "--for", "2h", "--state", program.state]
+            ["inhibit", "--reason", "workshop", "--for", "2h", "--state", program.state]
         )
         #expect(inhibit.status == 0)
         let clear = try program.run(["clear", "--state", program.state])

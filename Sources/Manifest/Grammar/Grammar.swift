@@ -311,6 +311,13 @@ enum Grammar {
                 .fallback("skip"),
                 "What a run does that finds another at work: leaves, waits, or takes its place."
             ),
+            Field(
+                "again",
+                .words(["when-asked", "each-run", "daily"]),
+                .fallback("when-asked"),
+                "When it is begun again with nothing changed: by `run --again` alone, by each run "
+                    + "that finds it finished, or by the first run of a day."
+            ),
         ]
     )
 

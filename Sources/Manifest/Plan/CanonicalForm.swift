@@ -139,6 +139,7 @@ struct CanonicalForm {
                     "total": policy.airtime.total.map(value),
                 ]),
             "quarantine-after": policy.quarantineAfter.map(JSONValue.int),
+            "again": policy.again == .whenAsked ? nil : .string(policy.again.rawValue),
         ])
     }
 

@@ -32,6 +32,7 @@ struct PolicyReader {
         policy.airtime = reader.reader("airtime").map(readAirtime) ?? AirtimeBudget()
         policy.quarantineAfter = reader.integer("quarantine-after")
         policy.overlap = reader.defaultedWord("overlap", Overlap.self)
+        policy.again = reader.defaultedWord("again", Again.self)
         reader.finish()
         return policy
     }

@@ -15,6 +15,7 @@ package struct RolloutPolicy: Sendable, Equatable {
     /// Failures on one release after which a vehicle is left alone; nil for never.
     package var quarantineAfter: Int?
     package var overlap = Overlap.skip
+    package var again = Again.whenAsked
 
     package init(
         waves: [Wave],
@@ -73,6 +74,16 @@ package enum Overlap: String, Sendable, Hashable, CaseIterable {
     case wait
     /// Asks the other to end at its next safe point, and then begins.
     case replace
+}
+
+/// When a rollout of an unchanged plan is begun again.
+package enum Again: String, Sendable, Hashable, CaseIterable {
+    /// By `run --again` alone.
+    case whenAsked = "when-asked"
+    /// By each run that finds it finished.
+    case eachRun = "each-run"
+    /// By the first run of a calendar day, in the zone of the window or in UTC.
+    case daily
 }
 
 /// A share of the vehicles as the manifest puts it.
@@ -197,6 +208,9 @@ package struct RetryPolicy: Sendable, Hashable {
 package struct Tolerance: Sendable, Hashable {
     package let unreachable: Amount
     package let deferred: Amount
+
+    /// Every one counts.
+    package static let none = Tolerance(unreachable: .count(0), deferred: .count(0))
 
     package init(unreachable: Amount, deferred: Amount) {
         self.unreachable = unreachable

@@ -49,8 +49,16 @@ package struct DailyWindow: Sendable, Equatable {
         WallTime(milliseconds: opening.milliseconds + length)
     }
 
-    private static func floor(_ value: Int64, _ divisor: Int64) -> Int64 {
+    fileprivate static func floor(_ value: Int64, _ divisor: Int64) -> Int64 {
         let (quotient, rest) = value.quotientAndRemainder(dividingBy: divisor)
         return rest < 0 ? quotient - 1 : quotient
+    }
+}
+
+extension Zone {
+    /// The calendar day of a moment on the clocks of the zone, in days since 1970.
+    package func day(of time: WallTime) -> Int64 {
+        let seconds = DailyWindow.floor(time.milliseconds, 1_000)
+        return DailyWindow.floor(seconds + Int64(offset(at: seconds)), 86_400)
     }
 }

@@ -62,6 +62,7 @@ package struct WaveBoard: Sendable {
     private var shares: [GateCount]
     private var hasEnded: [Bool]
     private var wasReplaced: [Bool]
+    private var isForgiven: [Bool]
     package private(set) var gate = GateCount()
     package private(set) var phase = Phase.working(0)
     /// The last wave that was let in.
@@ -88,6 +89,7 @@ package struct WaveBoard: Sendable {
         shares = [GateCount](repeating: GateCount(), count: count)
         hasEnded = [Bool](repeating: false, count: count)
         wasReplaced = hasEnded
+        isForgiven = hasEnded
         for (index, wave) in waves.enumerated() { for vehicle in wave { waveOf[vehicle] = index } }
     }
 
@@ -104,6 +106,9 @@ package struct WaveBoard: Sendable {
     }
 
     // MARK: What happens
+
+    /// What the vehicle does counts at the gate no more: a person has looked at it.
+    package mutating func forgive(_ vehicle: Int) { isForgiven[vehicle] = true }
 
     /// What an earlier run found; counts at the gate and in the wave, and ends nothing.
     package mutating func remember(
@@ -171,7 +176,7 @@ package struct WaveBoard: Sendable {
         _ failure: FailureClass?,
         _ touched: Bool
     ) {
-        guard let rule = rules.pause else { return }
+        guard let rule = rules.pause, !isForgiven[vehicle] else { return }
         var share = GateCount()
         share.count(outcome, failure, touched: touched, by: rule)
         gate = GateCount(

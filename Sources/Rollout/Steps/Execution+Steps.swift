@@ -17,18 +17,42 @@ extension Execution {
         case .read(let names): try await read(names, step, index)
         case .expect(let tests, let within): try await expect(tests, within, step, index)
         case .wait(let duration): try await wait(duration)
-        case .set(let orders):
-            try await once(step, index, .converge) { () async throws(Halt) -> [Fact] in
-                try await self.set(orders)
-            }
-        case .feature(let orders):
-            try await once(step, index, .once) { () async throws(Halt) -> [Fact] in
-                try await self.perform(orders)
-            }
-        case .command(let commands):
-            try await once(step, index, .once) { () async throws(Halt) -> [Fact] in
-                try await self.perform(commands)
-            }
+        case .set, .feature, .command:
+            let intent = Intent(
+                of: record,
+                step: job.key(of: index),
+                place: index,
+                effect: step.effect,
+                description: step.action,
+                begun: time.wallTime
+            )
+            let owed = always.first { $0.step == intent.step }
+            try await once(step, intent, settling: owed)
+        }
+    }
+
+    /// The same for a step that another execution owes the vehicle.
+    func act(_ step: JobStep, as owed: OwedStep) async throws(Halt) {
+        let intent = Intent(
+            execution: owed.execution,
+            run: depot.run,
+            rollout: owed.rollout,
+            vehicle: vehicle,
+            step: owed.step,
+            place: 0,
+            effect: step.effect,
+            description: step.action,
+            begun: time.wallTime
+        )
+        try await once(step, intent, settling: owed)
+    }
+
+    private func change(_ step: JobStep) async throws(Halt) -> [Fact] {
+        switch step {
+        case .set(let orders): try await set(orders)
+        case .feature(let orders): try await perform(orders)
+        case .command(let commands): try await perform(commands)
+        case .require, .update, .read, .expect, .wait: []
         }
     }
 
@@ -37,54 +61,57 @@ extension Execution {
     /// Puts the intent on disk, acts, and puts down what became of it.
     private func once(
         _ step: JobStep,
-        _ index: Int,
-        _ effect: Effect,
-        _ body: () async throws(Halt) -> [Fact]
+        _ intent: Intent,
+        settling owed: OwedStep?
     ) async throws(Halt) {
-        let key = job.key(of: index)
         let standing: StepLedger.Standing
         do throws(JournalError) {
-            standing = try await StepLedger(journal: depot.journal, execution: record)
-                .standing(of: key, effect, step.action, place: index)
+            standing = try await StepLedger(journal: depot.journal).standing(of: intent)
+            if standing == .done, let owed { try await depot.journal.drop(owed) }
         } catch { throw .journal(error) }
         switch standing {
         case .done: return
         case .inDoubt: throw .doubt(step)
         case .open: break
         }
-        let intent: IntentID
+        let answer: IntentAnswer
         do throws(JournalError) {
-            intent = try await depot.journal.intend(
-                Intent(
-                    of: record,
-                    step: key,
-                    place: index,
-                    effect: effect,
-                    description: step.action,
-                    begun: time.wallTime
-                )
-            )
+            answer = try await depot.journal.intendUnlessInhibited(intent, owing: always)
         } catch { throw .journal(error) }
+        let id: IntentID
+        switch answer {
+        case .inhibited(let inhibit): throw .verdict(.deferred, nil, inhibit.sentence)
+        case .intended(let found): id = found
+        }
         record.acted = true
         if depot.stop.isRequested {
-            try await settle(intent, IntentRecord.failed)
+            try await settle(id, IntentRecord.failed)
             throw .stopped
         }
         try await enter(.acting, detail: step.action)
         do throws(Halt) {
-            let facts = try await body()
-            try await settle(intent, IntentRecord.done)
-            tell(step, index, .done, facts)
+            let facts = try await change(step)
+            try await settle(id, IntentRecord.done, paying: owed)
+            tell(step, intent.place, .done, facts)
         } catch {
-            try await settle(intent, error.isDoubt ? IntentRecord.doubtful : IntentRecord.failed)
-            tell(step, index, error.isDoubt ? .inDoubt : .failed, [])
+            try await settle(id, error.isDoubt ? IntentRecord.doubtful : IntentRecord.failed)
+            tell(step, intent.place, error.isDoubt ? .inDoubt : .failed, [])
             throw error
         }
     }
 
-    private func settle(_ intent: IntentID, _ outcome: String) async throws(Halt) {
+    private func settle(
+        _ intent: IntentID,
+        _ outcome: String,
+        paying owed: OwedStep? = nil
+    ) async throws(Halt) {
         do throws(JournalError) {
-            try await depot.journal.settle(intent, outcome: outcome, at: time.wallTime)
+            try await depot.journal.settle(
+                intent,
+                outcome: outcome,
+                at: time.wallTime,
+                paying: owed
+            )
         } catch { throw .journal(error) }
     }
 
@@ -226,7 +253,7 @@ extension Execution {
         } catch {
             // Nothing is known of it, whatever came between; what ends the run still does.
             switch error {
-            case .stopped, .journal: throw error
+            case .stopped, .paid, .journal: throw error
             case .verdict, .failure, .host: return nil
             }
         }
@@ -256,6 +283,9 @@ extension Execution {
             }
         } catch {
             switch error.fate {
+            case .inDoubt where commands.isHarmless:
+                // Whatever became of it, it may be sent again until it is answered.
+                throw .failure(.transient, error.description)
             case .inDoubt:
                 throw .verdict(.inDoubt, .inDoubt, "\(error); \(commands.check)")
             case .failed:
@@ -293,18 +323,24 @@ extension JobStep {
         return "look at the vehicle before it is repeated"
     }
 
-    /// Whether it changes nothing.
-    fileprivate var onlyReads: Bool {
+    /// The one table of effect classes.
+    var effect: Effect {
         switch self {
-        case .require, .read, .expect, .wait: true
-        case .update, .set, .feature, .command: false
+        case .require, .read, .expect, .wait: .observe
+        case .update: .transfer
+        case .set: .converge
+        case .feature: .once
+        case .command(let commands): commands.isHarmless ? .converge : .once
         }
     }
+
+    /// Whether it changes anything.
+    var changes: Bool { effect != .observe }
 }
 
 extension VehicleJob {
     /// Whether nothing of it changes the vehicle.
-    var onlyReads: Bool { (steps + always).allSatisfy(\.onlyReads) }
+    var onlyReads: Bool { !(steps + always).contains(where: \.changes) }
 
     /// The verdict of a vehicle of which nobody knows whether it carried something out.
     func closing(inDoubt doubt: IntentRecord) -> Closing {
@@ -326,6 +362,18 @@ extension VehicleJob {
 }
 
 extension CarShareCommands {
+    /// Whether all of them can be repeated without harm: the vehicle ends as it is meant to be.
+    fileprivate var isHarmless: Bool {
+        list.allSatisfy { command in
+            switch command {
+            case .lock, .ignitionInhibit, .secureConditionsCheck: true
+            case .unlockDriver, .unlockAll, .openTrunk, .closeTrunk, .locate, .ignitionEnable,
+                .checkIn, .checkOut:
+                false
+            }
+        }
+    }
+
     /// What a person looks at to know whether they were carried out.
     fileprivate var check: String {
         let checks = list.map { command in

@@ -13,25 +13,20 @@ struct StepLedger {
     }
 
     let journal: Journal
-    let execution: ExecutionRecord
 
-    func standing(
-        of step: StepKey,
-        _ effect: Effect,
-        _ description: String,
-        place: Int
-    ) async throws(JournalError) -> Standing {
-        let mine = try await journal.intents(of: execution.number).filter { record in
+    /// What became of the step that is about to be intended, by all that was intended before.
+    func standing(of step: Intent) async throws(JournalError) -> Standing {
+        let mine = try await journal.intents(of: step.execution).filter { record in
             let intent = record.intent
             guard intent.effect != .transfer else { return false }
             // Old journals had no digests: there the place is all that tells equal steps apart.
             guard intent.step.digest != nil else {
-                return intent.place == place && intent.description == description
+                return intent.place == step.place && intent.description == step.description
             }
-            return intent.step == step
+            return intent.step == step.step
         }
         if mine.contains(where: { $0.settlement?.outcome == IntentRecord.done }) { return .done }
         // What converges may be brought about again; what happens once may not.
-        return effect == .once && mine.contains(where: \.isDoubt) ? .inDoubt : .open
+        return step.effect == .once && mine.contains(where: \.isDoubt) ? .inDoubt : .open
     }
 }

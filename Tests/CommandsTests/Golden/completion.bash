@@ -81,7 +81,7 @@ _yardmaster() {
         esac
         ;;
     'run')
-        flags='--state --limit --profiles --bus --simulate --pace --seed --events --report --json --quiet --no-color --help'
+        flags='--state --limit --again --profiles --bus --simulate --pace --seed --events --report --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
@@ -137,26 +137,30 @@ _yardmaster() {
         esac
         ;;
     'inhibit')
-        flags='--state --reason --for --json --quiet --no-color --help'
+        flags='--state --fleet --reason --for --json --quiet --no-color --help'
         kind=none
         case $prev in
         --state) flags= kind=directories ;;
+        --fleet) flags= kind=files ;;
         --reason) flags= kind=none ;;
         --for) flags= kind=none ;;
         esac
         ;;
     'uninhibit')
-        flags='--state --json --quiet --no-color --help'
+        flags='--state --fleet --json --quiet --no-color --help'
         kind=none
         case $prev in
         --state) flags= kind=directories ;;
+        --fleet) flags= kind=files ;;
         esac
         ;;
     'clear')
-        flags='--state --json --quiet --no-color --help'
+        flags='--state --fleet --reason --json --quiet --no-color --help'
         kind=none
         case $prev in
         --state) flags= kind=directories ;;
+        --fleet) flags= kind=files ;;
+        --reason) flags= kind=none ;;
         esac
         ;;
     'history')

@@ -15,7 +15,7 @@ _yardmaster() {
             'retry:Take failed and unreachable vehicles again'
             'inhibit:Leave vehicles, or the whole depot, alone'
             'uninhibit:Lift an inhibition'
-            'clear:Take vehicles out of quarantine'
+            'clear:Say that vehicles have been looked at'
             'history:List the runs that there were'
             'scan:Show which modules are in reach'
             'watch:Show a vehicle'\''s properties as they change'
@@ -129,6 +129,7 @@ _yardmaster() {
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '*--limit=''[Take only vehicles whose id matches\: an id, or a pattern with '\''*'\'' and '\''?'\''.]'':PATTERN: ' \
+            '--again''[Begin the rollout again from the first step, whatever was done\: commands are carried out once more. An abort is over with it; a pause is not.]' \
             '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
             '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
@@ -196,6 +197,7 @@ _yardmaster() {
     'inhibit')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '*--fleet=''[A manifest whose vehicles may be named before anything has run on them.]'':MANIFEST:_files' \
             '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
             '--for=''[How long it holds, such as 90m or 2d.]'':TIME: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -207,6 +209,7 @@ _yardmaster() {
     'uninhibit')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '*--fleet=''[A manifest whose vehicles may be named before anything has run on them.]'':MANIFEST:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -216,6 +219,8 @@ _yardmaster() {
     'clear')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '*--fleet=''[A manifest whose vehicles may be named before anything has run on them.]'':MANIFEST:_files' \
+            '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \

@@ -1,0 +1,130 @@
+import Foundation
+import Testing
+
+/// What people set: in force from its answer on, whatever becomes of runs.
+@Suite struct VerbPromiseTests {
+    private func bikes(_ count: Int, rollout: String = "{}") throws -> PromiseYard {
+        let yard = try PromiseYard(bikes: Array(repeating: "", count: count))
+        try yard.manifest(family: "comodule", steps: "[{update: city}]", rollout: rollout)
+        return yard
+    }
+
+    @Test(arguments: [("abort", SIGTERM, 13), ("abort", SIGKILL, 13), ("pause", SIGKILL, 12)])
+    func `a request is in force from its answer, whatever ends the run`(
+        verb: String,
+        signal: Int32,
+        code: Int32
+    ) throws {
+        let yard = try bikes(3)
+        let running = try yard.program.begin("first", yard.line() + ["--pace", "5"])
+        #expect(running.waits(for: "\"kind\":\"progress\""))
+        #expect(try yard.say(verb).status == 0)
+        kill(running.process.processIdentifier, signal)
+        running.process.waitUntilExit()
+        let next = try yard.run("yard", "--json")
+        #expect(next.status == code)
+        let counts = try #require(try yard.document(next)["counts"] as? [String: Any])
+        let done = (counts["succeeded"] as? Int ?? 0) + (counts["already-current"] as? Int ?? 0)
+        #expect(done <= 1, "nothing was begun after the answer: \(counts)")
+    }
+
+    @Test func `an inhibition names vehicles that exist, and a run under way obeys it`() throws {
+        let yard = try bikes(3, rollout: "{waves: [1, 1, rest]}")
+        let unknown = try yard.say("inhibit", "b7")
+        #expect(unknown.status == 64 && unknown.errors.contains("there is no vehicle b7"))
+        #expect(try yard.say("inhibit", "b3").status == 64, "nothing has run here yet")
+        let listed = try yard.say("inhibit", "b3", "--fleet", "yard.yaml", "--reason", "survey")
+        #expect(listed.status == 0, "\(listed.errors)")
+        #expect(try yard.say("uninhibit", "b*").status == 0)
+        #expect(try yard.say("uninhibit", "x*").status == 64)
+        #expect(try yard.say("clear", "b7").status == 64)
+        let running = try yard.program.begin("first", yard.line() + ["--pace", "10", "--json"])
+        #expect(running.waits(for: "\"kind\":\"progress\""))
+        let late = try yard.say("inhibit", "b1", "--reason", "brakes")
+        #expect(late.output.contains("finishes the step it is at"), "\(late.output)")
+        #expect(try yard.say("inhibit", "b[3]").status == 64)
+        #expect(try yard.say("inhibit", "b3", "--reason", "mechanic below it").status == 0)
+        let result = running.result()
+        let left = try yard.vehicle("b3", in: result)
+        #expect(left["outcome"] as? String == "deferred", "\(left)")
+        #expect((left["message"] as? String)?.contains("mechanic below it") == true)
+        #expect(try yard.vehicle("b1", in: result)["outcome"] as? String == "succeeded")
+    }
+
+    @Test func `an inhibition yields to nothing but uninhibit`() throws {
+        let yard = try bikes(2)
+        #expect(try yard.say("inhibit", "b2", "--fleet", "yard.yaml").status == 0)
+        let running = try yard.program.begin("first", yard.line() + ["--pace", "10", "--json"])
+        #expect(running.waits(for: "\"kind\":\"progress\""))
+        let refused = try yard.say("retry", "b2")
+        #expect(refused.status == 64 && refused.errors.contains("inhibited"), "\(refused.errors)")
+        #expect(try yard.vehicle("b2", in: running.result())["outcome"] as? String == "deferred")
+        #expect(try yard.say("retry").output.contains("no change"))
+        #expect(try yard.run("yard", "--again").lastLine.contains("deferred=1"))
+        #expect(try yard.say("uninhibit", "b2").status == 0)
+        #expect(try yard.run().lastLine.contains("ok=1"))
+    }
+
+    @Test func `each verb does and answers what the table says`() throws {
+        let yard = try bikes(2, rollout: "{waves: [1, rest], between-waves: {ask: true}}")
+        #expect(try yard.run().status == 12)
+        // Paused.
+        #expect(try yard.say("pause").output.contains("no change, it is paused already"))
+        #expect(try yard.say("retry").output.contains("no change"))
+        // An order in between is not what verbs mean.
+        #expect(try yard.exec("b1", "read speed").status == 0)
+        #expect(try yard.say("resume").output == "yard: goes on with the next run\n")
+        #expect(try yard.say("resume").output.contains("no change, it is not paused"))
+        // Open, paused and open again.
+        #expect(try yard.say("pause").status == 0)
+        #expect(try yard.run().status == 12)
+        #expect(try yard.say("resume").status == 0)
+        #expect(try yard.run().status == 0)
+        // Finished.
+        let abort = try yard.say("abort")
+        #expect(abort.status == 64 && abort.errors.contains("it is finished"), "\(abort.errors)")
+        #expect(try yard.run().status == 0, "the next night is not killed by it")
+        #expect(try yard.say("resume").output.contains("no change"))
+        #expect(try yard.say("pause").status == 0)
+        #expect(try yard.run("yard", "--again").status == 12, "a pause is not lifted by it")
+        #expect(try yard.say("abort").status == 64)
+        #expect(try yard.say("resume").status == 0)
+        #expect(try yard.run().status == 0)
+        #expect(try yard.say("retry", "b9").status == 64)
+        #expect(try yard.say("pause", "--rollout", "other").status == 66)
+        // Aborted, and begun again by a word.
+        try yard.depot(bikes: ["", ", out-of-reach: true"])
+        #expect(try yard.run("yard", "--again").status == 12)
+        #expect(try yard.say("abort").status == 0)
+        for verb in ["pause", "resume", "retry"] {
+            #expect(try yard.say(verb).status == 64, "\(verb)")
+        }
+        #expect(try yard.say("abort").output.contains("no change, it is aborted already"))
+        #expect(try yard.run().status == 13)
+        #expect(try yard.run("yard", "--again").status == 12)
+    }
+
+    @Test func `whether a rollout begins again is said`() throws {
+        let yard = try PromiseYard()
+        try yard.manifest(steps: "[{command: unlock-all}]")
+        for _ in 1...3 { #expect(try yard.run().status == 0) }
+        #expect(yard.deeds.count == 1, "nobody has said that it begins again")
+        #expect(try yard.run("yard", "--again").status == 0)
+        #expect(yard.deeds.count == 2)
+        try yard.manifest("each", steps: "[{command: locate}]", rollout: "{again: each-run}")
+        for _ in 1...3 { #expect(try yard.run("each").status == 0) }
+        #expect(yard.deeds.filter { $0 == "locate" }.count == 3)
+        try yard.manifest("daily", steps: "[{command: open-trunk}]", rollout: "{again: daily}")
+        for _ in 1...3 { #expect(try yard.run("daily").status == 0) }
+        #expect(yard.deeds.filter { $0 == "open-trunk" }.count == 1)
+        // Simulated depots begin at 22:00 UTC: two hours later it is another day.
+        try yard.manifest("pass", steps: "[{wait: 3h}]")
+        #expect(try yard.run("pass").status == 0)
+        #expect(try yard.run("daily").status == 0)
+        #expect(yard.deeds.filter { $0 == "open-trunk" }.count == 2)
+        try yard.setClockBack()
+        let back = try yard.run("daily")
+        #expect(back.status == 78 && back.errors.contains("before the rollout was begun"))
+        #expect(yard.deeds.filter { $0 == "open-trunk" }.count == 2)
+    }
+}
