@@ -11,6 +11,7 @@ import ScriptedHost
 ///
 ///     bluez-bench serve CROWD            a bus and a bluetoothd; prints the address, ends with stdin
 ///     bluez-bench packets ADDRESS N      packets through the acquired socket beside WriteValue
+///     bluez-bench exchanges ADDRESS N    frames of 384 bytes, one out and one back at a time
 ///     bluez-bench crowd ADDRESS SECONDS  a scan for one module among the crowd
 ///     bluez-bench cycles ADDRESS N       what is left after N links
 ///     bluez-bench links ADDRESS N        our own time to connect, discover and ask once
@@ -33,6 +34,7 @@ enum BlueZBench {
         )
         switch verb {
         case "packets": try await bench.packets(number)
+        case "exchanges": try await bench.exchanges(number)
         case "crowd": try await bench.crowd(seconds: number)
         case "cycles": try await bench.cycles(number)
         case "links": try await bench.links(number)
@@ -42,7 +44,7 @@ enum BlueZBench {
     }
 
     private static func usage() -> Never {
-        print("usage: bluez-bench serve CROWD | packets|crowd|cycles|links ADDRESS N")
+        print("usage: bluez-bench serve CROWD | packets|exchanges|crowd|cycles|links ADDRESS N")
         exit(64)
     }
 
@@ -51,7 +53,10 @@ enum BlueZBench {
         guard let address = BusAddress(daemon.address) else { throw BusError.disconnected }
         let fake = try ScriptedBlueZ(address)
         try await fake.start()
-        await fake.change { $0.crowd = crowd }
+        await fake.change {
+            $0.crowd = crowd
+            $0.mtu = 517
+        }
         print(daemon.address)
         fflush(nil)
         var byte: UInt8 = 0

@@ -98,12 +98,13 @@ struct BlueZBenchSite {
 
     private func measure(
         _ count: Int,
+        bytes each: Int = packet.count,
         _ send: () async throws -> Void
     ) async throws -> Measured {
         let (began, spent) = (EventLoop.now, Usage.processor())
         for _ in 0..<count { try await send() }
         let took = began.duration(to: EventLoop.now)
-        let bytes = Double(count * Self.packet.count)
+        let bytes = Double(count * each)
         return Measured(
             rate: Double(count) / took.seconds,
             costs: (Usage.processor() - spent).seconds / (bytes / 1_048_576)
@@ -113,6 +114,23 @@ struct BlueZBenchSite {
     private func row(_ name: String, _ measured: Measured) {
         let rate = Int(measured.rate)
         print("| \(name) | \(rate) | \(Decimals.text(measured.costs, 4)) |")
+    }
+
+    // MARK: Exchanges
+
+    /// As an upload over SMP with a window of one, by the thread that reads the sockets.
+    func exchanges(_ count: Int) async throws {
+        let link = try await link()
+        let echoes = try await link.subscribe(to: ContractPeer.echo, before: soon())
+        let frame = [UInt8](repeating: 0x5A, count: 384)
+        let measured = try await withTaskExecutorPreference(host.packetExecutor) {
+            try await measure(max(1, count), bytes: frame.count) {
+                try await link.send(frame, to: ContractPeer.echo)
+                _ = try await echoes.next(before: soon())
+            }
+        }
+        await link.disconnect()
+        if count > 0 { row("our radio", measured) }
     }
 
     // MARK: A crowd
