@@ -239,12 +239,18 @@ extension Command {
             "Takes a Secure DFU package, an MCUboot image or a package of MCUboot images apart, "
                 + "checks everything that can be checked without a module and shows what it is: "
                 + "versions, hashes, signatures, what it fits and what it needs. Of a file that "
-                + "is broken it says where and why."
+                + "is broken it says where and why.",
+            "Of an image that is in the store it also says where it came from and who stood behind "
+                + "it: which key or role, what the signer said, and since when that is known.",
         ],
         arguments: [
-            Argument("FILE", .file, help: "A zip package, or an MCUboot image.")
+            Argument(
+                "FILE",
+                .file,
+                help: "A zip package, or an MCUboot image; or the SHA-256 of one in the store."
+            )
         ],
-        flags: [.json, .quiet, .noColor],
+        flags: [.state, .json, .quiet, .noColor],
         examples: [
             Example("yardmaster image inspect city-4.12.0.zip", "Lists the parts of a package."),
             Example(

@@ -15,7 +15,13 @@ package struct Event: Sendable, Equatable {
 
     package enum Body: Sendable, Equatable {
         case runStarted(RunStart)
-        case imageReady(name: String, digest: SHA256Digest, size: ByteCount)
+        /// `provenance` says in sentences where it came from and who stood behind it.
+        case imageReady(
+            name: String,
+            digest: SHA256Digest,
+            size: ByteCount,
+            provenance: [String] = []
+        )
         /// An attempt begins; `position` counts from 1.
         case attemptStarted(VehicleID, serial: Serial, attempt: Int, position: Int)
         /// The adapter is nil where no radio is needed, or nobody said which.

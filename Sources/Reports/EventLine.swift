@@ -79,11 +79,13 @@ extension Event.Body {
                 "adapters": .array(start.adapters.map { .string($0) }),
                 "seed": start.seed.map { .seed($0) },
             ])
-        case .imageReady(let name, let digest, let size):
+        case .imageReady(let name, let digest, let size, let provenance):
             .object([
                 "image": .string(name),
                 "sha256": .string(digest.description),
                 "bytes": .int(size.bytes),
+                "provenance": provenance.isEmpty
+                    ? nil : .array(provenance.map { .string($0) }),
             ])
         case .attemptStarted(_, let serial, let attempt, let position):
             .object([

@@ -20,7 +20,12 @@ package enum EventReader {
             guard let name = fields.text("image"), let digest = fields.digest("sha256"),
                 let size = fields.bytes("bytes")
             else { return nil }
-            return .imageReady(name: name, digest: digest, size: size)
+            return .imageReady(
+                name: name,
+                digest: digest,
+                size: size,
+                provenance: (line["provenance"]?.array ?? []).compactMap(\.string)
+            )
         case "warning": return fields.text("message").map { .warning($0) }
         case "run-ended": return end(fields).map { .runEnded($0) }
         default: return nil

@@ -23,7 +23,7 @@ enum Sentence {
     private static func said(_ body: Event.Body, vehicles: Int?) -> String? {
         switch body {
         case .runStarted(let start): return text(start)
-        case .imageReady(let name, let digest, let size):
+        case .imageReady(let name, let digest, let size, _):
             return "image \(name.visible): \(size) verified, sha256 \(short(digest))"
         case .attemptStarted(_, let serial, let attempt, let position):
             let place = vehicles.map { "\(position) of \($0)" } ?? "\(position)"

@@ -24,6 +24,7 @@ extension Updater {
         fetching: Bool
     ) async throws(TrustError) -> TargetFile {
         guard let targets else { throw .notListed(.targets) }
+        lister = .targets
         if let file = targets.files[path.name] { return file }
         var waiting = Self.visits(targets, .targets, path)
         var visited: Set<RoleName> = []
@@ -33,6 +34,7 @@ extension Updater {
             guard visited.insert(role).inserted else { continue }
             guard visited.count <= limits.roles else { throw .tooManyRoles(limit: limits.roles) }
             let document = try await delegated(visit, fetching: fetching)
+            lister = role
             if let file = document.files[path.name] { return file }
             if visit.delegation.isTerminating { waiting.removeAll() }
             waiting += Self.visits(document, role, path)

@@ -15,6 +15,8 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
     package private(set) var root: RootMetadata
     package private(set) var snapshot: SnapshotMetadata?
     package private(set) var targets: TargetsMetadata?
+    /// The role that listed the file which was found last.
+    package internal(set) var lister: RoleName?
     var delegated: [RoleName: TargetsMetadata] = [:]
 
     /// Loads the trusted root: its own signatures must hold, its expiry does not matter yet.

@@ -75,7 +75,14 @@ struct BundleTakeover {
         let result = await store(executor)
         executor.stop()
         try result.get()
-        _ = try await verdicts(keeps: true)
+        let kept = try await verdicts(keeps: true)
+        let name = bundle.path.split(separator: "/").last.map(String.init) ?? bundle.path
+        for (image, verdict) in zip(plan.images, kept) {
+            let isHere =
+                (try? bundle.index.place(of: "images/\(image.digest)").member.isHeld) == false
+            let origin = isHere ? "the bundle \(name), \(bundle.index.digest)" : nil
+            verdict.note(of: image.digest, from: origin, state: state)
+        }
         lock.release()
         try delivery.publish()
     }

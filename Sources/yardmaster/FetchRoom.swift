@@ -5,6 +5,7 @@ import Images
 import Manifest
 import Operations
 import Rollout
+import Synchronization
 import Threads
 import Wire
 
@@ -14,6 +15,8 @@ struct FetchedImage: Sendable {
     let stored: StoredImage
     /// Whether it was brought in this call.
     let isNew: Bool
+    /// Where it was brought from in this call, nil when it was here.
+    let origin: String?
 }
 
 /// Brings every image of a plan into the store, before anything else is done.
@@ -177,11 +180,22 @@ struct FetchRoom: Sendable {
         let origins = ([image.source] + image.mirrors).compactMap(\.origin)
         do throws(FetchError) {
             let wasNew = NewMark()
+            let from = Mutex<String?>(nil)
             let stored = try await fetcher.image(request, from: origins) { progress in
                 if case .stored = progress { wasNew.set() }
+                if case .started(let origin, _, _) = progress {
+                    from.withLock { $0 = origin.description }
+                }
                 display.take(progress, of: index)
             }
-            return .success(FetchedImage(planned: image, stored: stored, isNew: wasNew.isSet))
+            return .success(
+                FetchedImage(
+                    planned: image,
+                    stored: stored,
+                    isNew: wasNew.isSet,
+                    origin: wasNew.isSet ? from.withLock { $0 } : nil
+                )
+            )
         } catch { return .failure(FetchFailure(image, error)) }
     }
 }

@@ -2,16 +2,31 @@ import Commands
 import Digests
 import Domain
 import Images
+import Operations
 import Wire
 
 /// `image inspect`: what is in an image file, what it fits, and whether it is intact.
 struct ImageInspectCommand {
     let path: String
     let common: CommonOptions
+    /// Nil when nothing says where the state directory is.
+    private let store: StoreFolder?
 
-    init(_ invocation: Invocation) {
-        path = invocation.arguments[0]
+    init(_ invocation: Invocation, _ context: Context) {
+        let state = try? CommonOptions.stateDirectory(invocation, context)
+        let store = state.map { StoreFolder(stateDirectory: $0) }
+        self.store = store
+        let argument = invocation.arguments[0]
+        // An image of the store may be named by its digest.
+        let stored = SHA256Digest(argument).flatMap { digest in store?.path(of: digest) }
+        path = stored ?? argument
         common = CommonOptions(invocation)
+    }
+
+    /// What this depot knows of where it came from.
+    private func provenance(of bytes: [UInt8]) -> ImageProvenance {
+        guard let store else { return ImageProvenance() }
+        return ImageProvenance(of: SHA256.digest(of: bytes), in: store)
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
@@ -59,6 +74,7 @@ struct ImageInspectCommand {
         let state = report.isChecked ? "intact" : "encrypted, its parts in place"
         var lines = ["\(path.visible): \(report.kind.words), \(state)"]
         lines.append("  \(bytes.count) bytes, SHA-256 \(SHA256.digest(of: bytes))")
+        lines += provenance(of: bytes).words.map { "  " + $0 }
         for part in report.parts {
             lines.append("\(part.title.visible):")
             lines += part.facts.map { "  \($0.name): \($0.text.visible)" }
@@ -78,6 +94,7 @@ struct ImageInspectCommand {
             "file": .string(path),
             "size": .int(bytes.count),
             "sha256": .string(SHA256.digest(of: bytes).description),
+            "provenance": provenance(of: bytes).document,
             "intact": .bool(error == nil),
             "kind": report.map { .string($0.kind.rawValue) },
             "parts": report.map { report in

@@ -4,6 +4,7 @@ import Images
 import Journal
 import Manifest
 import Modules
+import Operations
 import Radio
 import Reports
 import Rollout
@@ -118,7 +119,15 @@ struct SiteRun {
             )
         )
         for (image, size) in ready {
-            events.emit(.imageReady(name: image.name, digest: image.digest, size: size))
+            let store = StoreFolder(stateDirectory: job.state)
+            events.emit(
+                .imageReady(
+                    name: image.name,
+                    digest: image.digest,
+                    size: size,
+                    provenance: ImageProvenance(of: image.digest, in: store).words
+                )
+            )
         }
         let chosen = Set(job.vehicles.map(\.id))
         let jobs = builder.jobs(images: contents.mapValues(\.parts), access: job.access)

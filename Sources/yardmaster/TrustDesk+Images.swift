@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Images
 import Manifest
+import Operations
 import Trust
 
 extension TrustDesk where Supply == NetworkSupply {
@@ -38,7 +39,11 @@ extension TrustDesk where Supply == NetworkSupply {
             result = .success(verdicts)
         } catch { result = .failure(error) }
         await fetching.stop()
-        return try result.get()
+        let verdicts = try result.get()
+        for (image, verdict) in zip(images, verdicts) {
+            verdict.note(of: image.stored.digest, from: image.origin, state: state)
+        }
+        return verdicts
     }
 
     /// The same for commands that only want to know why not.
@@ -51,5 +56,19 @@ extension TrustDesk where Supply == NetworkSupply {
         do throws(TrustRefusal) {
             return try await judge(images, of: plan, state: state, prefersKept: prefersKept)
         } catch { throw error.error }
+    }
+}
+
+extension TrustVerdict {
+    /// Writes down where an image came from and who stood behind it.
+    ///
+    /// That is for people to read: a night's work does not end because it cannot be written.
+    func note(of digest: SHA256Digest, from origin: String?, state: String) {
+        let store = StoreFolder(stateDirectory: state)
+        let now = RealTime().wallTime
+        var provenance = ImageProvenance(of: digest, in: store)
+        let arrival = origin.map { ImageProvenance.Arrival(origin: $0, time: now) }
+        provenance.note(arrival, voucher(at: now))
+        try? provenance.keep(of: digest, in: store)
     }
 }

@@ -68,9 +68,12 @@ struct TrustDesk<Supply: TrustSupply> {
         case .signature(let key, let source):
             let key = try self.key(key, image)
             let account = try account(of: key, image, &accounts)
-            let statement = try await signed(image, key, source, try bytes(image))
+            let (statement, comment) = try await signed(image, key, source, try bytes(image))
             try check(image, statement, ReleaseLists(), &accounts[account], grace: .zero)
-            return verdict(image, statement, accounts[account])
+            var verdict = verdict(image, statement, accounts[account])
+            verdict.signer = key.line
+            verdict.comment = comment
+            return verdict
         case .repository(let name, let target):
             guard let repository = plan.trust.repositories.first(where: { $0.name == name })
             else { throw CommandError(.internal, "the repository \(name) is not planned") }
@@ -78,7 +81,10 @@ struct TrustDesk<Supply: TrustSupply> {
             let (statement, own) = try await listed(image, target, &accounts[account])
             let grace = accounts[account].updater?.allowedGrace ?? .zero
             try check(image, statement, own, &accounts[account], grace: grace)
-            return verdict(image, statement, accounts[account])
+            var verdict = verdict(image, statement, accounts[account])
+            verdict.signer = name
+            verdict.role = accounts[account].updater?.lister?.description
+            return verdict
         }
     }
 
@@ -238,13 +244,13 @@ extension TrustDesk {
         _ key: MinisignKey,
         _ source: ImageSource,
         _ bytes: [UInt8]
-    ) async throws(CommandError) -> ReleaseStatement {
+    ) async throws(CommandError) -> (ReleaseStatement, comment: String) {
         let kept = supply.keptSignature(of: image, by: key)
         if supply.prefersKept, let kept,
-            let statement = try? statement(image, key, kept, bytes),
-            statement.expires.map({ $0 > now }) ?? true
+            let found = try? statement(image, key, kept, bytes),
+            found.0.expires.map({ $0 > now }) ?? true
         {
-            return statement
+            return found
         }
         let text: [UInt8]
         do throws(SourceError) {
@@ -263,9 +269,9 @@ extension TrustDesk {
                 hint: "it is asked for at \(image.place)"
             )
         }
-        let statement = try statement(image, key, text, bytes)
+        let found = try statement(image, key, text, bytes)
         try supply.keep(signature: text, of: image, by: key)
-        return statement
+        return found
     }
 
     /// What a signature says of an image, once it is right.
@@ -274,7 +280,7 @@ extension TrustDesk {
         _ key: MinisignKey,
         _ text: [UInt8],
         _ bytes: [UInt8]
-    ) throws(CommandError) -> ReleaseStatement {
+    ) throws(CommandError) -> (ReleaseStatement, comment: String) {
         let comment: String
         do throws(MinisignError) {
             let signature = try MinisignSignature(text)
@@ -282,7 +288,7 @@ extension TrustDesk {
             comment = signature.comment
         } catch { throw Self.refusal(image, because: error.description) }
         do throws(StatementFault) {
-            return try ReleaseStatement(comment: comment)
+            return (try ReleaseStatement(comment: comment), comment)
         } catch { throw Self.refusal(image, .notUnderstood(error)) }
     }
 

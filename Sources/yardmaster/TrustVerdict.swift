@@ -1,5 +1,6 @@
 import Domain
 import Manifest
+import Operations
 import Trust
 
 /// That an image may be used, by whom, and on which condition.
@@ -9,6 +10,22 @@ struct TrustVerdict: Sendable {
     let statement: ReleaseStatement
     /// Whether the documents were those of an earlier time, for want of a network.
     let isFromBefore: Bool
+    /// The key as minisign writes it, or the repository's name.
+    var signer: String?
+    /// The role of the repository that lists it.
+    var role: String?
+    /// The trusted comment of a signature.
+    var comment: String?
+
+    func voucher(at time: WallTime) -> ImageProvenance.Voucher {
+        ImageProvenance.Voucher(
+            level: trust.level,
+            signer: signer,
+            role: role,
+            comment: comment,
+            time: time
+        )
+    }
 
     /// As in "listed by the repository vendor as city.zip".
     var words: String { trust.words }

@@ -108,7 +108,7 @@ enum Yardmaster {
         case .doctor: try await DoctorCommand(invocation).run(context)
         case .schema: SchemaCommand().run(context)
         case .validate: try ValidateCommand(invocation, context).run(context)
-        case .imageInspect: try ImageInspectCommand(invocation).run(context)
+        case .imageInspect: try ImageInspectCommand(invocation, context).run(context)
         case .plan: try PlanCommand(options: try PlanOptions(invocation, context)).run(context)
         case .run:
             try await RunCommand(

@@ -76,7 +76,15 @@ enum Sample {
                     )
                 )
             ),
-            (850, .imageReady(name: "city-4.12", digest: image, size: try bytes(512 << 10))),
+            (
+                850,
+                .imageReady(
+                    name: "city-4.12",
+                    digest: image,
+                    size: try bytes(512 << 10),
+                    provenance: ["signed by the key RWQ, first seen 2026-11-20T21:00:00.000Z"]
+                )
+            ),
             (
                 900,
                 .notice(

@@ -191,7 +191,10 @@ package enum HTMLReport {
     private static func remarks(_ story: RunStory) -> String {
         var text = ""
         if !story.images.isEmpty {
-            let items = story.images.map { "<li>\(Markup.text($0.name)), \($0.size)</li>" }
+            let items = story.images.map { image in
+                let known = image.provenance.map { "<br>\(Markup.text($0))" }.joined()
+                return "<li>\(Markup.text(image.name)), \(image.size)\(known)</li>"
+            }
             text += "<section><h2>Images</h2><ul>\(items.joined())</ul></section>\n"
         }
         if !story.notices.isEmpty {

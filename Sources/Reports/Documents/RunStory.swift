@@ -7,7 +7,7 @@ package struct RunStory: Sendable {
     package private(set) var start: RunStart?
     package private(set) var began: WallTime?
     package private(set) var end: (run: RunEnd, time: WallTime)?
-    package private(set) var images: [(name: String, size: ByteCount)] = []
+    package private(set) var images: [(name: String, size: ByteCount, provenance: [String])] = []
     package private(set) var warnings: [String] = []
     /// What the run decided as a whole: waves, gates, windows.
     package private(set) var notices: [String] = []
@@ -61,7 +61,8 @@ package struct RunStory: Sendable {
         case .runStarted(let run):
             start = run
             began = event.time
-        case .imageReady(let name, _, let size): images.append((name, size))
+        case .imageReady(let name, _, let size, let provenance):
+            images.append((name, size, provenance))
         case .attemptStarted(let id, let serial, _, _):
             told[id, default: VehicleStory(id)].serial = serial
         case .stateChanged(let id, let state, let adapter, _):

@@ -225,8 +225,11 @@ _yardmaster() {
         kind=files
         ;;
     'image inspect')
-        flags='--json --quiet --no-color --help'
+        flags='--state --json --quiet --no-color --help'
         kind=files
+        case $prev in
+        --state) flags= kind=directories ;;
+        esac
         ;;
     'fetch')
         flags='--state --profiles --json --quiet --no-color --help'

@@ -184,6 +184,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from exec' -f
 complete -c yardmaster -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from show' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from show' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from show' -F
+complete -c yardmaster -n '__fish_seen_subcommand_from image; and __fish_seen_subcommand_from inspect' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
 complete -c yardmaster -n '__fish_seen_subcommand_from image; and __fish_seen_subcommand_from inspect' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from image; and __fish_seen_subcommand_from inspect' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'
 complete -c yardmaster -n '__fish_seen_subcommand_from image; and __fish_seen_subcommand_from inspect' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'

@@ -1,0 +1,152 @@
+package import Domain
+package import Images
+package import Wire
+
+/// Where an image came from, and who stood behind it when it was judged here.
+///
+/// It is a record for people, kept beside the image: nothing is trusted because of what it says.
+package struct ImageProvenance: Sendable, Equatable {
+    /// Where its bytes came from.
+    package struct Arrival: Sendable, Equatable {
+        package let origin: String
+        package let time: WallTime
+
+        package init(origin: String, time: WallTime) {
+            self.origin = origin
+            self.time = time
+        }
+    }
+
+    /// Who stood behind it, when that was first seen.
+    package struct Voucher: Sendable, Equatable {
+        /// `digest`, `signature` or `tuf`.
+        package let level: String
+        /// The key as minisign writes it, or the repository's name in the manifest.
+        package let signer: String?
+        /// The role of the repository that lists it.
+        package let role: String?
+        /// What the signer said of it, as far as people read it.
+        package let comment: String?
+        package let time: WallTime
+
+        package init(
+            level: String,
+            signer: String?,
+            role: String?,
+            comment: String?,
+            time: WallTime
+        ) {
+            self.level = level
+            self.signer = signer
+            self.role = role
+            self.comment = comment
+            self.time = time
+        }
+
+        fileprivate func isSame(as other: Voucher) -> Bool {
+            level == other.level && signer == other.signer && role == other.role
+                && comment == other.comment
+        }
+
+        /// As in "signed by the key RW…, first seen 2026-11-22".
+        package var words: String {
+            var text =
+                switch level {
+                case "signature": "signed by the key \(signer ?? "?")"
+                case "tuf": "listed by the role \(role ?? "?") of the repository \(signer ?? "?")"
+                default: "pinned by its SHA-256 in the manifest"
+                }
+            if let comment { text += ", '\(comment.visible)'" }
+            return text + ", first seen \(time)"
+        }
+    }
+
+    private static let name = "origin"
+    private static let limit: Int64 = 1 << 20
+    private static let most = 64
+
+    package private(set) var arrival: Arrival?
+    package private(set) var vouchers: [Voucher] = []
+
+    package init() {}
+
+    /// What is kept of an image; nothing when that cannot be read.
+    package init(of digest: SHA256Digest, in store: StoreFolder) {
+        guard let bytes = ImageCompanions(store).read(Self.name, of: digest, limit: Self.limit),
+            let document = try? JSONValue(json: bytes), document["form"]?.integer == 1
+        else { return }
+        if let origin = document["origin"]?.string, let time = document["arrived"]?.integer {
+            arrival = Arrival(origin: origin, time: WallTime(milliseconds: time))
+        }
+        for value in document["vouchers"]?.array ?? [] {
+            guard let level = value["level"]?.string, let time = value["time"]?.integer else {
+                continue
+            }
+            vouchers.append(
+                Voucher(
+                    level: level,
+                    signer: value["signer"]?.string,
+                    role: value["role"]?.string,
+                    comment: value["comment"]?.string,
+                    time: WallTime(milliseconds: time)
+                )
+            )
+        }
+    }
+
+    /// Adds what was learned; what was known already keeps its time.
+    package mutating func note(_ arrival: Arrival?, _ voucher: Voucher) {
+        if let arrival { self.arrival = arrival }
+        guard !vouchers.contains(where: { $0.isSame(as: voucher) }) else { return }
+        vouchers.append(voucher)
+        vouchers = vouchers.suffix(Self.most)
+    }
+
+    package func keep(of digest: SHA256Digest, in store: StoreFolder) throws(ImageError) {
+        try ImageCompanions(store).keep(bytes, as: Self.name, of: digest)
+    }
+
+    private var bytes: [UInt8] {
+        JSONValue.object([
+            "form": 1,
+            "origin": arrival.map { .string($0.origin) },
+            "arrived": arrival.map { .integer($0.time.milliseconds) },
+            "vouchers": .array(
+                vouchers.map { voucher in
+                    .object([
+                        "level": .string(voucher.level),
+                        "signer": voucher.signer.map { .string($0) },
+                        "role": voucher.role.map { .string($0) },
+                        "comment": voucher.comment.map { .string($0) },
+                        "time": .integer(voucher.time.milliseconds),
+                    ])
+                }
+            ),
+        ]).bytes
+    }
+
+    /// A sentence for each thing that is known.
+    package var words: [String] {
+        let came = arrival.map { ["came from \($0.origin.visible), \($0.time)"] } ?? []
+        return came + vouchers.map(\.words)
+    }
+
+    /// The same for a program.
+    package var document: JSONValue {
+        .object([
+            "origin": arrival.map { .string($0.origin) },
+            "arrived": arrival.map { .string($0.time.description) },
+            "vouchers": .array(
+                vouchers.map { voucher in
+                    .object([
+                        "level": .string(voucher.level),
+                        "signer": voucher.signer.map { .string($0) },
+                        "role": voucher.role.map { .string($0) },
+                        "comment": voucher.comment.map { .string($0) },
+                        "since": .string(voucher.time.description),
+                    ])
+                }
+            ),
+        ])
+    }
+}
