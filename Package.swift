@@ -223,8 +223,8 @@ let package = Package(
         tests(
             "ProgramTests",
             [
-                "Digests", "Domain", "PrivateBus", "SetLights", "Signers", "Trust", "Workbench",
-                "yardmaster",
+                "Commands", "Digests", "Domain", "Operations", "PrivateBus", "SetLights", "Signers",
+                "Trust", "Workbench", "yardmaster",
             ]
         ),
         tests("WireTests", ["Domain", "Wire"]),

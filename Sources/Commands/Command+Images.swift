@@ -61,7 +61,8 @@ extension Command {
         summary: "Remove the images that no rollout needs",
         description: [
             "Removes every image, whole or not, that no rollout refers to. A rollout refers to the "
-                + "images of its manifest from its latest fetch or run on; --forget ends that."
+                + "images of its manifest from its latest fetch or run on; --forget ends that. What a "
+                + "rollout needs that was begun and is not over always stays."
         ],
         flags: [.forget, .state, .json, .quiet, .noColor],
         examples: [

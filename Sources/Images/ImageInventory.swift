@@ -56,9 +56,12 @@ package struct ImageInventory: Sendable {
 
     /// Removes everything that no rollout refers to, and what a crash left beside it.
     ///
-    /// To be called only under a `cleaning` lock.
-    package func prune(under _: borrowing StoreLock) throws(ImageError) -> [Entry] {
-        let needed = Set(try ImageReferences(store).all().flatMap(\.digests))
+    /// Those in `spared` stay, whoever refers to them. To be called only under a `cleaning` lock.
+    package func prune(
+        under _: borrowing StoreLock,
+        sparing spared: Set<SHA256Digest> = []
+    ) throws(ImageError) -> [Entry] {
+        let needed = spared.union(try ImageReferences(store).all().flatMap(\.digests))
         var removed: [Entry] = []
         var folders: Set<String> = []
         for entry in try entries() where !needed.contains(entry.digest) {

@@ -18,12 +18,15 @@ package enum BundleFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// It would be where programs look for their settings, and nobody vouches for the bundle.
     case hidden(String)
     case badProfile(String)
+    /// The manifest promises an image of another size.
+    case wrongSize(String, expected: Int64, found: Int64)
 
     /// Whether another copy of the same bundle may be right.
     package var isDamage: Bool {
         switch self {
         case .noBundle, .badIndex, .wrongLength, .wrongMember: true
-        case .badName, .noMember, .tooLarge, .unknownPart, .clash, .hidden, .badProfile: false
+        case .badName, .noMember, .tooLarge, .unknownPart, .clash, .hidden, .badProfile, .wrongSize:
+            false
         }
     }
 
@@ -39,6 +42,8 @@ package enum BundleFault: Error, Equatable, Sendable, CustomStringConvertible {
         case .tooLarge(let name): "its part '\(name.visible)' is larger than any"
         case .unknownPart(let name): "its manifest does not name its part '\(name.visible)'"
         case .clash(let name): "its part '\(name.visible)' is in the way of another"
+        case .wrongSize(let name, let expected, let found):
+            "its part '\(name.visible)' has \(found) bytes instead of \(expected)"
         case .badProfile(let name): "its part '\(name.visible)' is no profile"
         case .hidden(let name):
             "'\(name.visible)' would be hidden, which only a bundle that is signed may ask for"

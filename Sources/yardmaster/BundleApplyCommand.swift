@@ -124,7 +124,8 @@ struct BundleApplyCommand {
         _ contents: BundlePlan
     ) throws(CommandError) -> CommonOptions {
         guard !contents.profiles.isEmpty else { return common }
-        return common.using(try ProfileFolder.library(folder + "/profiles", context))
+        let profiles = folder + "/profiles"
+        return common.using(try ProfileFolder.library(profiles, context), in: profiles)
     }
 
     // MARK: A folder of bundles

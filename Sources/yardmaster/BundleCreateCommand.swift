@@ -79,10 +79,13 @@ struct BundleCreateCommand {
     /// Those of the operator's folder that were read for this plan.
     private func profileFiles() throws(CommandError) -> [(part: String, path: String)] {
         guard let profiles else { return [] }
+        return try Self.profiles(in: profiles).map { ("profiles/\($0)", "\(profiles)/\($0)") }
+    }
+
+    private static func profiles(in folder: String) throws(CommandError) -> [String] {
         do throws(StorageError) {
-            return try TrustFolder(profiles, isHeld: false).names()
+            return try TrustFolder(folder, isHeld: false).names()
                 .filter { !$0.hasPrefix(".") && ($0.hasSuffix(".yaml") || $0.hasSuffix(".yml")) }
-                .map { ("profiles/\($0)", "\(profiles)/\($0)") }
         } catch { throw CommandError(.inputMissing, error.description) }
     }
 
@@ -124,6 +127,11 @@ struct BundleCreateCommand {
         let start = folder.isEmpty || folder == "/" ? folder : folder + "/"
         let paths = Set(plan.vehicles.map(\.place.file)).union(plan.filesBeside)
             .subtracting([manifest])
+            .union(
+                try plan.profiles.map { (folder) throws(CommandError) in
+                    try profiles(in: folder).map { "\(folder)/\($0)" }
+                } ?? []
+            )
         let name = String(manifest.utf8.dropFirst(start.utf8.count)) ?? ""
         var files = [(part: "manifest/\(name)", path: manifest)]
         for path in paths.sorted() {

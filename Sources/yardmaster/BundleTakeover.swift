@@ -23,7 +23,9 @@ struct BundleTakeover {
 
     /// What this depot says to each image; nothing is kept.
     func judge() async throws(CommandError) -> [TrustVerdict] {
-        try await verdicts(keeps: false)
+        // Also of images that nobody signed: each is there, with the digest and the size promised.
+        for image in plan.images { _ = try bytes(of: image) }
+        return try await verdicts(keeps: false)
     }
 
     private func verdicts(keeps: Bool) async throws(CommandError) -> [TrustVerdict] {
@@ -41,6 +43,10 @@ struct BundleTakeover {
             let name = "images/\(image.digest)"
             let (_, member) = try bundle.index.place(of: name)
             guard member.digest == image.digest else { throw .wrongMember(name) }
+            // As the store would say when it is brought over the network.
+            if let size = image.size, Int64(size.bytes) != member.size {
+                throw .wrongSize(name, expected: Int64(size.bytes), found: member.size)
+            }
             guard member.isHeld else { return try bundle.bytes(of: name) }
         } catch { throw BundleFile.refusal(bundle.path, error) }
         return try heldBytes(of: image)
@@ -96,7 +102,7 @@ struct BundleTakeover {
                 guard !bundle.signers.isEmpty || !file.path.contains(where: { $0.first == "." })
                 else { throw .hidden(name) }
                 let bytes = try bundle.bytes(of: file.part)
-                if file.part.utf8.starts(with: "profiles/".utf8), !Self.isProfile(bytes, name) {
+                if file.isProfile, !Self.isProfile(bytes, name) {
                     throw .badProfile(name)
                 }
                 files.append(FolderDelivery.File(path: file.path, bytes: bytes))

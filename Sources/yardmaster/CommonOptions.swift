@@ -29,9 +29,10 @@ struct CommonOptions: Sendable {
     }
 
     /// The same with other profiles.
-    func using(_ profiles: ProfileLibrary) -> CommonOptions {
+    func using(_ profiles: ProfileLibrary, in folder: String) -> CommonOptions {
         var options = self
         options.profiles = profiles
+        options.profileFolder = folder
         return options
     }
 

@@ -48,6 +48,7 @@ struct FetchRoom: Sendable {
     func bring() async throws(CommandError) -> FetchOutcome {
         let folder = StoreFolder(stateDirectory: state)
         let lock = try Self.lockedStore(folder, for: plan)
+        try checkRoom(in: folder)
         let executor: ThreadExecutor
         do throws(ThreadError) {
             executor = try ThreadExecutor.start(name: "images")
@@ -89,6 +90,27 @@ struct FetchRoom: Sendable {
             context.console.result(JSONValue.object(["schema": 1, "exit": exit]).text + "\n")
         }
         return code
+    }
+
+    /// Says before the first byte whether what is missing fits.
+    private func checkRoom(in folder: StoreFolder) throws(CommandError) {
+        let limit = plan.fetch.storeLimit
+        let budget: StoreBudget
+        do throws(ImageError) {
+            budget = try StoreBudget(for: plan.images.map { ($0.digest, $0.size) }, in: folder)
+        } catch { throw FetchFailure.refusal(ofStore: error) }
+        if let complaint = budget.complaint(limit: limit) {
+            throw CommandError(
+                .cannotWrite,
+                "the images do not fit into the store",
+                because: [complaint],
+                hint:
+                    "'yardmaster images prune' removes what no rollout needs; `fetch: store` in the "
+                    + "manifest says how much the store may hold"
+            )
+        }
+        guard budget.missing > 0, tellsLocalFiles, !common.isQuiet else { return }
+        context.console.note("yardmaster: \(budget.words(limit: limit))\n")
     }
 
     /// The right to use the store, with what a plan needs noted first.

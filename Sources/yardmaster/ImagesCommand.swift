@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Images
 import Journal
+import Manifest
 import Reports
 import Wire
 
@@ -47,8 +48,18 @@ struct ImagesCommand {
             switch action {
             case .list: return try list(folder)
             case .verify: return try verify(folder)
-            case .prune(let rollouts): return try prune(folder, forgetting: rollouts)
+            case .prune: break
             }
+        } catch { throw FetchFailure.refusal(ofStore: error) }
+        guard case .prune(let rollouts) = action else { return .done }
+        let open = try OpenRollouts.images(in: state)
+        for rollout in rollouts where open[rollout] != nil {
+            context.console.note(
+                "yardmaster: warning: the rollout \(rollout.visible) is not over: its images stay\n"
+            )
+        }
+        do throws(ImageError) {
+            return try prune(folder, forgetting: rollouts, sparing: Set(open.values.joined()))
         } catch { throw FetchFailure.refusal(ofStore: error) }
     }
 
@@ -77,7 +88,8 @@ struct ImagesCommand {
 
     private func prune(
         _ folder: StoreFolder,
-        forgetting rollouts: [String]
+        forgetting rollouts: [String],
+        sparing spared: Set<SHA256Digest>
     ) throws(ImageError) -> ExitCode {
         guard let lock = try StoreLock(folder, for: .cleaning) else {
             context.console.note(
@@ -92,7 +104,7 @@ struct ImagesCommand {
                 "yardmaster: warning: nothing is known of a rollout \(rollout.visible)\n"
             )
         }
-        let removed = try ImageInventory(folder).prune(under: lock)
+        let removed = try ImageInventory(folder).prune(under: lock, sparing: spared)
         lock.release()
         show(removed.map { Line(entry: $0, state: "removed", users: []) }, .done)
         return .done
@@ -150,5 +162,31 @@ struct ImagesCommand {
                 "reason": .string(code.sentence),
             ]),
         ])
+    }
+}
+
+/// What rollouts need that were begun and are not over, whatever their manifests say by now.
+enum OpenRollouts {
+    /// The images of their frozen plans, by the rollouts' names.
+    static func images(in state: String) throws(CommandError) -> [String: [SHA256Digest]] {
+        let archive = PlanArchive(state: state)
+        var images: [String: [SHA256Digest]] = [:]
+        for name in archive.names {
+            let record: RolloutRecord?
+            do throws(JournalError) {
+                record = try JournalReader(directory: state).read { view throws(JournalError) in
+                    try view.rollout(name)
+                }
+            } catch {
+                guard error.kind != .missing else { return [:] }
+                // Nothing is removed that a journal which cannot be read may need.
+                throw RunCommand.refusal(error)
+            }
+            guard let record, record.hold?.kind != .aborted,
+                record.hold != nil || record.state != .finished
+            else { continue }
+            images[name] = archive.plan(record.plan, of: name)?.images.map(\.digest) ?? []
+        }
+        return images
     }
 }

@@ -34,6 +34,20 @@ struct PlanArchive {
 
     init(state: String) { folder = state + "/plans" }
 
+    /// The rollouts that a plan is kept of.
+    var names: [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != "..", !name.hasSuffix(".new") { names.append(name) }
+        }
+        return names.sorted()
+    }
+
     /// Keeps the sources; returns why that was not possible.
     func keep(_ sources: PlanSources, for rollout: String) -> String? {
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {

@@ -121,6 +121,35 @@ import Testing
         #expect(refused.errors.contains("is no profile"), "\(refused.errors)")
     }
 
+    @Test func `the folder of profiles that a manifest names travels with it`() throws {
+        let depot = try SignedDepot()
+        try depot.sign()
+        let shipped = Program.repository.appending(path: "Sources/Families/Comodule/Profiles")
+        let name = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: shipped.path).sorted()
+                .first { $0.hasSuffix(".yaml") }
+        )
+        try FileManager.default.createDirectory(
+            atPath: depot.folder + "/our own",
+            withIntermediateDirectories: false
+        )
+        try FileManager.default.copyItem(
+            atPath: shipped.path + "/" + name,
+            toPath: depot.folder + "/our own/" + name
+        )
+        let text = try String(contentsOfFile: depot.folder + "/manifest.yaml", encoding: .utf8)
+        try depot.program.write("manifest.yaml", text + "profiles: our own\n")
+        try depot.make()
+        try depot.trust()
+        let result = try apply(depot, "tallinn.bundle")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(isThere(depot.folder + "/rollouts/trusted/our own/" + name))
+        var loose = try LooseBundle(depot.folder + "/tallinn.bundle")
+        loose.parts["files/our own/notes.txt"] = Array("hello".utf8)
+        try loose.write(to: depot.folder + "/tallinn.bundle")
+        #expect(try apply(depot, "tallinn.bundle").status == 77)
+    }
+
     @Test func `bundles that come into a folder leave it, with the reason if refused`() throws {
         let depot = try depot("spool/good.bundle", folder: "spool")
         try Data("no bundle".utf8).write(to: URL(filePath: depot.folder + "/spool/bad.bundle"))

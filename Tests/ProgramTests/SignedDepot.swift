@@ -81,6 +81,9 @@ struct SignedDepot {
 struct LooseBundle {
     var parts: [String: [UInt8]] = [:]
 
+    /// An empty one.
+    init() {}
+
     init(_ path: String) throws {
         let bytes = Array(try Data(contentsOf: URL(filePath: path)))
         let length = try BundleIndex.indexLength(Array(bytes.prefix(BundleIndex.headLength)))

@@ -55,6 +55,12 @@ extension Grammar {
                 .list(.form(.label), least: 1),
                 "Hosts that are reached without a proxy."
             ),
+            Field(
+                "store",
+                .size(1...(1 << 50)),
+                "How much the image store may hold; a fetch that would not fit is refused before it "
+                    + "begins."
+            ),
         ]
     )
 

@@ -21,6 +21,7 @@ struct FetchReader {
         let key = file("key", &reader)
         let proxy = reader.value("proxy").flatMap(readProxy)
         let hosts = reader.list("no-proxy", of: "hosts")?.compactMap { readHost($0) } ?? []
+        let storeLimit = reader.size("store")
         reader.finish()
         return FetchPolicy(
             connections: connections,
@@ -31,7 +32,8 @@ struct FetchReader {
             certificate: certificate,
             key: key,
             proxy: proxy,
-            withoutProxy: hosts
+            withoutProxy: hosts,
+            storeLimit: storeLimit
         )
     }
 

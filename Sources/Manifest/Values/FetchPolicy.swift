@@ -15,6 +15,8 @@ package struct FetchPolicy: Sendable, Hashable {
     package let proxy: String?
     /// Hosts that are reached without one.
     package let withoutProxy: [String]
+    /// How much the store may hold; nil for as much as the disk takes.
+    package let storeLimit: ByteCount?
 
     package init(
         connections: Int = 8,
@@ -25,7 +27,8 @@ package struct FetchPolicy: Sendable, Hashable {
         certificate: FileReference? = nil,
         key: FileReference? = nil,
         proxy: String? = nil,
-        withoutProxy: [String] = []
+        withoutProxy: [String] = [],
+        storeLimit: ByteCount? = nil
     ) {
         self.connections = connections
         self.attempts = attempts
@@ -36,5 +39,6 @@ package struct FetchPolicy: Sendable, Hashable {
         self.key = key
         self.proxy = proxy
         self.withoutProxy = withoutProxy
+        self.storeLimit = storeLimit
     }
 }

@@ -14,6 +14,8 @@ package struct BundlePlan {
         package let part: String
         /// The way to it from the manifest's folder.
         package let path: [String]
+        /// Whether it describes modules.
+        package let isProfile: Bool
     }
 
     package let plan: FrozenPlan
@@ -79,14 +81,21 @@ package struct BundlePlan {
                 }
                 switch parts[0] {
                 case "files":
-                    files.append(File(part: member.name, path: Array(parts.dropFirst())))
-                case "profiles": files.append(File(part: member.name, path: parts))
+                    files.append(
+                        File(
+                            part: member.name,
+                            path: Array(parts.dropFirst()),
+                            isProfile: !asked.contains(ExactText(member.name))
+                        )
+                    )
+                case "profiles":
+                    files.append(File(part: member.name, path: parts, isProfile: true))
                 default: break
                 }
             }
             try Self.checkPlaces(files.map(\.path) + [[path]])
         } catch { throw BundleFile.refusal(bundle.path, error) }
-        self.files = files + [File(part: part, path: [path])]
+        self.files = files + [File(part: part, path: [path], isProfile: false)]
     }
 
     /// Each file has a place of its own, and none is another's folder.
@@ -112,6 +121,11 @@ package struct BundlePlan {
         )
     }
 
+    private static func isProfileName(_ name: String?) -> Bool {
+        guard let name, name.first != "." else { return false }
+        return name.hasSuffix(".yaml") || name.hasSuffix(".yml")
+    }
+
     /// Whether the plan has a use for a part.
     private static func isNamed(
         _ name: String,
@@ -120,10 +134,12 @@ package struct BundlePlan {
     ) -> Bool {
         guard let path = BundlePath(name)?.parts, path.count > 1 else { return false }
         switch path[0] {
-        case "files": return asked.contains(ExactText(name))
-        case "profiles":
-            return path.count == 2 && path[1].first != "."
-                && (path[1].hasSuffix(".yaml") || path[1].hasSuffix(".yml"))
+        case "files":
+            if asked.contains(ExactText(name)) { return true }
+            // The manifest names a folder of profiles.
+            let folder = plan.profiles.flatMap { BundlePath($0)?.parts }
+            return folder == Array(path.dropFirst().dropLast()) && isProfileName(path.last)
+        case "profiles": return path.count == 2 && isProfileName(path[1])
         case "images":
             return path.count == 2 && plan.images.contains { "\($0.digest)" == path[1] }
         case "signatures":
