@@ -108,9 +108,9 @@ struct ControlCommand {
     ) async throws(CommandError) -> Answer {
         do throws(JournalError) {
             switch invocation.command {
-            case .inhibit: return try await inhibit(journal)
+            case .inhibit: return try await inhibit(journal, holder)
             case .uninhibit: return try await uninhibit(journal)
-            case .clear: return try await clear(journal)
+            case .clear: return try await clear(journal, holder)
             default: break
             }
             let named = invocation.value("rollout")
@@ -228,7 +228,10 @@ struct ControlCommand {
         )
     }
 
-    private func inhibit(_ journal: Journal) async throws(JournalError) -> Answer {
+    private func inhibit(
+        _ journal: Journal,
+        _ holder: LockHolder?
+    ) async throws(JournalError) -> Answer {
         let now = RealTime().wallTime
         let expires = invocation.value("for").flatMap { Duration(text: $0) }
             .map { now.advanced(by: $0) }
@@ -247,7 +250,8 @@ struct ControlCommand {
             )
         }
         let until = expires.map { "until \($0)" } ?? "until it is lifted"
-        let busy = try await journal.vehiclesAtWork()
+        // A run that was killed is at work on nothing.
+        let busy = holder == nil ? [] : try await journal.vehiclesAtWork()
         let late = chosen.compactMap(\.self).filter(busy.contains)
         let remark =
             late.isEmpty
@@ -269,10 +273,14 @@ struct ControlCommand {
         )
     }
 
-    private func clear(_ journal: Journal) async throws(JournalError) -> Answer {
+    private func clear(
+        _ journal: Journal,
+        _ holder: LockHolder?
+    ) async throws(JournalError) -> Answer {
         let (chosen, unknown) = try await chosen(journal)
         if let unknown { return unknown }
-        let busy = try await journal.vehiclesAtWork()
+        // A run that was killed is at work on nothing.
+        let busy = holder == nil ? [] : try await journal.vehiclesAtWork()
         var sentences: [String] = []
         var failures = 0
         for vehicle in chosen {
