@@ -38,7 +38,7 @@ func tests(_ name: String, _ rooms: [Target.Dependency], resources: [Resource] =
 }
 
 /// The families' folders: what their profiles are compiled in from.
-let families = ["Comodule", "GeotabGo", "LRDevice", "MCUmgr"]
+let families = ["Comodule", "GeotabGo", "LRDevice", "MCUmgr", "Nordic"]
 
 let package = Package(
     name: "yardmaster",
@@ -306,6 +306,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("cbor", ["Wire"]),
         fuzz("smp", ["Domain", "Protocols", "Simulation"]),
         fuzz("mcuboot", ["Images", "Protocols"]),
+        fuzz("legacy", ["Domain", "Images", "Protocols", "Sessions"]),
     ]
 }
 

@@ -4,4 +4,5 @@ package enum Family: String, CaseIterable, Sendable, Hashable {
     case lrdevice
     case geotabGo = "geotab-go"
     case mcumgr
+    case nordic
 }

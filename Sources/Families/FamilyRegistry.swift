@@ -13,19 +13,25 @@ package enum FamilyRegistry {
         let shape: ProfileShape
         /// How its modules' bootloaders are known, where we start them under a name of our own.
         var bootloader: (@Sendable (Profile) -> BootloaderForm?)?
+        /// What opens its modules, by the vehicle's secret.
+        let opener: @Sendable (Secret?) throws(ModuleSecretError) -> ModuleOpener
         /// Its modules in simulated depots.
         let simulated: SimulatedFamily
     }
 
     /// The first is meant where a file names none.
-    private static let all: [Entry] = [.comodule, .lrdevice, .mcumgr, .geotabGo]
+    private static let all: [Entry] = [
+        .comodule, .lrdevice, .mcumgr, .nordic, .geotabGo,
+    ]
 
     package static let profiles = all.flatMap(\.profiles).sorted { $0.name < $1.name }
     package static let shapes = all.map(\.shape)
     package static let simulated = all.map(\.simulated)
 
+    static func entry(of family: Family) -> Entry? { all.first { $0.shape.family == family } }
+
     static func bootloader(of profile: Profile) -> BootloaderForm? {
-        all.first { $0.shape.family == profile.family }?.bootloader?(profile)
+        entry(of: profile.family)?.bootloader?(profile)
     }
 }
 

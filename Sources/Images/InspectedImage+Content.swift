@@ -10,6 +10,8 @@ extension InspectedImage {
         case .secureDFU(let parts): Self.content(parts)
         case .mcuboot(let file):
             try Self.content([NCSPackage.Part(file)], "an MCUboot image")
+        case .raw(_, let image): image.content
+        case .legacyDFU(let package): Self.content(package)
         case .ncs(let package):
             try Self.content(package.parts, "a package of MCUboot images")
         }
@@ -33,6 +35,30 @@ extension InspectedImage {
             chip: parts.lazy.compactMap(\.packet.hardwareVersion).first.map(String.init),
             parts: parts.map {
                 FirmwarePart(initPacket: $0.initPacket, firmware: $0.firmware)
+            }
+        )
+    }
+
+    private static func content(_ package: LegacyPackage) -> ImageContent {
+        let uses = package.parts.map { part -> ImageContent.Use in
+            if part.type.contains(.application) { return .application }
+            return part.type.contains(.bootloader) ? .bootloader : .radio
+        }
+        let main = package.parts.last
+        let type = main.map { String($0.packet.deviceType, radix: 16) }
+        return ImageContent(
+            protocol: .legacyDFU,
+            title: "a legacy DFU package",
+            uses: uses,
+            version: main?.packet.version.map { FirmwareVersion(packed: $0) },
+            chip: type.map { String(repeating: "0", count: 4 - $0.count) + $0 },
+            parts: package.parts.map { part in
+                FirmwarePart(
+                    initPacket: part.initPacket,
+                    firmware: part.firmware,
+                    image: Int(part.type.rawValue),
+                    split: part.split
+                )
             }
         )
     }

@@ -15,6 +15,9 @@ package enum InspectedImage: Sendable, Equatable {
     case secureDFU([SecureDFUPart])
     case mcuboot(MCUbootFile)
     case ncs(NCSPackage)
+    case legacyDFU(LegacyPackage)
+    /// Of a protocol that has a format of its own, by its name.
+    case raw(String, RawImage)
 
     /// A part of a Secure DFU package with its description.
     package struct SecureDFUPart: Sendable, Equatable {
@@ -38,6 +41,10 @@ package enum InspectedImage: Sendable, Equatable {
             }
         } else if bytes.starts(with: Array("PK".utf8)) {
             self = try Self.isNCS(bytes) ? .ncs(Self.package(bytes)) : Self.secureDFU(bytes)
+        } else if let format = RawImageFormat.all.first(where: { $0.isOne(bytes) }) {
+            do throws(RawImageError) {
+                self = .raw(format.name, try format.read(bytes))
+            } catch { throw InspectionError(place: nil, description: error.sentence) }
         } else {
             throw InspectionError(
                 place: "byte 0",
@@ -67,6 +74,8 @@ package enum InspectedImage: Sendable, Equatable {
         let package: DFUPackage
         do throws(DFUPackageError) {
             package = try DFUPackage(zip: bytes)
+        } catch .legacy {
+            return .legacyDFU(try LegacyPackage(zip: bytes))
         } catch {
             throw InspectionError(place: error.place, description: error.description)
         }

@@ -96,13 +96,12 @@ package struct JobBuilder: Sendable {
     ) -> [VehicleJob] {
         plan.vehicles.compactMap { vehicle in
             guard let access = access[vehicle.id],
-                let profile = try? steps.profile(of: vehicle),
-                let driver = access.driver(profile)
+                let profile = try? steps.profile(of: vehicle)
             else { return nil }
             return VehicleJob(
                 vehicle: vehicle.id,
                 serial: vehicle.serial,
-                driver: driver,
+                driver: access.module.driver(profile),
                 carShare: access.carShare?.speaking(by: profile),
                 bond: Self.bond(of: vehicle, profile, access.passkey),
                 steps: vehicle.steps.compactMap { job($0, vehicle, images) },

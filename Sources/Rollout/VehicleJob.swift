@@ -54,7 +54,7 @@ package struct VehicleJob: Sendable {
 
     /// Whether there is a module to be heard before work begins: a GO device comes by itself.
     var isHeard: Bool {
-        driver.family != .geotabGo && (steps + always).contains { $0.needsModule }
+        driver.recogniser.form != nil && (steps + always).contains { $0.needsModule }
     }
 
     var hasUpdates: Bool {

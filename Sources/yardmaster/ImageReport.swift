@@ -1,22 +1,20 @@
 import Domain
 import Images
+import Modules
 import Protocols
 import Wire
 
 /// What there is to tell of an image file, for people and for programs.
 struct ImageReport {
-    enum Kind: String {
-        case secureDFU = "secure-dfu"
-        case mcuboot
-        case ncs
+    /// What kind of file it is, for programs and for people.
+    struct Kind {
+        let rawValue: String
+        let words: String
 
-        var words: String {
-            switch self {
-            case .secureDFU: "a Nordic Secure DFU package"
-            case .mcuboot: "an MCUboot image"
-            case .ncs: "a package of MCUboot images"
-            }
-        }
+        static let secureDFU = Kind(rawValue: "secure-dfu", words: "a Nordic Secure DFU package")
+        static let mcuboot = Kind(rawValue: "mcuboot", words: "an MCUboot image")
+        static let ncs = Kind(rawValue: "ncs", words: "a package of MCUboot images")
+        static let legacyDFU = Kind(rawValue: "legacy-dfu", words: "a legacy DFU package")
     }
 
     /// One thing known of a part.
@@ -53,6 +51,20 @@ struct ImageReport {
             self.parts = parts.map(Self.part)
             warnings = parts.filter { $0.packet.signature == nil }
                 .map { "the part \($0.kind.rawValue) has no signature" }
+        case .raw(let name, let image):
+            kind = Kind(rawValue: name, words: image.content.title)
+            isChecked = true
+            let facts = image.facts.map { Fact($0.name, $0.value, $0.name) }
+            parts = [Part(title: "image", facts: facts)]
+            warnings = image.warnings
+        case .legacyDFU(let package):
+            kind = .legacyDFU
+            isChecked = true
+            parts = package.parts.map(Self.part)
+            warnings = package.parts.compactMap { part in
+                if case .signed = part.packet.proof { return nil }
+                return "its firmware has no signature; anybody may have made it"
+            }
         case .mcuboot(let file):
             kind = .mcuboot
             isChecked = file.isChecked
@@ -115,6 +127,24 @@ struct ImageReport {
             }
         facts.append(Fact("signature", signature, "signature"))
         return Part(title: "part \(part.kind.rawValue)", facts: facts)
+    }
+
+    private static func part(_ part: LegacyPackage.Part) -> Part {
+        let title =
+            part.type.contains(.application)
+            ? "application" : part.type.contains(.bootloader) ? "bootloader" : "softdevice"
+        let packet = part.packet
+        var facts = [Fact("part", title, "part")]
+        if let packed = packet.version {
+            facts.append(
+                Fact("version", FirmwareVersion(packed: packed).description, "version")
+            )
+        }
+        facts.append(Fact("for device type", "\(packet.deviceType)", "hardware"))
+        facts.append(
+            Fact("firmware", "\(part.firmware.count) bytes", "size", .int(part.firmware.count))
+        )
+        return Part(title: "part \(title)", facts: facts)
     }
 
     private static func facts(_ file: MCUbootFile) -> [Fact] {

@@ -16,17 +16,40 @@ struct SecretSource {
     /// What opens a vehicle: its module, and its GO device when it has one.
     func access(to vehicle: PlannedVehicle) throws(CommandError) -> VehicleAccess {
         let passkey = try passkey(of: vehicle)
-        let module: VehicleAccess.Module
-        switch vehicle.family {
-        case .comodule: module = .comodule(try key(for: vehicle))
-        case .lrdevice: module = .lrdevice(try credentials(for: vehicle))
-        case .mcumgr: module = .mcumgr
-        case .geotabGo:
-            guard let secret = vehicle.secret ?? vehicle.token else { throw missing(vehicle) }
-            let token = try token(secret, of: vehicle)
-            return VehicleAccess(module: .none, carShare: token, passkey: passkey)
+        let module = try opener(of: vehicle)
+        guard FamilyRegistry.takesToken(vehicle.family) else {
+            return VehicleAccess(
+                module: module,
+                carShare: try token(of: vehicle),
+                passkey: passkey
+            )
         }
-        return VehicleAccess(module: module, carShare: try token(of: vehicle), passkey: passkey)
+        guard let secret = vehicle.secret ?? vehicle.token else { throw missing(vehicle) }
+        return VehicleAccess(
+            module: module,
+            carShare: try token(secret, of: vehicle),
+            passkey: passkey
+        )
+    }
+
+    private func opener(of vehicle: PlannedVehicle) throws(CommandError) -> ModuleOpener {
+        let isToken = FamilyRegistry.takesToken(vehicle.family)
+        let secret = try (isToken ? nil : vehicle.secret).map { (reference) throws(CommandError) in
+            try read(reference, of: "vehicle \(vehicle.id)")
+        }
+        do throws(ModuleSecretError) {
+            return try FamilyRegistry.opener(of: vehicle.family, secret)
+        } catch {
+            guard case .unfit(let sentence, let cause, let form) = error,
+                let reference = vehicle.secret
+            else { throw missing(vehicle) }
+            throw CommandError(
+                .configuration,
+                "the secret of vehicle \(vehicle.id) \(sentence)",
+                because: [cause],
+                hint: "look at \(reference); it holds \(form)"
+            )
+        }
     }
 
     /// The six digits that a module is paired with.
@@ -70,24 +93,6 @@ struct SecretSource {
                 "the secret of vehicle \(vehicle.id) is no key of a module",
                 because: [error.description],
                 hint: "look at \(reference); it holds hex digits"
-            )
-        }
-    }
-
-    /// What opens a lock; nil when the vehicle has no secret: much of it works without.
-    private func credentials(
-        for vehicle: PlannedVehicle
-    ) throws(CommandError) -> LRCredentials? {
-        guard let reference = vehicle.secret else { return nil }
-        let text = try read(reference, of: "vehicle \(vehicle.id)")
-        do throws(LRCredentialsError) {
-            return try LRCredentials(text)
-        } catch {
-            throw CommandError(
-                .configuration,
-                "the secret of vehicle \(vehicle.id) opens no lock",
-                because: [error.description],
-                hint: "look at \(reference); it holds KEY:PASSWORD"
             )
         }
     }

@@ -17,7 +17,7 @@ import Testing
         #expect(
             names == [
                 "comodule/ebike-display", "comodule/generic", "geotab-go/generic",
-                "lrdevice/generic", "mcumgr/generic",
+                "lrdevice/generic", "mcumgr/generic", "nordic/generic", "nordic/legacy",
             ]
         )
     }

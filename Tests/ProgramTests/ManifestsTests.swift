@@ -36,6 +36,11 @@ import Testing
             last: "rollout=mixed ok=4 current=0 deferred=0 unreachable=0 failed=0 exit=0",
             again: "rollout=mixed ok=0 current=4 deferred=0 unreachable=0 failed=0 exit=0"
         ),
+        Shipped(
+            name: "tags",
+            last: "rollout=tags ok=3 current=0 deferred=0 unreachable=0 failed=0 exit=0",
+            again: "rollout=tags ok=0 current=3 deferred=0 unreachable=0 failed=0 exit=0"
+        ),
     ]
 
     /// The manifests as they are installed: keys for us alone, and a credential in its directory.

@@ -18,12 +18,12 @@ import Testing
         File(
             path: "ImagesTests/Fixtures/app.zip",
             version: "4.12.0",
-            fits: ["comodule": ["secondary"] + handedOn]
+            fits: ["comodule": ["secondary"] + handedOn, "nordic": ["secondary"]]
         ),
         File(
             path: "ImagesTests/Fixtures/all.zip",
             version: "4.12.0",
-            fits: ["comodule": ["secondary"]]
+            fits: ["comodule": ["secondary"], "nordic": ["secondary"]]
         ),
         File(
             path: "ImagesTests/Fixtures/bl.zip",
@@ -31,7 +31,11 @@ import Testing
             fits: ["comodule": ["bootloader"]]
         ),
         File(path: "ImagesTests/Fixtures/sd.zip", version: "1.0.0", fits: [:]),
-        File(path: "ImagesTests/Fixtures/legacy.zip", version: "1.0.0", fits: [:]),
+        File(
+            path: "ImagesTests/Fixtures/legacy.zip",
+            version: "1.0.0",
+            fits: ["nordic/legacy": ["secondary"]]
+        ),
         File(
             path: "SMPTests/Fixtures/large.img",
             version: "2.0.0",
@@ -49,6 +53,8 @@ import Testing
         "comodule": ("00a0000000000001", ", secret: file:key"),
         "lrdevice": ("c0ffee000001", ""),
         "mcumgr": ("ym-0001", ""),
+        "nordic": ("tag-0001", ""),
+        "nordic/legacy": ("tag-0002", ", profile: legacy"),
     ]
 
     private static let depot = """
@@ -57,6 +63,8 @@ import Testing
           - {serial: "00a0000000000001", key: "11", type: 17, version: "0.1.0"}
           - {serial: c0ffee000001, family: lrdevice}
           - {serial: ym-0001, family: mcumgr, version: "0.1.0"}
+          - {serial: tag-0001, family: nordic, version: "0.1.0"}
+          - {serial: tag-0002, family: nordic, bootloader: legacy-dfu, version: "0.1.0"}
 
         """
 
@@ -77,6 +85,7 @@ import Testing
         let json = try JSONSerialization.jsonObject(with: Data(inspected.output.utf8))
         let digest = try #require((json as? [String: Any])?["sha256"] as? String)
         let (serial, secret) = try #require(Self.vehicles[family])
+        let family = family.split(separator: "/").first.map(String.init) ?? family
         try program.write(
             "rollout.yaml",
             """
@@ -106,7 +115,7 @@ import Testing
         (try? String(contentsOfFile: program.folder.path + "/events", encoding: .utf8)) ?? ""
     }
 
-    @Test(arguments: ["comodule", "lrdevice", "mcumgr"])
+    @Test(arguments: ["comodule", "lrdevice", "mcumgr", "nordic", "nordic/legacy"])
     func `a file for another part, protocol or family is refused before any packet`(
         family: String
     ) throws {

@@ -20,7 +20,11 @@ import Testing
         let (end, seconds) = try simulation.run {
             () async -> (Result<TransferEnd, ModuleError>, Double) in
             let client = SMPClient(link: link, time: simulation.time)
-            let application = SMPApplication(client: client, time: simulation.time)
+            let application = SMPApplication(
+                client: client,
+                time: simulation.time,
+                family: .mcumgr
+            )
             guard let serial = Serial("ym-0001") else { return (.failure(.radio(.timedOut)), 0) }
             let order = UpdateOrder(
                 serial: serial,

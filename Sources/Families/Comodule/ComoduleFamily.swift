@@ -11,6 +11,19 @@ extension FamilyRegistry.Entry {
         ],
         shape: .comodule,
         bootloader: { ComoduleBootloader.form(of: $0) },
+        opener: { (secret) throws(ModuleSecretError) in
+            guard let secret else { throw .missing }
+            do throws(ComoduleKeyError) {
+                let key = try ComoduleKey(secret)
+                return ModuleOpener { ComoduleUpdate(key: key, profile: $0) }
+            } catch {
+                throw .unfit(
+                    "is no key of a module",
+                    cause: error.description,
+                    form: "hex digits"
+                )
+            }
+        },
         simulated: .comodule
     )
 }
@@ -41,7 +54,8 @@ extension ProfileShape {
             .information, .secureDFU,
         ],
         authentications: [.challengeResponse],
-        hasProperties: true
+        hasProperties: true,
+        protocols: [.secureDFU]
     )
 }
 

@@ -8,6 +8,7 @@ extension FamilyRegistry.Entry {
             ("geotab-go-generic.yaml", PackageResources.geotab_go_generic_yaml)
         ],
         shape: .geotabGo,
+        opener: { _ in ModuleOpener { _ in CarShareDriver() } },
         simulated: .geotabGo
     )
 }

@@ -8,6 +8,16 @@ extension FamilyRegistry.Entry {
             ("lrdevice-generic.yaml", PackageResources.lrdevice_generic_yaml)
         ],
         shape: .lrdevice,
+        opener: { (secret) throws(ModuleSecretError) in
+            // Much of a lock works without.
+            guard let secret else { return ModuleOpener { LRDriver(profile: $0) } }
+            do throws(LRCredentialsError) {
+                let credentials = try LRCredentials(secret)
+                return ModuleOpener { LRDriver(profile: $0, credentials: credentials) }
+            } catch {
+                throw .unfit("opens no lock", cause: error.description, form: "KEY:PASSWORD")
+            }
+        },
         simulated: .lrdevice
     )
 }

@@ -9,6 +9,7 @@ extension FamilyRegistry.Entry {
             ("mcumgr-generic.yaml", PackageResources.mcumgr_generic_yaml)
         ],
         shape: .mcumgr,
+        opener: { _ in ModuleOpener { SMPModuleUpdate(profile: $0) } },
         simulated: .mcumgr
     )
 }
@@ -23,6 +24,7 @@ extension ProfileShape {
                 [Group.Role(GATTRole(rawValue: "smp"), SMPNumbers.characteristic.uuid)]
             )
         ],
-        authentications: [.none]
+        authentications: [.none],
+        protocols: [.smp]
     )
 }

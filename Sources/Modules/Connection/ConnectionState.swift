@@ -21,6 +21,7 @@ extension Family {
         case .lrdevice: "SwiftLock"
         case .geotabGo: "Geotab GO"
         case .mcumgr: "MCUmgr device"
+        case .nordic: "Nordic device"
         }
     }
 }

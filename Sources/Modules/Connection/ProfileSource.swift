@@ -1,5 +1,4 @@
 package import Domain
-import Marked
 
 /// Where a connection gets the profile of a module from.
 package struct ProfileSource: Sendable {
@@ -20,19 +19,5 @@ package struct ProfileSource: Sendable {
     /// One profile for every module.
     package static func of(_ profile: Profile) -> ProfileSource {
         ProfileSource { _ in .success(profile) }
-    }
-
-    /// A profile of family `comodule` by its name.
-    package static func named(
-        _ name: String = Profile.generic,
-        in library: ProfileLibrary
-    ) -> ProfileSource {
-        ProfileSource { _ in
-            do throws(PropertyMistake) {
-                return .success(try library.require(name, of: .comodule))
-            } catch {
-                return .failure(.unknown(error.description))
-            }
-        }
     }
 }

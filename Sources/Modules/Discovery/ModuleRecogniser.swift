@@ -23,12 +23,16 @@ package struct BootloaderForm: Sendable {
     package let service: GATTUUID
     /// Whose it is; nil for everybody else.
     package let serial: @Sendable (Advertisement) -> Serial?
+    /// Whether one that has no name of ours, and is heard at the second peer, is that of the place.
+    package let isAt: @Sendable (Peer, Peer) -> Bool
 
     package init(
         service: GATTUUID,
+        isAt: @escaping @Sendable (Peer, Peer) -> Bool = { $0 == $1 },
         serial: @escaping @Sendable (Advertisement) -> Serial?
     ) {
         self.service = service
+        self.isAt = isAt
         self.serial = serial
     }
 }
@@ -77,20 +81,23 @@ package struct ModuleRecogniser: Sendable {
         in advertisement: Advertisement,
         bootloader place: Peer? = nil
     ) -> ModuleSighting? {
-        if let form, form.serials(in: advertisement).contains(serial) {
-            return ModuleSighting(
-                serial: serial,
-                role: .application,
-                advertisement: advertisement
-            )
+        func found(_ role: ModuleRole) -> ModuleSighting {
+            ModuleSighting(serial: serial, role: role, advertisement: advertisement)
         }
-        guard let bootloader else { return nil }
-        let named = bootloader.serial(advertisement)
-        let isInPlace =
-            place != nil && advertisement.peer == place && named == nil
-            && advertisement.services.contains(bootloader.service)
-        guard named == serial || isInPlace else { return nil }
-        return ModuleSighting(serial: serial, role: .bootloader, advertisement: advertisement)
+        let known = form?.serials(in: advertisement) ?? []
+        let isMeant = known.contains(serial)
+        // A bootloader may be at its application's address, and never bears its name.
+        if isMeant, serial != Serial(advertisement.peer.handle) { return found(.application) }
+        if let bootloader {
+            let named = bootloader.serial(advertisement)
+            let isInPlace =
+                place.map { bootloader.isAt($0, advertisement.peer) } ?? false
+                && named == nil && advertisement.services.contains(bootloader.service)
+                // One that is listed by this address is its application, as far as can be seen.
+                && !(isMeant && place == advertisement.peer)
+            if named == serial || isInPlace { return found(.bootloader) }
+        }
+        return isMeant ? found(.application) : nil
     }
 
     /// What the advertiser may be listed by; empty for everybody else.

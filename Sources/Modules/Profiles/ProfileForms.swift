@@ -128,22 +128,6 @@ package struct FirmwareTarget: Sendable, Hashable {
         case image
     }
 
-    package enum UpdateProtocol: String, CaseIterable, Sendable, Hashable {
-        case secureDFU = "secure-dfu"
-        case smp
-        /// Its version can be read, and nobody has published how to update it.
-        case none
-
-        /// As people call it.
-        package var title: String {
-            switch self {
-            case .secureDFU: "Secure DFU"
-            case .smp: "SMP"
-            case .none: "nothing that is known"
-            }
-        }
-    }
-
     /// Where the version of the part is read.
     package enum VersionSource: Sendable, Hashable {
         /// Text of a characteristic of the device information service.

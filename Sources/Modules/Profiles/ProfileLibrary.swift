@@ -77,8 +77,19 @@ package struct ProfileLibrary: Sendable {
             }
             if !isKnown { claims.append(claim) }
         }
+        // Whose bootloader it is by our own name for it is nobody else's device.
+        let started = forms.compactMap { profile, _ -> ModuleClaim? in
+            bootloader(profile)?.serial(advertisement).map {
+                ModuleClaim(
+                    family: profile.family,
+                    profile: profile.name,
+                    serial: $0,
+                    isBootloader: true
+                )
+            }
+        }
         for (profile, form) in forms {
-            guard let serial = form.serial(in: advertisement) else { continue }
+            guard started.isEmpty, let serial = form.serial(in: advertisement) else { continue }
             add(
                 ModuleClaim(
                     family: profile.family,
@@ -88,17 +99,7 @@ package struct ProfileLibrary: Sendable {
                 )
             )
         }
-        for (profile, _) in forms {
-            guard let serial = bootloader(profile)?.serial(advertisement) else { continue }
-            add(
-                ModuleClaim(
-                    family: profile.family,
-                    profile: profile.name,
-                    serial: serial,
-                    isBootloader: true
-                )
-            )
-        }
+        for claim in started { add(claim) }
         return claims
     }
 

@@ -73,7 +73,7 @@ struct ProfileReader {
         let properties = properties(of: shape)
         let features = features(of: shape)
         let firmware = reader.list("firmware", .optional, of: "firmware targets")
-            .prefix(Self.mostItems).compactMap { target($0) }
+            .prefix(Self.mostItems).compactMap { target($0, of: shape) }
         twice(firmware.map(\.part.rawValue), "firmware")
         let cloud = cloud()
         reader.finish()
@@ -373,14 +373,20 @@ struct ProfileReader {
 
     // MARK: What can be updated
 
-    private func target(_ node: MarkedNode) -> FirmwareTarget? {
+    private func target(_ node: MarkedNode, of shape: ProfileShape?) -> FirmwareTarget? {
         var part = FieldReader(node, diagnostics, as: "a firmware target")
         let which = part.choice("part", FirmwareTarget.Part.self)
-        let `protocol` = part.choice("protocol", FirmwareTarget.UpdateProtocol.self)
+        let known = (shape.map(\.protocols) ?? shapes.flatMap(\.protocols)) + [.none]
+        let word = part.node("protocol")?.word(
+            of: known.map(\.name),
+            diagnostics,
+            "a protocol"
+        )
+        let `protocol` = known.first { $0.name == word }
         let selector = part.node("selector", .optional)?.hex8(diagnostics)
         let chip = part.text("chip", .optional)
         let version: FirmwareTarget.VersionSource?
-        if `protocol` == .smp {
+        if `protocol`?.tellsVersion == true {
             part.know("version")
             version = .protocol
         } else {

@@ -42,6 +42,8 @@ package struct ProfileShape: Sendable {
     package let authentications: [AuthenticationForm]
     package let hasProperties: Bool
     package let hasFeatures: Bool
+    /// What its modules' parts may be updated by.
+    package let protocols: [UpdateProtocol]
 
     package init(
         _ family: Family,
@@ -49,7 +51,8 @@ package struct ProfileShape: Sendable {
         groups: [Group],
         authentications: [AuthenticationForm],
         hasProperties: Bool = false,
-        hasFeatures: Bool = false
+        hasFeatures: Bool = false,
+        protocols: [UpdateProtocol] = []
     ) {
         self.family = family
         self.isHeard = isHeard
@@ -57,6 +60,7 @@ package struct ProfileShape: Sendable {
         self.authentications = authentications
         self.hasProperties = hasProperties
         self.hasFeatures = hasFeatures
+        self.protocols = protocols
     }
 
     /// Where modules of a profile have what the family's other modules have elsewhere.

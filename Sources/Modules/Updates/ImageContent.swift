@@ -21,7 +21,7 @@ package struct ImageContent: Sendable, Equatable {
         }
     }
 
-    package let `protocol`: FirmwareTarget.UpdateProtocol
+    package let `protocol`: UpdateProtocol
     /// As people call such a file, with its article.
     package let title: String
     /// In the order in which they are sent.
@@ -34,7 +34,7 @@ package struct ImageContent: Sendable, Equatable {
     package let parts: [FirmwarePart]
 
     package init(
-        protocol: FirmwareTarget.UpdateProtocol,
+        protocol: UpdateProtocol,
         title: String,
         uses: [Use],
         version: FirmwareVersion?,

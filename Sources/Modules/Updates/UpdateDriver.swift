@@ -12,6 +12,9 @@ package protocol UpdateDriver: Sendable {
     /// Images go to a bootloader, which the application is sent into, and not to the application.
     var usesBootloader: Bool { get }
 
+    /// Its modules say what they run, whether they are updated or not.
+    var tellsVersions: Bool { get }
+
     /// How its modules are known among all that advertise, in whichever role they are.
     var recogniser: ModuleRecogniser { get }
 
@@ -129,6 +132,10 @@ package enum TransferEnd: Sendable, Equatable {
     case finished(linkHolds: Bool)
     /// At a safe point, because it was asked for.
     case stopped
+}
+
+extension UpdateDriver {
+    package var tellsVersions: Bool { true }
 }
 
 extension ModuleApplication {

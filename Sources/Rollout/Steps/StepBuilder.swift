@@ -62,7 +62,7 @@ package struct StepBuilder: Sendable {
             for assignment in assignments { orders.append(try feature(assignment, profile)) }
             return .feature(orders)
         case .command(let words):
-            guard vehicle.family == .geotabGo || vehicle.token != nil else {
+            guard FamilyRegistry.takesToken(vehicle.family) || vehicle.token != nil else {
                 throw StepMistake(
                     "vehicle \(vehicle.id), and perhaps others, has no GO device to take commands",
                     hint: "give it a `token`, or leave the step to vehicles that have one"
@@ -123,7 +123,7 @@ package struct StepBuilder: Sendable {
         _ condition: Condition,
         _ vehicle: PlannedVehicle
     ) throws(StepMistake) -> Condition {
-        guard vehicle.family != .geotabGo else {
+        guard !FamilyRegistry.takesToken(vehicle.family) else {
             throw StepMistake(
                 "vehicle \(vehicle.id), and perhaps others, comes to us and is never listened for",
                 hint: "leave `signal` to vehicles that have another module"

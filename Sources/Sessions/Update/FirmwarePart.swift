@@ -19,10 +19,18 @@ package struct FirmwarePart: Sendable, Equatable {
     /// One, or one a slot for modules that run images where they lie: the module's free slot says
     /// which of them is sent.
     package let variants: [Variant]
+    /// Where firmware that is two things in one ends the first of them; nil where it is one.
+    package let split: Int?
 
-    package init(initPacket: [UInt8] = [], firmware: [UInt8], image: Int = 0) {
+    package init(
+        initPacket: [UInt8] = [],
+        firmware: [UInt8],
+        image: Int = 0,
+        split: Int? = nil
+    ) {
         self.initPacket = initPacket
         self.image = image
+        self.split = split
         variants = [Variant(firmware: firmware)]
     }
 
@@ -30,6 +38,7 @@ package struct FirmwarePart: Sendable, Equatable {
     package init?(image: Int, variants: [Variant]) {
         guard !variants.isEmpty else { return nil }
         initPacket = []
+        split = nil
         self.image = image
         self.variants = variants
     }

@@ -206,61 +206,11 @@ package actor ComoduleClient {
         try await write(record.record)
     }
 
-    /// The module takes the form of entry for bonded centrals.
-    private nonisolated var isBonded: Bool { link.flags(of: DFUNumbers.buttonless) == nil }
-
-    /// A bonded module keeps its address; any other adds one to the last byte of it, without a
-    /// carry.
-    package nonisolated var bootloaderPlace: Peer? {
-        guard !isBonded else { return link.peer }
-        let address = link.peer.handle
-        guard let colon = address.lastIndex(of: ":"),
-            let last = UInt8(address[address.index(after: colon)...], radix: 16)
-        else { return nil }
-        return Peer(handle: address[...colon] + Hex.text([last &+ 1]).uppercased())
-    }
+    /// Where its bootloader will be heard.
+    package nonisolated var bootloaderPlace: Peer? { ButtonlessDoor(link: link, time: time).place }
 
     /// Starts the bootloader under a name of its own; the link is gone afterwards.
     package func enterBootloader(as name: BootloaderName) async throws(ModuleError) {
-        let isBonded = isBonded
-        let buttonless = isBonded ? DFUNumbers.buttonlessBonded : DFUNumbers.buttonless
-        // The form for bonded centrals knows no names, and keeps the address instead.
-        var machine = ButtonlessEntry(name: isBonded ? nil : name, mayGoUnnamed: true)
-        var indications: (any Subscription)?
-        var action = machine.begin(at: time.now)
-        while true {
-            let deadline = machine.deadline ?? soon
-            do throws(RadioError) {
-                switch action {
-                case .subscribe:
-                    indications = try await link.subscribe(
-                        to: buttonless,
-                        before: deadline
-                    )
-                    action = machine.subscribed(at: time.now)
-                case .write(let request):
-                    try await link.write(
-                        request.bytes,
-                        to: buttonless,
-                        before: deadline
-                    )
-                    action = .wait
-                case .wait:
-                    guard let indications else { throw .timedOut }
-                    let bytes = try await indications.next(before: deadline)
-                    action = machine.indicated(bytes, at: time.now)
-                case .entered, .failed:
-                    break
-                }
-            } catch {
-                if error.endsExchange { throw .radio(error) }
-                action =
-                    error == .timedOut
-                    ? machine.timeout(at: max(time.now, deadline))
-                    : machine.linkFailed(error.linkFailure, at: time.now)
-            }
-            if case .entered = action { return }
-            if case .failed(let error) = action { throw .entry(error) }
-        }
+        try await ButtonlessDoor(link: link, time: time).enter(as: name)
     }
 }

@@ -16,6 +16,7 @@ package struct LRDriver: UpdateDriver {
 
     package var family: Family { .lrdevice }
     package var usesBootloader: Bool { false }
+    package var tellsVersions: Bool { false }
 
     package var recogniser: ModuleRecogniser {
         ModuleRecogniser(family: .lrdevice, form: profile.advertisement)

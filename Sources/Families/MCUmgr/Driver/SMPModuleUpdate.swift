@@ -27,7 +27,11 @@ package struct SMPModuleUpdate: UpdateDriver {
 
     private func open(_ link: any Link, _ time: any Timekeeper) -> SMPApplication {
         let link = ProfileShape.mcumgr.link(link, by: profile)
-        return SMPApplication(client: SMPClient(link: link, time: time), time: time)
+        return SMPApplication(
+            client: SMPClient(link: link, time: time),
+            time: time,
+            family: .mcumgr
+        )
     }
 
     package func application(

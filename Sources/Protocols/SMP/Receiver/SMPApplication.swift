@@ -16,11 +16,14 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
 
     private let client: SMPClient
     private let time: any Timekeeper
+    /// Whose modules speak it.
+    private let family: Family
     /// Buffers, slots and bootloader, which stay as they are on a link.
     private var known: SMPFindings?
 
-    package init(client: SMPClient, time: any Timekeeper) {
+    package init(client: SMPClient, time: any Timekeeper, family: Family) {
         self.client = client
+        self.family = family
         self.time = time
     }
 
@@ -35,7 +38,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         let list = try await survey().list
         return Inspection(
             firmware: ModuleFirmware(
-                family: .mcumgr,
+                family: family,
                 type: nil,
                 variant: nil,
                 version: list.active(order.mainImage)?.version,

@@ -98,6 +98,12 @@ package struct BootloaderName: Hashable, Sendable {
 
     package let text: String
 
+    /// Nil for a text that no bootloader takes for its name.
+    package init?(_ text: String) {
+        guard (1...Self.limit).contains(text.utf8.count) else { return nil }
+        self.text = text
+    }
+
     /// Nil when the serial is too long for a name.
     package init?(of serial: Serial) {
         let name = Self.prefix + serial.text

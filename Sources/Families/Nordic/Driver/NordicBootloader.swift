@@ -1,0 +1,51 @@
+import Domain
+import Modules
+import Protocols
+import Radio
+
+/// The bootloaders of Nordic's devices.
+enum NordicBootloader {
+    /// The service that the profile's bootloaders advertise.
+    private static func service(of profile: Profile) -> GATTUUID {
+        let role = isLegacy(profile) ? "legacy-control-point" : "control-point"
+        return profile.gatt.characteristic(GATTRole(rawValue: role))?.service
+            ?? (isLegacy(profile) ? LegacyNumbers.service : DFUNumbers.service)
+    }
+
+    static func isLegacy(_ profile: Profile) -> Bool {
+        profile.target(of: .secondary)?.protocol == .legacyDFU
+    }
+
+    /// How those of a profile's modules are known: by the name that we gave them, or by where
+    /// they are.
+    ///
+    /// Which of two addresses that is depends on what the application handed over.
+    static func form(of profile: Profile) -> BootloaderForm {
+        let service = service(of: profile)
+        return BootloaderForm(
+            service: service,
+            isAt: { place, heard in heard == place || heard == place.next }
+        ) { advertisement in
+            guard advertisement.services.contains(service), let name = advertisement.name else {
+                return nil
+            }
+            return NordicBootloaderName.serial(in: name)
+        }
+    }
+}
+
+/// The name that a module's bootloader is given: one that says whose it is, for any serial.
+enum NordicBootloaderName {
+    private static let prefix = "YN"
+
+    /// Nil for a serial that is too long, and is then found by its place only.
+    static func text(of serial: Serial) -> String? {
+        let text = prefix + serial.text
+        return text.utf8.count <= 20 ? text : nil
+    }
+
+    static func serial(in name: String) -> Serial? {
+        guard name.hasPrefix(prefix), name.utf8.count <= 20 else { return nil }
+        return Serial(name.dropFirst(prefix.utf8.count))
+    }
+}

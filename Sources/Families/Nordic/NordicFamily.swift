@@ -1,0 +1,26 @@
+import Domain
+import Modules
+import Protocols
+import Simulation
+
+extension FamilyRegistry.Entry {
+    static let nordic = Self(
+        profiles: [
+            ("nordic-generic.yaml", PackageResources.nordic_generic_yaml),
+            ("nordic-legacy.yaml", PackageResources.nordic_legacy_yaml),
+        ],
+        shape: .nordic,
+        bootloader: { NordicBootloader.form(of: $0) },
+        opener: { _ in ModuleOpener { NordicUpdate(profile: $0) } },
+        simulated: .nordic
+    )
+}
+
+extension ProfileShape {
+    static let nordic = Self(
+        .nordic,
+        groups: [.information, .secureDFU, .legacyDFU],
+        authentications: [.none],
+        protocols: [.secureDFU, .legacyDFU]
+    )
+}

@@ -1,0 +1,8 @@
+package import Modules
+
+/// Every update protocol that is known, one line each.
+extension UpdateProtocol {
+    package static let secureDFU = Self("secure-dfu", title: "Secure DFU")
+    package static let legacyDFU = Self("legacy-dfu", title: "legacy DFU")
+    package static let smp = Self("smp", title: "SMP", tellsVersion: true)
+}
