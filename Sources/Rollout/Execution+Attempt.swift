@@ -38,7 +38,7 @@ extension Execution {
             try await perform(step, index)
         }
         // A job without an update still says what its module runs, when it was spoken to.
-        if !hasLooked, application != nil, job.driver.family != .lrdevice {
+        if !hasLooked, application != nil, job.driver.tellsVersions {
             _ = try await look(at: UpdateOrder(serial: job.serial, parts: []))
         }
     }
@@ -96,7 +96,16 @@ extension Execution {
         try await enter(.authenticating)
         do throws(ModuleError) {
             try await openApplication(on: link)
-        } catch { throw halt(after: error, "while authenticating") }
+        } catch {
+            let halt = halt(after: error, "while authenticating")
+            guard case .verdict = halt else { throw halt }
+            // Another one may bear the same serial: its secret is what tells them apart.
+            let look = time.now.advanced(by: Self.lookForOthers)
+            guard let other = try await seek(before: look), other.role == .application else {
+                throw halt
+            }
+            try await open(other)
+        }
     }
 
     /// The link to the application, made anew when an update has ended the last one.

@@ -31,8 +31,12 @@ final class Execution {
     var problems: [Problem] = []
     /// With whom there was a link: the host remembers what it was then.
     private var met: Peer?
-    private var suspicion = SecretSuspicion()
     private var host = HostPatience()
+    private var suspicion: [Peer: SecretSuspicion] = [:]
+    /// Two modules may say that they are the vehicle's.
+    private var claimants: Claimants
+    /// Those of them that are not asked again.
+    private var impostors: Set<Peer> = []
     private let began: Moment
     /// What was begun on the module and is not proven, by whichever rollout.
     var debt: Debt?
@@ -61,6 +65,7 @@ final class Execution {
         self.depot = depot
         self.position = position
         began = depot.time.now
+        claimants = Claimants(serial: job.serial)
         var record = record
         record.run = depot.run
         record.attempt = 0
@@ -316,7 +321,8 @@ final class Execution {
         _ message: String
     ) async throws(JournalError) -> Verdict {
         let owed = try await depot.journal.owed(by: vehicle)
-        let ending = Closing(outcome, failure, message).owing(debt).owing(owed)
+        let claim = claimants.sentence.map { "; \($0)" } ?? ""
+        let ending = Closing(outcome, failure, message + claim).owing(debt).owing(owed)
         record.end = ExecutionRecord.End(
             ending.outcome,
             failure: ending.failure,
@@ -386,25 +392,42 @@ final class Execution {
     func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
         // With the same address it may be another program by now, with other services.
         await forgetModule()
+        var sighting: ModuleSighting?
+        // Who did not take our secret yields to others that bear its serial, where there are any.
+        let suspects = Set(claimants.refused)
+        if !suspects.isSubset(of: impostors) {
+            let look = min(deadline, time.now.advanced(by: Self.lookForOthers))
+            sighting = try await seek(avoiding: suspects, before: look)
+        }
+        if sighting == nil { sighting = try await seek(avoiding: impostors, before: deadline) }
+        if let sighting {
+            lastSignal = sighting.signal
+            debt?.seenRun = depot.run
+        }
+        if sighting == nil && depot.stop.isRequested { throw .stopped }
+        return sighting
+    }
+
+    /// How long others are looked for that bear the serial of one that did not take our secret.
+    static let lookForOthers = Duration.seconds(5)
+
+    private func seek(
+        avoiding avoided: Set<Peer>,
+        before deadline: Moment
+    ) async throws(Halt) -> ModuleSighting? {
         let stop = depot.stop
-        let sighting: ModuleSighting?
         do throws(RadioError) {
-            sighting = try await ModuleSeeker(central: depot.central, time: time).seek(
+            return try await ModuleSeeker(central: depot.central, time: time).seek(
                 job.serial,
                 by: job.driver,
                 bootloader: (debt?.bootloaderPlace ?? record.bootloaderPlace).map {
                     Peer(handle: $0)
                 },
+                avoiding: avoided,
                 before: deadline,
                 unless: { stop.isRequested }
             )
         } catch { throw Halt(error, "while searching") }
-        if let sighting {
-            lastSignal = sighting.signal
-            debt?.seenRun = depot.run
-        }
-        if sighting == nil && stop.isRequested { throw .stopped }
-        return sighting
     }
 
     /// A module that another program is connected to is waited for, with the adapter free.
@@ -442,7 +465,8 @@ final class Execution {
             application = opened
             record.bootloaderPlace = opened.bootloaderPlace?.handle
             debt?.bootloaderPlace = record.bootloaderPlace
-            suspicion.authenticated()
+            suspicion[link.peer] = nil
+            claimants.opens(link.peer)
         } catch {
             await link.disconnect()
             throw error
@@ -482,7 +506,12 @@ final class Execution {
 
     /// A module that refuses our secret twice is not asked a third time.
     func halt(after error: ModuleError, _ doing: String) -> Halt {
-        guard suspicion.failed(error.secret) == .wrongKey else { return Halt(error, doing) }
+        let peer = met ?? Peer(handle: "")
+        if error.secret != nil { claimants.refuses(peer) }
+        guard suspicion[peer, default: SecretSuspicion()].failed(error.secret) == .wrongKey else {
+            return Halt(error, doing)
+        }
+        impostors.insert(peer)
         return .verdict(
             .rejected,
             .rejected,

@@ -106,6 +106,7 @@ final class DepotBench: Sendable {
     func run(
         _ steps: [JobStep],
         times: Int = 1,
+        vehicles: Int? = nil,
         rules: RolloutRules? = nil,
         before: @escaping @Sendable (Int) async -> Void = { _ in }
     ) throws -> Report {
@@ -140,7 +141,10 @@ final class DepotBench: Sendable {
                             SimulatedRadio(adapter: $0, air: simulation.air)
                         }
                     )
-                    result = try await RolloutRun(jobs(steps), in: depot).run()
+                    result = try await RolloutRun(
+                        Array(jobs(steps).prefix(vehicles ?? plans.count)),
+                        in: depot
+                    ).run()
                 }
                 let records = try await journal.executions(rollout: "test")
                 let modules = await simulation.air.arrange { world in

@@ -23,6 +23,31 @@ import Testing
         }
     }
 
+    /// Where a family is still asked for by name: this list only gets shorter.
+    private static let namers: Set<String> = [
+        "Sources/Modules/Connection/ConnectionState.swift",
+        "Sources/Rollout/UpdateJob.swift",
+        "Sources/yardmaster/WatchCommand.swift",
+    ]
+
+    @Test func `nothing outside its folder names a family`() throws {
+        let families = try Repository.text("Sources/Domain/Family.swift").split(separator: "\n")
+            .compactMap { $0.firstMatch(of: /^ +case (\w+)/).map { String($0.1) } }
+        #expect(families.count > 3)
+        var namers: Set<String> = []
+        for source in try Repository.sources() where source.room != "Families" {
+            for line in source.lines {
+                let isNamed = families.contains { family in
+                    line.contains(".\(family)")
+                        && line.split { !$0.isLetter && $0 != "." }
+                            .contains { $0.hasSuffix(".\(family)") }
+                }
+                if isNamed { namers.insert(source.name) }
+            }
+        }
+        #expect(namers == Self.namers)
+    }
+
     @Test func `no source needs Foundation`() throws {
         for source in try Repository.sources() {
             let found = Repository.imports(source).filter { $0.hasPrefix("Foundation") }

@@ -31,6 +31,7 @@ struct ModuleFacts: Equatable {
     init(plan: ModulePlan) {
         version = plan.version
         primaryVersion = plan.primaryVersion
+        addressGeneration = plan.addressGeneration
         updates = UpdateFacts(plan: plan)
         faultCounts = [UInt8](repeating: 0, count: min(plan.faults.count, 255))
         baseline = Self.baseline(of: plan)

@@ -7,6 +7,8 @@ package import Simulation
 package struct ModulePlan: Sendable, Equatable {
     package var serial: Serial
     package var name = "COMODULE"
+    /// Another one gives it another address to begin with.
+    package var addressGeneration: UInt8 = 0
     /// Nil for the family's generic profile.
     package var profile: Profile?
     /// Twenty bytes.
