@@ -42,21 +42,80 @@ struct WatchCommand: Sendable {
         let planned = try vehicle(of: plan)
         let library = try ProfileFolder.library(of: plan, common, context)
         let profile = try profile(of: planned, in: library)
-        let key = try SecretSource(context: context).key(for: planned)
+        let secrets = SecretSource(context: context)
         let stop = Signals.catchThem()
+        // Only Comodule modules have a connection that keeps itself up; others are opened plainly.
+        let isKept = planned.family == .comodule
+        let key = isKept ? try secrets.key(for: planned) : nil
+        let driver = isKept ? nil : try secrets.access(to: planned).module.driver(profile)
+        let body:
+            @Sendable (any Central, any Timekeeper, Duration) async
+                -> Result<ExitCode, CommandError> = { [self] central, time, end in
+                    if let key {
+                        return await watch(
+                            planned,
+                            key,
+                            profile,
+                            library,
+                            central,
+                            time,
+                            stop,
+                            for: end
+                        )
+                    }
+                    guard let driver else { return .success(.done) }
+                    return await follow(planned, driver, profile, central, time, stop, for: end)
+                }
         guard let simulation else {
             return try await RealSite.use(bus: bus, context) { central, time in
-                let end = length ?? .seconds(86_400 * 365)
-                return await watch(planned, key, profile, library, central, time, stop, for: end)
+                await body(central, time, length ?? .seconds(86_400 * 365))
             }
         }
         let result = try await SimulatedStage.run(simulation, context, library) {
-            [self] central, time in
+            [length] central, time in
             // A simulated vehicle rests: without an end it would be watched for ever in no time.
-            let end = length ?? .seconds(30)
-            return await watch(planned, key, profile, library, central, time, stop, for: end)
+            await body(central, time, length ?? .seconds(30))
         }
         return try result.get()
+    }
+
+    /// The same by the family's driver.
+    private func follow(
+        _ planned: PlannedVehicle,
+        _ driver: any UpdateDriver,
+        _ profile: Profile,
+        _ central: any Central,
+        _ time: any Timekeeper,
+        _ stop: StopSignal,
+        for length: Duration
+    ) async -> Result<ExitCode, CommandError> {
+        let watch = PropertyWatch(
+            serial: planned.serial,
+            driver: driver,
+            profile: profile,
+            names: names,
+            central: central,
+            time: time,
+            stop: stop
+        )
+        let (context, isQuiet) = (context, common.isQuiet)
+        let failure = await watch.follow(until: time.now.advanced(by: length)) {
+            context.console.result(line($0, $1, at: time.wallTime))
+        } lost: {
+            if !isQuiet { context.console.note("the link is lost\n") }
+        }
+        if let failure {
+            return .failure(CommandError(.unavailable, "\(planned.id): \(failure)"))
+        }
+        return Self.end
+    }
+
+    private static var end: Result<ExitCode, CommandError> {
+        switch Signals.received {
+        case SIGINT?: .success(.interrupted)
+        case .some: .success(.terminated)
+        case nil: .success(.done)
+        }
     }
 
     private func vehicle(of plan: FrozenPlan) throws(CommandError) -> PlannedVehicle {
@@ -73,19 +132,20 @@ struct WatchCommand: Sendable {
         of planned: PlannedVehicle,
         in library: ProfileLibrary
     ) throws(CommandError) -> Profile {
-        guard planned.family == .comodule else {
+        let profile: Profile
+        do throws(PropertyMistake) {
+            profile = try library.require(planned.profile, of: planned.family)
+            for name in names { try profile.checkReadable(name) }
+        } catch {
+            throw CommandError(.usage, error.message, hint: error.hint)
+        }
+        guard profile.properties.contains(where: \.access.isReadable) else {
             throw CommandError(
                 .configuration,
                 "modules of family \(planned.family.rawValue) have no properties to watch"
             )
         }
-        do throws(PropertyMistake) {
-            let profile = try library.require(planned.profile, of: planned.family)
-            for name in names { try profile.checkReadable(name) }
-            return profile
-        } catch {
-            throw CommandError(.usage, error.message, hint: error.hint)
-        }
+        return profile
     }
 
     /// Connects and tells of what changes; generic over the radio.
@@ -136,11 +196,7 @@ struct WatchCommand: Sendable {
                 )
             )
         }
-        switch Signals.received {
-        case SIGINT?: return .success(.interrupted)
-        case .some: return .success(.terminated)
-        case nil: return .success(.done)
-        }
+        return Self.end
     }
 
     /// A line for each value, and one for each change of it.

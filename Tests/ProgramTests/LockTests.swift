@@ -83,6 +83,17 @@ import Testing
         #expect(result.output.contains("in-doubt"), "\(result.output.suffix(900))")
     }
 
+    @Test func `what a lock answers can be watched`() throws {
+        let program = try Program()
+        _ = try run(program, "  - read: [lock]")
+        let watched = try program.run([
+            "watch", "gate", "--fleet", "rollout.yaml", "--simulate", "depot.yaml", "--for", "5s",
+        ])
+        #expect(watched.status == 0, "\(watched.errors)")
+        #expect(watched.output.contains(" lock locked"), "\(watched.output)")
+        #expect(watched.output.contains(" auto-lock 30 second"), "\(watched.output)")
+    }
+
     @Test func `a lock in doubt is asked for its state`() throws {
         let program = try Program()
         let result = try run(
