@@ -38,7 +38,7 @@ func tests(_ name: String, _ rooms: [Target.Dependency], resources: [Resource] =
 }
 
 /// The families' folders: what their profiles are compiled in from.
-let families = ["Comodule", "GeotabGo", "LRDevice", "MCUmgr", "Nordic"]
+let families = ["Comodule", "ESP", "GeotabGo", "LRDevice", "MCUmgr", "Nordic"]
 
 let package = Package(
     name: "yardmaster",
@@ -307,6 +307,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("smp", ["Domain", "Protocols", "Simulation"]),
         fuzz("mcuboot", ["Images", "Protocols"]),
         fuzz("legacy", ["Domain", "Images", "Protocols", "Sessions"]),
+        fuzz("esp", ["Domain", "Images", "Protocols", "Sessions"]),
     ]
 }
 

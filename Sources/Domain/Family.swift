@@ -5,4 +5,5 @@ package enum Family: String, CaseIterable, Sendable, Hashable {
     case geotabGo = "geotab-go"
     case mcumgr
     case nordic
+    case esp
 }

@@ -21,7 +21,7 @@ package enum FamilyRegistry {
 
     /// The first is meant where a file names none.
     private static let all: [Entry] = [
-        .comodule, .lrdevice, .mcumgr, .nordic, .geotabGo,
+        .comodule, .lrdevice, .mcumgr, .nordic, .esp, .geotabGo,
     ]
 
     package static let profiles = all.flatMap(\.profiles).sorted { $0.name < $1.name }

@@ -19,7 +19,7 @@ package struct RawImageFormat: Sendable {
     }
 
     /// Those of the protocols that have one, a line each.
-    package static let all: [RawImageFormat] = []
+    package static let all: [RawImageFormat] = [.espImage]
 }
 
 /// What a raw image file holds.

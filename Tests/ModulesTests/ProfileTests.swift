@@ -16,7 +16,7 @@ import Testing
         let names = ProfileLibrary.shipped.all.map { "\($0.family.rawValue)/\($0.name)" }
         #expect(
             names == [
-                "comodule/ebike-display", "comodule/generic", "geotab-go/generic",
+                "comodule/ebike-display", "comodule/generic", "esp/generic", "geotab-go/generic",
                 "lrdevice/generic", "mcumgr/generic", "nordic/generic", "nordic/legacy",
             ]
         )

@@ -46,6 +46,11 @@ import Testing
             version: "2.1.0",
             fits: ["mcumgr": ["secondary"]]
         ),
+        File(
+            path: "../manifests/sensors/sensor-2.7.31.bin",
+            version: "2.7.31",
+            fits: ["esp": ["secondary"]]
+        ),
         File(path: "ImagesTests/Fixtures/signer.der", version: "1.0.0", fits: [:]),
     ]
 
@@ -54,6 +59,7 @@ import Testing
         "lrdevice": ("c0ffee000001", ""),
         "mcumgr": ("ym-0001", ""),
         "nordic": ("tag-0001", ""),
+        "esp": ("esp-0001", ""),
         "nordic/legacy": ("tag-0002", ", profile: legacy"),
     ]
 
@@ -63,6 +69,7 @@ import Testing
           - {serial: "00a0000000000001", key: "11", type: 17, version: "0.1.0"}
           - {serial: c0ffee000001, family: lrdevice}
           - {serial: ym-0001, family: mcumgr, version: "0.1.0"}
+          - {serial: esp-0001, family: esp, version: "0.1.0"}
           - {serial: tag-0001, family: nordic, version: "0.1.0"}
           - {serial: tag-0002, family: nordic, bootloader: legacy-dfu, version: "0.1.0"}
 
@@ -115,7 +122,7 @@ import Testing
         (try? String(contentsOfFile: program.folder.path + "/events", encoding: .utf8)) ?? ""
     }
 
-    @Test(arguments: ["comodule", "lrdevice", "mcumgr", "nordic", "nordic/legacy"])
+    @Test(arguments: ["comodule", "lrdevice", "mcumgr", "nordic", "nordic/legacy", "esp"])
     func `a file for another part, protocol or family is refused before any packet`(
         family: String
     ) throws {

@@ -22,6 +22,7 @@ extension Family {
         case .geotabGo: "Geotab GO"
         case .mcumgr: "MCUmgr device"
         case .nordic: "Nordic device"
+        case .esp: "ESP device"
         }
     }
 }

@@ -1,0 +1,108 @@
+import Domain
+import Modules
+import Protocols
+import Radio
+import Sessions
+
+/// An ESP device on a link: it says what it runs, and takes images.
+final class ESPApplication: ModuleApplication, ImageReceiver {
+    private static let answerLimit = Duration.seconds(10)
+
+    private let link: any Link
+    private let profile: Profile
+    private let time: any Timekeeper
+    private let device: ESPReceiver
+
+    init(link: any Link, profile: Profile, time: any Timekeeper) {
+        self.link = link
+        self.profile = profile
+        self.time = time
+        device = ESPReceiver(link: link, time: time)
+    }
+
+    var receiver: (any ImageReceiver)? { self }
+    var bytesSent: Int { device.bytesSent }
+
+    private func version() async throws(ModuleError) -> FirmwareVersion? {
+        guard case .information(let short) = profile.target(of: .secondary)?.version else {
+            return nil
+        }
+        let characteristic = DeviceInformation.characteristic(short)
+        do throws(RadioError) {
+            let deadline = time.now.advanced(by: Self.answerLimit)
+            let bytes = try await link.read(characteristic, before: deadline)
+            return FirmwareVersion(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
+        } catch { throw .radio(error) }
+    }
+
+    func inspect(_ order: UpdateOrder) async throws(ModuleError) -> Inspection {
+        Inspection(
+            firmware: ModuleFirmware(
+                family: .esp,
+                type: nil,
+                variant: nil,
+                version: try await version()
+            )
+        )
+    }
+
+    func observe(
+        _ order: UpdateOrder,
+        at moment: Moment,
+        unless isStopped: @Sendable () -> Bool
+    ) async throws(ModuleError) -> Observation {
+        while time.now < moment, !isStopped() {
+            let next = min(moment, time.now.advanced(by: .seconds(1)))
+            await time.sleep(until: next, for: "the next look at the device")
+        }
+        return Observation(ongoing: false, version: try await version())
+    }
+
+    func prepare(_ order: UpdateOrder) async throws(ModuleError) {}
+
+    /// The device keeps what runs well, or goes back by itself: nobody can tell it to.
+    func confirm(_ order: UpdateOrder) async throws(ModuleError) {}
+
+    func rollBack(_ order: UpdateOrder) async throws(ModuleError) {
+        throw .value("the device cannot be told to go back")
+    }
+
+    // MARK: Receiving
+
+    func probe(_ order: UpdateOrder) async throws(ModuleError) -> UpdateProbe {
+        guard let part = order.parts.first, order.parts.count == 1 else {
+            throw .value("an image of an ESP device has one part")
+        }
+        let running = try await version()
+        if let own = try? ESPImage(part.firmware), running != nil,
+            FirmwareVersion(own.version) == running
+        {
+            return UpdateProbe(holdings: [.running])
+        }
+        guard let wanted = try await device.wantedSector(), wanted > 0 else {
+            return .nothing(parts: 1)
+        }
+        let there = wanted * ESPNumbers.sectorLength
+        return UpdateProbe(holdings: [there < part.size ? .some(there) : .none])
+    }
+
+    func transfer(
+        _ part: Int,
+        of order: UpdateOrder,
+        pace: Int,
+        from start: TransferStart,
+        unless isStopped: @Sendable () -> Bool,
+        progress: (UploadProgress) async -> Void
+    ) async throws(ModuleError) -> TransferEnd {
+        try await device.transfer(
+            order.parts[part].firmware,
+            isKnown: start == .begun,
+            unless: isStopped,
+            progress: progress
+        )
+    }
+
+    func activate(_ order: UpdateOrder) async throws(ModuleError) { try await device.finish() }
+
+    func disconnect() async { await link.disconnect() }
+}

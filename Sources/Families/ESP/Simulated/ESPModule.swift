@@ -1,0 +1,277 @@
+package import Domain
+import Modules
+import Protocols
+package import Radio
+package import Simulation
+import Wire
+
+/// A simulated ESP device: its application with the OTA service, and its faults.
+package final class ESPModule: AirDevice {
+    private let world: World
+    private let plan: ESPPlan
+    private let slot: DepotSlot?
+    private var facts: ESPFacts
+    private var target: ESPTarget
+    private var link: AirLink?
+    private var isSilent = false
+    private var saveIsSet = false
+    private var acks = 0
+    private var busyUntil = Moment(nanoseconds: 0)
+    /// Writes and reads so far: faults may be set to one of them.
+    package private(set) var exchanges = 0
+
+    init(plan: ESPPlan, world: World, slot: DepotSlot?) {
+        self.plan = plan
+        self.world = world
+        self.slot = slot
+        target = ESPTarget(server: plan.server)
+        let saved = slot.flatMap { $0.facts() }.flatMap { ESPFacts($0) }
+        if let saved, saved.baseline == ESPFacts.baseline(of: plan),
+            saved.faultCounts.count == plan.faults.count
+        {
+            facts = saved
+        } else {
+            facts = ESPFacts(plan: plan)
+        }
+        if let wakes = facts.wakes { world.at(wakes) { [weak self] in self?.start() } }
+    }
+
+    package var label: String { plan.serial.text }
+    package var linkParameters: LinkParameters { plan.link }
+
+    package var dress: AirDress? {
+        plan.profile.map {
+            AirDress($0, serial: plan.serial, moved: ProfileShape.esp.moved(by: $0.gatt))
+        }
+    }
+
+    /// What an update has made of it: for tests, not for the air.
+    package var runningVersion: FirmwareVersion { facts.version }
+
+    // MARK: On the air
+
+    package var broadcast: Broadcast? {
+        guard link == nil, !isSilent, facts.wakes == nil, !facts.isDead, let signal = plan.signal
+        else { return nil }
+        var broadcast = Broadcast(address: address)
+        broadcast.name = plan.name
+        broadcast.services = [ESPNumbers.service]
+        broadcast.interval = plan.advertisingInterval
+        broadcast.signal = signal
+        return broadcast
+    }
+
+    private var address: String {
+        let own = Hex.bytes(plan.serial.text.filter { $0 != ":" })
+        let number = UInt64(CRC32.of(Array(plan.serial.text.utf8))) << 8
+        let bytes = own?.count == 6 ? own ?? [] : [0xE5] + number.bigBytes.suffix(5)
+        return bytes.map { Hex.text([$0]).uppercased() }.joined(separator: ":")
+    }
+
+    package func acceptsConnection() -> Bool { !happens { $0 == .connectFails } }
+
+    package var characteristics: [Characteristic: CharacteristicFlags] {
+        let data: CharacteristicFlags =
+            plan.server == .raw ? [.write, .writeWithoutResponse, .notify] : [.write, .indicate]
+        return [
+            DeviceInformation.firmwareRevision: [.read], ESPNumbers.firmware: data,
+            ESPNumbers.command: [.write, plan.server == .raw ? .notify : .indicate],
+        ]
+    }
+
+    package func linkMade(_ link: AirLink) { self.link = link }
+
+    package func linkLost(_ link: AirLink) {
+        self.link = nil
+        world.advertisingChanged(self)
+    }
+
+    package func read(_ characteristic: Characteristic) -> Result<[UInt8], ATTError> {
+        exchange {
+            characteristic == DeviceInformation.firmwareRevision
+                // As the example has it: a string of C with its end.
+                ? .success(Array(facts.version.description.utf8) + [0])
+                : .failure(.readNotPermitted)
+        }
+    }
+
+    package func subscribed(to characteristic: Characteristic, _ on: Bool) -> ATTError? { nil }
+
+    package func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError? {
+        exchange { take(bytes, on: characteristic) }
+    }
+
+    private func take(_ bytes: [UInt8], on characteristic: Characteristic) -> ATTError? {
+        switch characteristic {
+        case ESPNumbers.command:
+            if case .start? = try? ESPCommand(bytes), happens({ $0 == .refusesStart }) {
+                let word = ESPCommand.acknowledge(command: 1, isAccepted: false, window: 0)
+                tell(word.bytes, on: ESPNumbers.command)
+                return nil
+            }
+            return perform(target.commanded(bytes))
+        case ESPNumbers.firmware:
+            let before = target.image.count
+            let error = perform(target.packetWritten(bytes))
+            if target.image.count > before { strike(target.image.count) }
+            return error
+        default: return .writeNotPermitted
+        }
+    }
+
+    private func perform(_ actions: [ESPTarget.Action]) -> ATTError? {
+        var error: ATTError?
+        for action in actions {
+            switch action {
+            case .acknowledge(let bytes):
+                acks += 1
+                let number = acks
+                if happens({ $0 == .ackLost(number) }) { continue }
+                tell(bytes, on: ESPNumbers.firmware)
+            case .answer(let bytes): tell(bytes, on: ESPNumbers.command)
+            case .erase(let count):
+                let pages = (count + ESPNumbers.sectorLength - 1) / ESPNumbers.sectorLength
+                busyUntil = max(busyUntil, world.now).advanced(by: plan.eraseTime * pages)
+            // The value is not allowed.
+            case .refuse: error = ATTError(rawValue: 0x0E)
+            case .complete: complete()
+            }
+        }
+        return error
+    }
+
+    private func tell(_ bytes: [UInt8], on characteristic: Characteristic) {
+        guard busyUntil > world.now else {
+            link?.notify(bytes, on: characteristic)
+            return
+        }
+        world.at(busyUntil) { [weak link] in link?.notify(bytes, on: characteristic) }
+    }
+
+    /// The image is checked as the device's own library does it; what fails is not reported.
+    private func complete() {
+        guard let image = try? ESPImage(target.image), image.chip == plan.chip,
+            let version = FirmwareVersion(image.version), !happens({ $0 == .failsSilently })
+        else { return }
+        if happens({ $0 == .neverReturns }) {
+            facts.isDead = true
+        } else if happens({ $0 == .rollsBack }) {
+            let old = facts.version
+            world.after(plan.restartTime + .seconds(12)) { [weak self] in
+                guard let self else { return }
+                self.facts.version = old
+                self.restart()
+            }
+        }
+        facts.version = version
+        restart()
+    }
+
+    // MARK: Restarts and faults
+
+    private func restart() {
+        facts.wakes = world.now.advanced(by: plan.restartTime)
+        target.restarted()
+        save()
+        // What is on its way to the central still arrives with the next connection event.
+        world.after(plan.link.interval * 2) { [weak self, link] in
+            link?.drop()
+            self?.save()
+        }
+        world.after(plan.restartTime) { [weak self] in self?.start() }
+    }
+
+    private func start() {
+        guard let wakes = facts.wakes, wakes <= world.now else { return }
+        facts.wakes = nil
+        save()
+        world.advertisingChanged(self)
+    }
+
+    private func exchange<R>(_ body: () -> R) -> R {
+        exchanges += 1
+        let number = exchanges
+        if let kind = breakDue(at: number, isBefore: true) { breakOff(kind) }
+        let result = body()
+        if let kind = breakDue(at: number, isBefore: false) { breakOff(kind) }
+        return result
+    }
+
+    private func breakDue(at number: Int, isBefore: Bool) -> ModulePlan.Break? {
+        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
+            guard case .breaks(let kind, number, isBefore) = fault.kind else { continue }
+            count(index)
+            return kind
+        }
+        return nil
+    }
+
+    private func breakOff(_ kind: ModulePlan.Break) {
+        switch kind {
+        case .linkLost: link?.drop()
+        case .silence:
+            isSilent = true
+            link?.fallSilent()
+            world.after(plan.link.supervisionTimeout * 2) { [weak self] in
+                guard let self else { return }
+                self.isSilent = false
+                self.world.advertisingChanged(self)
+            }
+        case .restart:
+            link?.drop()
+            restart()
+        }
+    }
+
+    private func strike(_ received: Int) {
+        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
+            switch fault.kind {
+            case .linkLost(let at) where received >= at: breakOff(.linkLost)
+            case .silent(let at) where received >= at: breakOff(.silence)
+            case .restart(let at) where received >= at: breakOff(.restart)
+            default: continue
+            }
+            count(index)
+            return
+        }
+    }
+
+    private func isLeft(_ fault: Int) -> Bool {
+        Int(facts.faultCounts[fault]) < plan.faults[fault].times
+    }
+
+    private func count(_ fault: Int) {
+        if facts.faultCounts[fault] < .max { facts.faultCounts[fault] += 1 }
+        save()
+    }
+
+    private func happens(_ kind: (ESPPlan.Fault.Kind) -> Bool) -> Bool {
+        guard
+            let index = plan.faults.indices.first(where: {
+                isLeft($0) && kind(plan.faults[$0].kind)
+            })
+        else { return false }
+        count(index)
+        return true
+    }
+
+    /// Saves once for all that happens at this moment.
+    private func save() {
+        guard slot != nil, !saveIsSet else { return }
+        saveIsSet = true
+        world.after(.zero) { [weak self] in
+            guard let self else { return }
+            self.saveIsSet = false
+            self.slot?.save(self.facts.bytes, at: self.world.now)
+        }
+    }
+}
+
+extension World {
+    /// Puts an ESP device on the air that keeps nothing beyond its process.
+    package func addESP(_ plan: ESPPlan) {
+        add(ESPModule(plan: plan, world: self, slot: nil))
+    }
+
+    package var espModules: [ESPModule] { devices.compactMap { $0 as? ESPModule } }
+}

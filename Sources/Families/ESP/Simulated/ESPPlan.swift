@@ -1,0 +1,61 @@
+package import Domain
+package import Modules
+package import Protocols
+package import Simulation
+
+/// One simulated ESP device as its depot file describes it.
+package struct ESPPlan: Sendable, Equatable {
+    package var serial: Serial
+    package var name: String?
+    /// Nil for the family's generic one.
+    package var profile: Profile?
+    package var server = ESPTarget.Server.nimble
+    package var version = FirmwareVersion(1, 0)
+    /// As images name it.
+    package var chip: UInt16 = 9
+    /// Nil when it is out of reach.
+    package var signal: Int? = -60
+    package var advertisingInterval: Duration = .milliseconds(400)
+    package var link = LinkParameters()
+    package var restartTime: Duration = .seconds(3)
+    /// Of one page of 4 KiB.
+    package var eraseTime: Duration = .milliseconds(45)
+    package var faults: [Fault] = []
+
+    package init(serial: Serial) {
+        self.serial = serial
+        name = serial.text
+    }
+
+    /// Something that goes wrong by script.
+    package struct Fault: Sendable, Equatable {
+        package var kind: Kind
+        /// How often it happens.
+        package var times = 1
+
+        package init(_ kind: Kind, times: Int = 1) {
+            self.kind = kind
+            self.times = times
+        }
+
+        package enum Kind: Sendable, Equatable {
+            /// The link ends once so many bytes of an image have come.
+            case linkLost(at: Int)
+            case silent(at: Int)
+            /// It restarts there, and forgets what it had.
+            case restart(at: Int)
+            /// That happens at the exchange with this number, before or after it is carried out.
+            case breaks(ModulePlan.Break, atExchange: Int, isBefore: Bool)
+            /// An acknowledgement is lost.
+            case ackLost(Int)
+            /// It refuses to begin.
+            case refusesStart
+            /// The image is taken, and the old one runs on.
+            case failsSilently
+            /// The new image runs until the next restart, which comes by itself.
+            case rollsBack
+            case neverReturns
+            case connectFails
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import Domain
+package import Modules
+
+extension UpdateProtocol {
+    package static let espOTA = Self("esp", title: "ESP BLE OTA")
+}
+
+extension ProfileShape.Group {
+    /// The service of a device that takes images as ESP's examples do.
+    package static let espOTA = Self(
+        "ota",
+        service: ESPNumbers.service,
+        isRequired: false,
+        [
+            Role(GATTRole(rawValue: "firmware-data"), ESPNumbers.firmware.uuid),
+            Role(GATTRole(rawValue: "command"), ESPNumbers.command.uuid),
+        ]
+    )
+}

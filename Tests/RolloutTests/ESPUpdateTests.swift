@@ -1,0 +1,176 @@
+import Digests
+import Domain
+import Families
+import Journal
+import Modules
+import Protocols
+import Reports
+import Rollout
+import Sessions
+import Simulation
+import Testing
+import Wire
+
+/// Updates of family `esp`, on each of the servers that there are.
+@Suite struct ESPUpdateTests {
+    private static let target = FirmwareVersion(2, 7, 31)
+
+    /// An application image with so many bytes of content.
+    private static func image(_ bytes: Int) -> [UInt8] {
+        var random = SplitMix64(seed: UInt64(bytes))
+        func text(_ text: String, _ length: Int) -> [UInt8] {
+            Array(text.utf8) + [UInt8](repeating: 0, count: length - text.utf8.count)
+        }
+        var body = UInt32(0xABCD_5432).littleBytes + UInt32(0).littleBytes
+        body += [UInt8](repeating: 0, count: 8) + text(target.description, 32)
+        body += text("sensor", 32)
+        body += [UInt8](repeating: 0, count: 256 - body.count)
+        body += (0..<bytes).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        var image: [UInt8] = [0xE9, 1, 2, 0x2F, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0]
+        image += [UInt8](repeating: 0, count: 8)
+        image += UInt32(0x3C00_0020).littleBytes + UInt32(body.count).littleBytes + body
+        image += [UInt8](repeating: 0, count: 15 - image.count % 16)
+        return image + [body.reduce(0xEF) { $0 ^ $1 }]
+    }
+
+    private struct Outcome: Sendable {
+        var counts: [Domain.Outcome: Int]
+        var message: String
+        var version: FirmwareVersion?
+        var exchanges: Int
+    }
+
+    private func run(
+        _ server: ESPTarget.Server,
+        bytes: Int = 20_000,
+        _ change: (inout ESPPlan) -> Void = { _ in }
+    ) throws -> Outcome {
+        var plan = ESPPlan(serial: try #require(Serial("esp-0001")))
+        plan.server = server
+        plan.version = FirmwareVersion(2, 6)
+        change(&plan)
+        let device = plan
+        let profile = try #require(ProfileLibrary.shipped.profile(Profile.generic, of: .esp))
+        let vehicle = try #require(VehicleID("v1"))
+        let rules = RolloutRules(settle: try #require(SettleRules()))
+        let job = UpdateJob(
+            name: "sensor",
+            digest: SHA256.digest(of: [1]),
+            version: Self.target,
+            family: .esp,
+            type: nil,
+            variant: nil,
+            allowsDowngrade: false,
+            parts: [FirmwarePart(firmware: Self.image(bytes))]
+        )
+        let simulation = Simulation(seed: 7)
+        let result = try simulation.run { () async -> Result<Outcome, any Error> in
+            do {
+                await simulation.air.addAdapter("hci0")
+                await simulation.air.arrange { $0.addESP(device) }
+                let journal = try await Journal.inMemory(executor: simulation.worldLane)
+                let run = try await journal.beginRun(
+                    rollout: "test",
+                    plan: SHA256.digest(of: []),
+                    at: simulation.time.wallTime
+                )
+                let depot = Depot(
+                    rollout: "test",
+                    run: run,
+                    air: SoleAirtime(SimulatedRadio(adapter: "hci0", air: simulation.air)),
+                    time: simulation.time,
+                    journal: journal,
+                    events: EventStream(run: run, time: simulation.time) { _ in },
+                    stop: StopSignal(),
+                    rules: rules,
+                    peripherals: { SimulatedRadio(adapter: $0, air: simulation.air) }
+                )
+                let result = try await RolloutRun(
+                    [
+                        VehicleJob(
+                            vehicle: vehicle,
+                            serial: device.serial,
+                            driver: ESPUpdate(profile: profile),
+                            steps: [.update(job)]
+                        )
+                    ],
+                    in: depot
+                ).run()
+                let record = try await journal.executions(rollout: "test").first
+                let found = await simulation.air.arrange { world in
+                    world.espModules.map { ($0.runningVersion, $0.exchanges) }
+                }
+                return .success(
+                    Outcome(
+                        counts: result.counts,
+                        message: record?.end?.message ?? "no end",
+                        version: found.first?.0,
+                        exchanges: found.first?.1 ?? 0
+                    )
+                )
+            } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    @Test(arguments: ESPTarget.Server.allCases)
+    func `an image is installed and its version read back`(server: ESPTarget.Server) throws {
+        let outcome = try run(server)
+        #expect(outcome.counts == [.succeeded: 1], "\(outcome.message)")
+        #expect(outcome.version == Self.target)
+    }
+
+    /// What a device was sent before its link was lost it may have kept in part, and only a switch
+    /// clears that: such an end is told, and never called a success.
+    @Test(arguments: ESPTarget.Server.allCases)
+    func `an upload that is broken off at any exchange ends right`(
+        server: ESPTarget.Server
+    ) throws {
+        let whole = try run(server, bytes: 9_000)
+        #expect(whole.counts == [.succeeded: 1], "\(whole.message)")
+        #expect(whole.exchanges > 20)
+        var succeeded = 0
+        var ends = 0
+        for number in 1...whole.exchanges {
+            for kind in [ModulePlan.Break.linkLost, .silence, .restart] {
+                for isBefore in [true, false] {
+                    let outcome = try run(server, bytes: 9_000) {
+                        $0.faults = [
+                            .init(.breaks(kind, atExchange: number, isBefore: isBefore))
+                        ]
+                    }
+                    let isDone = outcome.counts == [.succeeded: 1]
+                    #expect(
+                        isDone == (outcome.version == Self.target),
+                        "exchange \(number) \(kind) \(isBefore): \(outcome.message)"
+                    )
+                    ends += 1
+                    if isDone { succeeded += 1 }
+                }
+            }
+        }
+        #expect(succeeded * 3 >= ends * 2, "\(succeeded) of \(ends)")
+    }
+
+    @Test(arguments: ESPTarget.Server.allCases)
+    func `faults that pass cost time, and others have their verdict`(
+        server: ESPTarget.Server
+    ) throws {
+        let passing: [ESPPlan.Fault.Kind] = [
+            .linkLost(at: 4_096), .silent(at: 8_192), .restart(at: 8_192), .ackLost(2),
+            .refusesStart, .connectFails,
+        ]
+        for fault in passing {
+            let outcome = try run(server) { $0.faults = [.init(fault)] }
+            #expect(outcome.counts == [.succeeded: 1], "\(fault): \(outcome.message)")
+            #expect(outcome.version == Self.target, "\(fault)")
+        }
+        let silent = try run(server) { $0.faults = [.init(.failsSilently, times: 200)] }
+        #expect(silent.counts == [.failed: 1], "\(silent.message)")
+        let gone = try run(server) { $0.faults = [.init(.neverReturns)] }
+        #expect(gone.counts == [.failed: 1], "\(gone.message)")
+        let back = try run(server) { $0.faults = [.init(.rollsBack)] }
+        #expect(back.counts == [.rolledBack: 1], "\(back.message)")
+        #expect(back.version == FirmwareVersion(2, 6))
+    }
+}
