@@ -270,7 +270,7 @@ extension Execution {
         let device = CarShareVehicle(
             peripheral: peripheral,
             credentials: credentials,
-            bond: job.driver.family == .geotabGo ? job.bond : .unbonded,
+            bond: job.driver.recogniser.form == nil ? job.bond : .unbonded,
             time: time
         )
         do throws(CarShareError) {
