@@ -38,7 +38,9 @@ extension Journal {
         }
     }
 
-    /// Takes a pause back. A person has looked: what was counted at the gate counts no more, and a
+    /// Takes a pause back.
+    ///
+    /// A person has looked: what was counted at the gate counts no more, and a
     /// wave that has ended is over.
     package func resume(_ rollout: String) throws(JournalError) -> VerbAnswer {
         let database = try opened()

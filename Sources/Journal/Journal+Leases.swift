@@ -28,8 +28,9 @@ package enum LeaseAnswer: Sendable, Equatable {
 }
 
 extension Journal {
-    /// As below, and refuses while the vehicle is inhibited, or the rollout is held; what is owed
-    /// may be `paying` under a hold. It is decided in the transaction that grants.
+    /// As below, and refuses while the vehicle is inhibited, or the rollout is held.
+    ///
+    /// What is owed may be `paying` under a hold. It is decided in the transaction that grants.
     package func claim(
         _ serial: Serial,
         for vehicle: VehicleID,

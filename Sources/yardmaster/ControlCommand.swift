@@ -310,8 +310,9 @@ struct ControlCommand {
         return Answer(sentence: sentences.joined(separator: "\n"))
     }
 
-    /// The vehicles that are named, by id or pattern, among all that are known; nil stands for the
-    /// depot. With the refusal where one is not known.
+    /// The vehicles that are named, by id or pattern, among all that are known; nil for the depot.
+    ///
+    /// With the refusal where one is not known.
     private func chosen(
         _ journal: Journal
     ) async throws(JournalError) -> ([VehicleID?], Answer?) {

@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-/// Commands over several runs: none twice, none lost, doubts kept. Judged by the car's own record.
+/// Commands over several runs: none twice, none lost, doubts kept.
+///
+/// Judged by the car's own record.
 @Suite struct CommandPromiseTests {
     @Test func `a night that begins again and is killed is gone on with`() throws {
         let yard = try PromiseYard()
