@@ -125,7 +125,9 @@ struct SiteRun {
                     name: image.name,
                     digest: image.digest,
                     size: size,
-                    provenance: ImageProvenance(of: image.digest, in: store).words
+                    // A simulated run is what its seed makes it, and nothing else.
+                    provenance: ImageProvenance(of: image.digest, in: store)
+                        .words(withTimes: site.seed == nil)
                 )
             )
         }

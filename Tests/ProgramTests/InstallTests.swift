@@ -59,7 +59,7 @@ import Testing
         let manifests = folder.path + "/usr/share/yardmaster/manifests"
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: manifests).sorted()
-                == ["commands", "demo", "depot-wide", "mixed", "nightly"]
+                == ["commands", "demo", "depot-wide", "mixed", "nightly", "sensors", "tags"]
         )
         // Secrets that others could read would be refused.
         #expect(try mode(manifests + "/commands/keys/car-01.token") == 0o600)

@@ -48,8 +48,8 @@ package struct ImageProvenance: Sendable, Equatable {
                 && comment == other.comment
         }
 
-        /// As in "signed by the key RW…, first seen 2026-11-22".
-        package var words: String {
+        /// As in "signed by the key RW…, first seen 2026-11-22", or without the time.
+        fileprivate func words(withTime: Bool) -> String {
             var text =
                 switch level {
                 case "signature": "signed by the key \(signer ?? "?")"
@@ -57,7 +57,7 @@ package struct ImageProvenance: Sendable, Equatable {
                 default: "pinned by its SHA-256 in the manifest"
                 }
             if let comment { text += ", '\(comment.visible)'" }
-            return text + ", first seen \(time)"
+            return withTime ? text + ", first seen \(time)" : text
         }
     }
 
@@ -126,9 +126,14 @@ package struct ImageProvenance: Sendable, Equatable {
     }
 
     /// A sentence for each thing that is known.
-    package var words: [String] {
-        let came = arrival.map { ["came from \($0.origin.visible), \($0.time)"] } ?? []
-        return came + vouchers.map(\.words)
+    package var words: [String] { words(withTimes: true) }
+
+    /// The times can be left out, for what must be the same whenever it is done.
+    package func words(withTimes: Bool) -> [String] {
+        let came = arrival.map {
+            "came from \($0.origin.visible)" + (withTimes ? ", \($0.time)" : "")
+        }
+        return (came.map { [$0] } ?? []) + vouchers.map { $0.words(withTime: withTimes) }
     }
 
     /// The same for a program.
