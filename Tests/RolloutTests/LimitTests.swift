@@ -87,6 +87,21 @@ import Testing
 
     // MARK: The verb
 
+    /// What the verb does: verdicts are taken away in its own transaction, and the run is told whose.
+    private static func retry(
+        _ named: [VehicleID],
+        in journal: isolated Journal,
+        at time: WallTime
+    ) {
+        #expect(throws: Never.self) {
+            let rearmed = try journal.retry("test", named, quarantined: [], by: "test", at: time)
+            #expect(rearmed.refused.isEmpty)
+            try journal.leave(
+                ControlRequest(.retry, rollout: "test", vehicles: rearmed.vehicles, at: time)
+            )
+        }
+    }
+
     @Test func `retry takes who failed, in the run under way, and leaves the others alone`() throws
     {
         let bench = DepotBench(
@@ -101,9 +116,7 @@ import Testing
         let time = bench.simulation.time
         let night = try bench.nights(update, [DepotBench.schedule([Array(0..<6)])]) { _, journal in
             time.schedule(at: time.now.advanced(by: .seconds(90))) {
-                journal.assumeIsolated {
-                    try? $0.leave(ControlRequest(.retry, rollout: "test", at: time.wallTime))
-                }
+                journal.assumeIsolated { Self.retry([], in: $0, at: time.wallTime) }
             }
         }[0]
         #expect(night.result.counts == [.succeeded: 6])
@@ -130,16 +143,7 @@ import Testing
         let night = try bench.nights(update, [DepotBench.schedule([Array(0..<6)])]) { _, journal in
             let first = try #require(VehicleID("v1"))
             time.schedule(at: time.now.advanced(by: .seconds(90))) {
-                journal.assumeIsolated {
-                    try? $0.leave(
-                        ControlRequest(
-                            .retry,
-                            rollout: "test",
-                            vehicles: [first],
-                            at: time.wallTime
-                        )
-                    )
-                }
+                journal.assumeIsolated { Self.retry([first], in: $0, at: time.wallTime) }
             }
         }[0]
         #expect(night.result.counts == [.failed: 1, .succeeded: 5])
