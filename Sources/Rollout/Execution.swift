@@ -394,12 +394,18 @@ final class Execution {
         await forgetModule()
         var sighting: ModuleSighting?
         // Who did not take our secret yields to others that bear its serial, where there are any.
-        let suspects = Set(claimants.refused)
+        // Its link may have been lost just then, so who has taken it before or since is none of them.
+        let suspects = Set(claimants.refused.filter { $0 != claimants.opened })
+        let least = min(time.now.duration(to: deadline), ReturnPause.look)
         if !suspects.isSubset(of: impostors) {
             let look = min(deadline, time.now.advanced(by: Self.lookForOthers))
             sighting = try await seek(avoiding: suspects, before: look)
         }
-        if sighting == nil { sighting = try await seek(avoiding: impostors, before: deadline) }
+        if sighting == nil {
+            // As long as none has taken it, a short look is not spent on others alone.
+            let end = max(deadline, time.now.advanced(by: claimants.opened == nil ? least : .zero))
+            sighting = try await seek(avoiding: impostors, before: end)
+        }
         if let sighting {
             lastSignal = sighting.signal
             debt?.seenRun = depot.run
