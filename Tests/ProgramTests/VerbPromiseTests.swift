@@ -118,7 +118,8 @@ import Testing
         for _ in 1...3 { #expect(try yard.run("daily").status == 0) }
         #expect(yard.deeds.filter { $0 == "open-trunk" }.count == 1)
         // Simulated depots begin at 22:00 UTC: two hours later it is another day.
-        try yard.manifest("pass", steps: "[{wait: 1h}, {wait: 1h}, {wait: 1h}]")
+        // A depot's clock goes on where its modules last kept something.
+        try yard.manifest("pass", steps: "[{wait: 1h}, {wait: 1h}, {wait: 1h}, {command: lock}]")
         #expect(try yard.run("pass").status == 0)
         #expect(try yard.run("daily").status == 0)
         #expect(yard.deeds.filter { $0 == "open-trunk" }.count == 2)
