@@ -15,7 +15,7 @@ func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if let record = ComoduleRecord(bytes) {
         precondition(record.bytes == bytes)
         _ = (VersionsRecord(record), PreflightRecord(record), PowerRecord(record))
-        _ = (ComponentsRecord(record), BootloaderRecord(record))
+        _ = (ComponentsRecord(record), MotionRecord(record))
     }
     if let packet = try? InitPacket(bytes) {
         let again = try? InitPacket(packet.serialized)

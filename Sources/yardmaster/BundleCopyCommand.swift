@@ -1,6 +1,7 @@
 import Commands
 import Domain
 import Glibc
+import Manifest
 import Operations
 import Trust
 import Wire
@@ -57,9 +58,13 @@ struct BundleCopyCommand {
         String(decoding: path.utf8.split(separator: 0x2F).last ?? "bundle".utf8[...], as: UTF8.self)
     }
 
+    fileprivate static func folder(of path: String) -> String {
+        let folder = FileReference.directory(of: path)
+        return folder.isEmpty ? "." : folder
+    }
+
     private func copySignatures(to path: String) throws(CommandError) {
-        let slash = source.utf8.lastIndex(of: 0x2F)
-        let folder = slash.map { String(source[...$0]) } ?? "."
+        let folder = Self.folder(of: source)
         let mark = Self.name(of: source) + "."
         do throws(StorageError) {
             let names = try TrustFolder(folder, isHeld: false).names()
@@ -80,8 +85,7 @@ struct BundleCopyCommand {
     }
 
     private static func put(_ bytes: [UInt8], at path: String) throws(StorageError) {
-        let slash = path.utf8.lastIndex(of: 0x2F)
-        let folder = try TrustFolder(slash.map { String(path[...$0]) } ?? ".", isHeld: false)
+        let folder = try TrustFolder(folder(of: path), isHeld: false)
         let name = name(of: path)
         try folder.write(name + ".part", bytes)
         try folder.sync(name + ".part")
@@ -118,14 +122,14 @@ struct BundleCopy: ~Copyable {
     /// Reads what is there already; how many bytes of it are right.
     mutating func takeUp(_ progress: (Int64, Int64) -> Void) throws(CommandError) -> Int64 {
         let beginning = bundle.beginning
-        guard read(at: 0, beginning.count) == beginning else {
+        guard BundleFile.read(descriptor, 0, beginning.count) == beginning else {
             try cut()
             return 0
         }
         end = Int64(beginning.count)
         while let member = rest.first {
             if !member.isHeld {
-                guard let bytes = read(at: end, Int(member.size)),
+                guard let bytes = BundleFile.read(descriptor, end, Int(member.size)),
                     (try? member.check(bytes)) != nil
                 else { break }
                 end += member.size
@@ -135,20 +139,6 @@ struct BundleCopy: ~Copyable {
         }
         try cut()
         return end
-    }
-
-    private func read(at offset: Int64, _ count: Int) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        var done = 0
-        while done < count {
-            let result = bytes[done...].withUnsafeMutableBytes {
-                pread(descriptor, $0.baseAddress, $0.count, Int(offset) + done)
-            }
-            if result < 0, errno == EINTR { continue }
-            guard result > 0 else { return nil }
-            done += result
-        }
-        return bytes
     }
 
     private func cut() throws(CommandError) {
@@ -185,9 +175,8 @@ struct BundleCopy: ~Copyable {
     /// Gives the copy its name.
     func publish() throws(CommandError) {
         guard rename(draft, path) == 0 else { throw Self.failure(.cannotCreate, path, errno) }
-        let slash = path.utf8.lastIndex(of: 0x2F)
         let folder = open(
-            slash.map { String(path[...$0]) } ?? ".",
+            BundleCopyCommand.folder(of: path),
             O_RDONLY | O_DIRECTORY | O_CLOEXEC
         )
         guard folder >= 0 else { return }

@@ -250,8 +250,7 @@ struct ControlCommand {
             )
         }
         let until = expires.map { "until \($0)" } ?? "until it is lifted"
-        // A run that was killed is at work on nothing.
-        let busy = holder == nil ? [] : try await journal.vehiclesAtWork()
+        let busy = try await atWork(journal, holder)
         let late = chosen.compactMap(\.self).filter(busy.contains)
         let remark =
             late.isEmpty
@@ -279,8 +278,7 @@ struct ControlCommand {
     ) async throws(JournalError) -> Answer {
         let (chosen, unknown) = try await chosen(journal)
         if let unknown { return unknown }
-        // A run that was killed is at work on nothing.
-        let busy = holder == nil ? [] : try await journal.vehiclesAtWork()
+        let busy = try await atWork(journal, holder)
         var sentences: [String] = []
         var failures = 0
         for vehicle in chosen {
@@ -308,6 +306,14 @@ struct ControlCommand {
         }
         sentences.append("failures forgotten: \(failures)")
         return Answer(sentence: sentences.joined(separator: "\n"))
+    }
+
+    /// Vehicles that a run is at work on; one that was killed is at work on nothing.
+    private func atWork(
+        _ journal: Journal,
+        _ holder: LockHolder?
+    ) async throws(JournalError) -> Set<VehicleID> {
+        holder == nil ? [] : try await journal.vehiclesAtWork()
     }
 
     /// The vehicles that are named, by id or pattern, among all that are known; nil for the depot.

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Workbench
 
 /// A rollout over the demo's image in a simulated depot of its own.
 extension Program {
@@ -73,15 +74,14 @@ extension Program {
         var events: String { text("jsonl") }
 
         /// Until the run has said so in its events; false when it ended before.
-        func waits(for words: String) -> Bool {
-            while process.isRunning { if events.contains(words) { return true } }
-            return events.contains(words)
-        }
+        func waits(for words: String) -> Bool { comes(words, in: "jsonl") }
 
         /// The same for what it says to people.
-        func says(_ words: String) -> Bool {
-            while process.isRunning { if text("err").contains(words) { return true } }
-            return text("err").contains(words)
+        func says(_ words: String) -> Bool { comes(words, in: "err") }
+
+        private func comes(_ words: String, in suffix: String) -> Bool {
+            try? wait(for: words) { !process.isRunning || text(suffix).contains(words) }
+            return text(suffix).contains(words)
         }
 
         func result() -> Result {

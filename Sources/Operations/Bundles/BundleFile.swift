@@ -110,7 +110,8 @@ package final class BundleFile: Sendable {
         return head + (read(descriptor, Int64(BundleIndex.headLength), length) ?? [])
     }
 
-    fileprivate static func read(
+    /// So many bytes from there on; nil when there are fewer.
+    package static func read(
         _ descriptor: CInt,
         _ offset: Int64,
         _ count: Int

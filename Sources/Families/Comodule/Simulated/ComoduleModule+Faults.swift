@@ -3,8 +3,17 @@ import Protocols
 import Radio
 import Simulation
 
+extension ModulePlan.Fault: ScriptedFault {}
+
 /// What goes wrong by script, and when.
-extension ComoduleModule {
+extension ComoduleModule: FaultyModule {
+    var scriptedFaults: [ModulePlan.Fault] { plan.faults }
+
+    var faultCounts: [UInt8] {
+        get { facts.faultCounts }
+        set { facts.faultCounts = newValue }
+    }
+
     /// One read or write with the faults that are set to its number.
     func exchange<R>(_ body: () -> R) -> R {
         exchanges += 1
@@ -16,12 +25,7 @@ extension ComoduleModule {
     }
 
     private func breakDue(at number: Int, isBefore: Bool) -> ModulePlan.Break? {
-        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
-            guard case .breaks(let kind, number, isBefore) = fault.kind else { continue }
-            count(index)
-            return kind
-        }
-        return nil
+        strike { if case .breaks(let kind, number, isBefore) = $0 { kind } else { nil } }
     }
 
     func breakOff(_ kind: ModulePlan.Break) {
@@ -33,26 +37,6 @@ extension ComoduleModule {
             link?.drop()
             restart(as: facts.mode, after: plan.restartTime)
         }
-    }
-
-    func isLeft(_ fault: Int) -> Bool {
-        Int(facts.faultCounts[fault]) < plan.faults[fault].times
-    }
-
-    func count(_ fault: Int) {
-        if facts.faultCounts[fault] < .max { facts.faultCounts[fault] += 1 }
-        save()
-    }
-
-    /// Counts the first fault of this kind that is left; false when there is none.
-    func happens(_ kind: (ModulePlan.Fault.Kind) -> Bool) -> Bool {
-        guard
-            let index = plan.faults.indices.first(where: {
-                isLeft($0) && kind(plan.faults[$0].kind)
-            })
-        else { return false }
-        count(index)
-        return true
     }
 
     /// Saves once for all that happens at this moment.

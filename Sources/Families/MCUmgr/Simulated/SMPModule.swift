@@ -281,12 +281,7 @@ package final class SMPModule: AirDevice {
     }
 
     private func breakDue(at number: Int, isTaken: Bool) -> ModulePlan.Break? {
-        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
-            guard case .breaks(let kind, number, isTaken) = fault.kind else { continue }
-            count(index)
-            return kind
-        }
-        return nil
+        strike { if case .breaks(let kind, number, isTaken) = $0 { kind } else { nil } }
     }
 
     private func breakOff(_ kind: ModulePlan.Break) {
@@ -364,27 +359,7 @@ package final class SMPModule: AirDevice {
 
     // MARK: Faults and flash
 
-    private func isLeft(_ fault: Int) -> Bool {
-        Int(facts.faultCounts[fault]) < plan.faults[fault].times
-    }
-
-    private func count(_ fault: Int) {
-        if facts.faultCounts[fault] < .max { facts.faultCounts[fault] += 1 }
-        save()
-    }
-
-    /// Counts the first fault of this kind that is left; false when there is none.
-    private func happens(_ kind: (SMPModulePlan.Fault.Kind) -> Bool) -> Bool {
-        guard
-            let index = plan.faults.indices.first(where: {
-                isLeft($0) && kind(plan.faults[$0].kind)
-            })
-        else { return false }
-        count(index)
-        return true
-    }
-
-    /// The same for faults that wait for an offset.
+    /// As `happens`, for faults that wait for an offset.
     private func happens(at offset: (SMPModulePlan.Fault.Kind) -> Int?) -> Bool {
         let received = server.received
         return happens { kind in offset(kind).map { received > 0 && received >= $0 } ?? false }
@@ -412,7 +387,7 @@ package final class SMPModule: AirDevice {
     }
 
     /// Saves once for all that happens at this moment.
-    private func save() {
+    func save() {
         guard slot != nil, !saveIsSet else { return }
         saveIsSet = true
         world.after(.zero) { [weak self] in
@@ -421,6 +396,17 @@ package final class SMPModule: AirDevice {
             self.facts.server = self.server.facts
             self.slot?.save(self.facts.bytes, at: self.world.now)
         }
+    }
+}
+
+extension SMPModulePlan.Fault: ScriptedFault {}
+
+extension SMPModule: FaultyModule {
+    var scriptedFaults: [SMPModulePlan.Fault] { plan.faults }
+
+    var faultCounts: [UInt8] {
+        get { facts.faultCounts }
+        set { facts.faultCounts = newValue }
     }
 }
 

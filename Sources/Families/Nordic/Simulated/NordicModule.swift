@@ -363,12 +363,7 @@ package final class NordicModule: AirDevice {
     }
 
     private func breakDue(at number: Int, isBefore: Bool) -> ModulePlan.Break? {
-        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
-            guard case .breaks(let kind, number, isBefore) = fault.kind else { continue }
-            count(index)
-            return kind
-        }
-        return nil
+        strike { if case .breaks(let kind, number, isBefore) = $0 { kind } else { nil } }
     }
 
     private func breakOff(_ kind: ModulePlan.Break) {
@@ -389,39 +384,19 @@ package final class NordicModule: AirDevice {
     }
 
     private func strike(_ received: Int) {
-        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
-            switch fault.kind {
-            case .linkLost(let at) where received >= at: breakOff(.linkLost)
-            case .silent(let at) where received >= at: breakOff(.silence)
-            case .restart(let at) where received >= at: breakOff(.restart)
-            default: continue
+        let kind: ModulePlan.Break? = strike {
+            switch $0 {
+            case .linkLost(let at) where received >= at: .linkLost
+            case .silent(let at) where received >= at: .silence
+            case .restart(let at) where received >= at: .restart
+            default: nil
             }
-            count(index)
-            return
         }
-    }
-
-    private func isLeft(_ fault: Int) -> Bool {
-        Int(facts.faultCounts[fault]) < plan.faults[fault].times
-    }
-
-    private func count(_ fault: Int) {
-        if facts.faultCounts[fault] < .max { facts.faultCounts[fault] += 1 }
-        save()
-    }
-
-    private func happens(_ kind: (NordicPlan.Fault.Kind) -> Bool) -> Bool {
-        guard
-            let index = plan.faults.indices.first(where: {
-                isLeft($0) && kind(plan.faults[$0].kind)
-            })
-        else { return false }
-        count(index)
-        return true
+        if let kind { breakOff(kind) }
     }
 
     /// Saves once for all that happens at this moment.
-    private func save() {
+    func save() {
         guard slot != nil, !saveIsSet else { return }
         saveIsSet = true
         world.after(.zero) { [weak self] in
@@ -429,6 +404,17 @@ package final class NordicModule: AirDevice {
             self.saveIsSet = false
             self.slot?.save(self.facts.bytes, at: self.world.now)
         }
+    }
+}
+
+extension NordicPlan.Fault: ScriptedFault {}
+
+extension NordicModule: FaultyModule {
+    var scriptedFaults: [NordicPlan.Fault] { plan.faults }
+
+    var faultCounts: [UInt8] {
+        get { facts.faultCounts }
+        set { facts.faultCounts = newValue }
     }
 }
 
