@@ -62,6 +62,8 @@ struct ExecCommand {
                 hint: "nothing was touched"
             )
         }
+        // The order's plan has these vehicles only; a token may be that of any other.
+        try TokenCheck.check(fleet, for: plan.vehicles, context)
         return try await RunCommand(options: options, context: context).run(plan, isOrder: true)
     }
 }

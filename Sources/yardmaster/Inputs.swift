@@ -63,7 +63,7 @@ enum Inputs {
             return (nil, read.diagnostics + faults)
         }
         // What a step names must be there on the vehicles that it is meant for.
-        let mistakes = JobBuilder(plan, profiles: profiles).mistakes
+        let mistakes = JobBuilder(plan, profiles: profiles).mistakes + TokenCheck.unnamed(plan)
         return (mistakes.isEmpty ? plan : nil, read.diagnostics + faults + mistakes)
     }
 

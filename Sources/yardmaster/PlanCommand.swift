@@ -31,6 +31,7 @@ struct PlanCommand {
     ) throws(CommandError) -> (text: String, document: JSONValue) {
         let plan = try Inputs.plan(options.manifest, context, options.common)
         let vehicles = try Inputs.selected(plan, options.common)
+        try TokenCheck.check(plan, for: vehicles, context)
         let zone = try ZoneSource.zone(of: plan, context)
         let now = RealTime().wallTime
         var adapters = plan.radio.adapters

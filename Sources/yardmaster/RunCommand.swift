@@ -118,6 +118,7 @@ struct RunCommand {
             zone = try ZoneSource.zone(of: plan, context)
         } else if let sources,
             let reason = PlanArchive(state: directory.path).keep(sources, for: plan.name)
+        try TokenCheck.check(written, for: vehicles, context)
         {
             throw CommandError(
                 .cannotWrite,
@@ -126,6 +127,7 @@ struct RunCommand {
             )
         }
         // Everything is here and verified before the first radio packet, and before time turns
+            try TokenCheck.check(plan, for: vehicles, context)
         // virtual.
         let room = FetchRoom(
             plan: plan,

@@ -14,13 +14,24 @@ struct ValidateCommand {
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        let (plan, diagnostics) = try Inputs.read(manifest, common)
+        let (plan, found) = try Inputs.read(manifest, common)
+        let tokens = plan.map { TokenCheck($0, context).findings() } ?? TokenCheck.Findings()
+        let diagnostics = found + tokens.faults
+        let code: ExitCode =
+            plan == nil ? .invalidManifest : tokens.faults.isEmpty ? .done : .trustRefused
         if common.wantsJSON {
-            context.console.result(document(diagnostics, isValid: plan != nil).text + "\n")
-            return plan == nil ? .invalidManifest : .done
+            context.console.result(document(diagnostics, code).text + "\n")
+            return code
         }
-        if !common.isQuiet || plan == nil { Inputs.tell(diagnostics, context) }
+        if !common.isQuiet || code != .done { Inputs.tell(diagnostics, context) }
         guard let plan else { throw Inputs.invalid(manifest, diagnostics) }
+        guard tokens.faults.isEmpty else { throw TokenCheck.refusal(tokens.faults) }
+        if !common.isQuiet, let first = tokens.unread.first {
+            context.console.note(
+                "yardmaster: warning: the tokens of \(tokens.unread.count) vehicles, "
+                    + "\(first) the first, cannot be read here and were compared with nothing\n"
+            )
+        }
         if !common.isQuiet {
             let images = plan.images.count
             context.console.result(
@@ -32,12 +43,11 @@ struct ValidateCommand {
         return .done
     }
 
-    private func document(_ diagnostics: [Diagnostic], isValid: Bool) -> JSONValue {
-        let code: ExitCode = isValid ? .done : .invalidManifest
-        return .object([
+    private func document(_ diagnostics: [Diagnostic], _ code: ExitCode) -> JSONValue {
+        .object([
             "schema": 1,
             "manifest": .string(manifest),
-            "valid": .bool(isValid),
+            "valid": .bool(code == .done),
             "diagnostics": .array(
                 diagnostics.map { diagnostic in
                     .object([

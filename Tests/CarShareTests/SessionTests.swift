@@ -57,6 +57,38 @@ private func at(_ seconds: Double) -> Moment {
         #expect(session.close(at: at(6)) == [.closed(nil)])
     }
 
+    @Test(arguments: ["G9-0001", "g9-0001", "", "G9-0002"])
+    func `a vehicle that says it is another one is sent no command`(named: String) throws {
+        var session = CarShareSession(serial: Serial("G9-0001")) { commands, _ in
+            CarShareMessage.secure(commands.bytes)
+        }
+        _ = session.socketOpened(maximumLength: 20, at: at(0))
+        _ = session.pieceSent(at: at(0))
+        _ = session.received(AddOnFrame.handshakeRequest.bytes, at: at(0))
+        _ = session.pieceSent(at: at(0))
+        _ = session.received(AddOnFrame.acknowledgement.bytes, at: at(0))
+        _ = session.begin(Self.lock, at: at(0))
+        _ = session.pieceSent(at: at(0))
+        let serial = Array(named.utf8) + [UInt8](repeating: 0, count: 12 - named.utf8.count)
+        let data = try AddOnFrame(.vehicleData, [UInt8](repeating: 0, count: 40) + serial).bytes
+        let actions = session.received(data, at: at(1))
+        // Without its answer the command is never signed, so it cannot be carried out.
+        let after = session.received(try Self.message(Self.challenge), at: at(1))
+        guard named == "G9-0002", let other = Serial(named) else {
+            #expect(actions == [.note(.frame(.vehicleData))])
+            return
+        }
+        let error = AddOnTransportError.otherVehicle(other)
+        let failure = CarShareFailure(.notSent, .handshake(error))
+        #expect(
+            actions == [
+                .note(.frame(.vehicleData)), .finished(.failure(failure)), .closed(error),
+            ]
+        )
+        #expect(failure.failureClass == .rejected)
+        #expect(after == [.note(.bytesOutsideSession(42))])
+    }
+
     @Test func `a vehicle that answers and never accepts is taken at its answers`() throws {
         var session = Self.opened()
         _ = session.begin(Self.lock, at: at(0))

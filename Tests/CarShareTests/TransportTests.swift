@@ -98,6 +98,7 @@ private func at(_ seconds: Double) -> Moment {
         case .rejected: "rejected"
         case .received(let bytes): "received \(Hex.text(bytes))"
         case .damaged(let error): "damaged: \(error)"
+        case .vehicleData(let bytes): "data \(Hex.text(bytes))"
         case .note(.bytesOutsideSession(-1)): "busy"
         case .note(.bytesOutsideSession(-2)): "not connected"
         case .note(let note): "note: \(note)"

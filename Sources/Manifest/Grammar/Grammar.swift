@@ -72,6 +72,8 @@ enum Grammar {
         ]
     )
 
+    static let hardwareIDs = 1...Int(UInt32.max)
+
     static let vehicle = Table(
         "vehicle",
         "a vehicle",
@@ -107,6 +109,17 @@ enum Grammar {
                 .form(.secret),
                 "Where the car-share token of the vehicle's GO device is kept, for one that has "
                     + "both that and another module; of a `geotab-go` vehicle it is the secret."
+            ),
+            Field(
+                "go-serial",
+                .form(.serial),
+                "The serial of the vehicle's GO device, for one that has a `token` besides another "
+                    + "module: a token for another GO device is refused."
+            ),
+            Field(
+                "hardware-id",
+                .integer(hardwareIDs),
+                "The hardware id of the vehicle's GO device: a token for another one is refused."
             ),
             Field(
                 "pairing",

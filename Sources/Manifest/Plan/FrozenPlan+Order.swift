@@ -43,6 +43,8 @@ extension PlannedVehicle {
             profile: profile,
             secret: secret,
             token: token,
+            goSerial: goSerial,
+            hardwareID: hardwareID,
             bond: bond,
             labels: labels,
             steps: steps,

@@ -18,6 +18,8 @@ struct FleetReader {
         let profile: String
         let secret: SecretReference?
         let token: SecretReference?
+        let goSerial: Serial?
+        let hardwareID: UInt32?
         let bond: PlannedBond
         let labels: [Label]
         let ownSteps: [Step]?
@@ -36,6 +38,8 @@ struct FleetReader {
             row.profile = cell(reader.node("profile", .optional))
             row.secret = cell(reader.node("secret", .optional))
             row.token = cell(reader.node("token", .optional))
+            row.goSerial = cell(reader.node("go-serial", .optional))
+            row.hardwareID = cell(reader.node("hardware-id", .optional))
             row.pairing = cell(reader.node("pairing", .optional))
             row.passkey = cell(reader.node("passkey", .optional))
             row.renewsBond = cell(reader.node("renew-bond", .optional))
@@ -118,6 +122,8 @@ struct FleetReader {
         let profile = row.profile.map { checked($0, .profile) } ?? "generic"
         let secret = row.secret.map(readSecret)
         let token = row.token.map(readSecret)
+        let goSerial = readSerial(row.goSerial)
+        let hardwareID = row.hardwareID.flatMap(readHardwareID)
         let bond = bond(row)
         let own = row.steps.map { source in
             switch source {
@@ -135,6 +141,8 @@ struct FleetReader {
             profile: profile,
             secret: secret ?? nil,
             token: token ?? nil,
+            goSerial: goSerial,
+            hardwareID: hardwareID,
             bond: bond,
             labels: row.labels.map { Label($0.name, $0.cell.text) }.sorted { $0.name < $1.name },
             ownSteps: own,
@@ -216,6 +224,19 @@ struct FleetReader {
     private func readSerial(_ cell: Cell?) -> Serial? {
         guard let cell, let text = checked(cell, .serial) else { return nil }
         return Serial(text)
+    }
+
+    private func readHardwareID(_ cell: Cell) -> UInt32? {
+        let range = Grammar.hardwareIDs
+        if let number = PlainNumber.integer(cell.text), range.contains(number) {
+            return UInt32(number)
+        }
+        diagnostics.error(
+            cell.place,
+            "\(quoted(cell.text)) is not a hardware id",
+            hint: "write the number that `yardmaster token show` prints as the hardware id"
+        )
+        return nil
     }
 
     /// What is no reference may be the secret itself, so no error repeats it.

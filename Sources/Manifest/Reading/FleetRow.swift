@@ -14,6 +14,8 @@ struct FleetRow {
     var profile: Cell?
     var secret: Cell?
     var token: Cell?
+    var goSerial: Cell?
+    var hardwareID: Cell?
     var pairing: Cell?
     var passkey: Cell?
     var renewsBond: Cell?

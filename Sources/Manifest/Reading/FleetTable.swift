@@ -105,6 +105,8 @@ enum FleetTable {
             case "profile": if !cell.text.isEmpty { result.profile = cell }
             case "secret": if !cell.text.isEmpty { result.secret = cell }
             case "token": if !cell.text.isEmpty { result.token = cell }
+            case "go-serial": if !cell.text.isEmpty { result.goSerial = cell }
+            case "hardware-id": if !cell.text.isEmpty { result.hardwareID = cell }
             case "pairing": if !cell.text.isEmpty { result.pairing = cell }
             case "passkey": if !cell.text.isEmpty { result.passkey = cell }
             case "renew-bond": if !cell.text.isEmpty { result.renewsBond = cell }

@@ -207,6 +207,8 @@ package struct ManifestReader {
                 profile: vehicle.profile,
                 secret: vehicle.secret,
                 token: vehicle.token,
+                goSerial: vehicle.goSerial,
+                hardwareID: vehicle.hardwareID,
                 bond: vehicle.bond,
                 labels: vehicle.labels,
                 steps: vehicle.ownSteps ?? common ?? [],

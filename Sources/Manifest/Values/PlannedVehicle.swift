@@ -10,6 +10,10 @@ package struct PlannedVehicle: Sendable, Equatable {
     package let secret: SecretReference?
     /// The car-share token of a GO device beside the module.
     package let token: SecretReference?
+    /// Of a GO device beside the module.
+    package let goSerial: Serial?
+    /// Of its GO device.
+    package let hardwareID: UInt32?
     package let bond: PlannedBond
     /// By name.
     package let labels: [Label]
@@ -26,6 +30,8 @@ package struct PlannedVehicle: Sendable, Equatable {
         profile: String,
         secret: SecretReference?,
         token: SecretReference? = nil,
+        goSerial: Serial? = nil,
+        hardwareID: UInt32? = nil,
         bond: PlannedBond = PlannedBond(),
         labels: [Label],
         steps: [Step],
@@ -38,6 +44,8 @@ package struct PlannedVehicle: Sendable, Equatable {
         self.profile = profile
         self.secret = secret
         self.token = token
+        self.goSerial = goSerial
+        self.hardwareID = hardwareID
         self.bond = bond
         self.labels = labels
         self.steps = steps

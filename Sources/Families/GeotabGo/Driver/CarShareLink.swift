@@ -24,7 +24,11 @@ package final class CarShareLink {
         self.time = time
         self.limits = limits
         self.notes = notes
-        session = CarShareSession(limits: limits, sign: credentials.message)
+        session = CarShareSession(
+            serial: Serial(credentials.token.reservation.serial),
+            limits: limits,
+            sign: credentials.message
+        )
     }
 
     /// What ends a drive of the session.

@@ -30,6 +30,8 @@ package struct AddOnTransport: Sendable {
         case rejected
         case received([UInt8])
         case damaged(AddOnFrameError)
+        /// What the vehicle says of itself.
+        case vehicleData([UInt8])
         case note(CarShareNote)
         /// Close the socket; nil when that was asked for.
         case closed(AddOnTransportError?)
@@ -106,6 +108,14 @@ package struct AddOnTransport: Sendable {
         switch state {
         case .idle, .closed: []
         case .connecting, .syncing, .handshaking, .connected: close(.link(failure))
+        }
+    }
+
+    /// The vehicle is not the one that we are here for.
+    package mutating func leave(vehicle serial: Serial) -> [Action] {
+        switch state {
+        case .closed: []
+        case .idle, .connecting, .syncing, .handshaking, .connected: close(.otherVehicle(serial))
         }
     }
 
@@ -251,7 +261,9 @@ package struct AddOnTransport: Sendable {
         case .acknowledgement:
             // Of a confirmation that was asked for again: it says nothing about messages.
             return []
-        case .vehicleData, .serverPacket, .longServerPacket, .protobufToHost, .version, .status,
+        case .vehicleData:
+            return [.note(.frame(frame.type)), .vehicleData(frame.body)]
+        case .serverPacket, .longServerPacket, .protobufToHost, .version, .status,
             .confirmation, .freeFormat, .vehicleDataAcknowledgement, .vehicleDataRequest,
             .packetToServer, .priorityStatus, .messageToVehicle, .ping, .longPacketToServer,
             .versionRequest, .protobufToVehicle:
@@ -292,6 +304,8 @@ package enum AddOnTransportError: Error, Hashable, Sendable, CustomStringConvert
     case noRequest
     /// It asked, and did not acknowledge our confirmation.
     case noAcknowledgement
+    /// It is another vehicle than the token's, by its own words.
+    case otherVehicle(Serial)
     case link(LinkFailure)
 
     package var description: String {
@@ -301,6 +315,8 @@ package enum AddOnTransportError: Error, Hashable, Sendable, CustomStringConvert
         case .damagedHandshake(let error): "in the handshake the vehicle sent \(error)"
         case .noRequest: "the vehicle did not begin the handshake"
         case .noAcknowledgement: "the vehicle did not acknowledge the handshake"
+        case .otherVehicle(let serial):
+            "the vehicle says that it is \(serial), and the token is for another one"
         case .link(let failure): failure.description
         }
     }

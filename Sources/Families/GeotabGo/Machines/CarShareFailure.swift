@@ -84,6 +84,7 @@ extension CarShareFailure {
     package var failureClass: FailureClass {
         guard fate != .inDoubt else { return .inDoubt }
         switch reason {
+        case .handshake(.otherVehicle): return .rejected
         case .busy, .notConnected, .outOfStep, .handshake, .requestRejected, .commandRejected,
             .silence, .damaged, .link, .closed, .outOfTime:
             return .transient

@@ -18,11 +18,16 @@ package struct CarShareSession: Sendable {
     package private(set) var transport: AddOnTransport
     package private(set) var exchange: CarShareExchange
 
+    /// Of the vehicle that the token is for, nil when it names none.
+    private let serial: Serial?
+
     package init(
+        serial: Serial? = nil,
         limits: CarShareLimits = CarShareLimits(),
         sums: AddOnSums = .trusting,
         sign: @escaping @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
     ) {
+        self.serial = serial
         transport = AddOnTransport(limits: limits, sums: sums)
         exchange = CarShareExchange(limits: limits, sign: sign)
     }
@@ -92,6 +97,11 @@ package struct CarShareSession: Sendable {
             case .received(let message): return route(exchange.received(message, at: now), at: now)
             case .damaged(let error): return route(exchange.damaged(error), at: now)
             case .note(let note): return [.note(note)]
+            case .vehicleData(let body):
+                guard let serial, let own = AddOnNumbers.serial(inVehicleData: body),
+                    own != serial
+                else { return [] }
+                return route(transport.leave(vehicle: own), at: now)
             case .closed(let error):
                 let reason: CarShareFailure.Reason =
                     switch error {

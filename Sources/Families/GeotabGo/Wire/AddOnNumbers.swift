@@ -26,4 +26,14 @@ package enum AddOnNumbers {
     ) -> GATTUUID? {
         GATTUUID(bytes: Array(sha256(id.littleBytes).bytes.prefix(16)))
     }
+
+    /// Where the serial stands in a vehicle's data (0x21); older devices end before it.
+    private static let serialPlace = 40..<52
+
+    /// Nil when the data names none.
+    package static func serial(inVehicleData body: [UInt8]) -> Serial? {
+        guard body.count >= serialPlace.upperBound else { return nil }
+        let text = body[serialPlace].prefix { $0 != 0 && $0 != 0x20 }
+        return Serial(String(decoding: text, as: UTF8.self))
+    }
 }
