@@ -7,6 +7,7 @@ import Reports
 import Rollout
 import Simulation
 import Threads
+import Wire
 
 /// `run`: everything before the first packet, the run itself, and its result.
 struct RunCommand {
@@ -41,7 +42,16 @@ struct RunCommand {
                 hint: "name one of these under `radio` in \(options.manifest)"
             )
         }
-        return try await within(written, vehicles, sources, isOrder) { job throws(CommandError) in
+        let now = { () throws(CommandError) -> WallTime in
+            let memory = try DepotMemoryFile.path(of: file, in: options.state)
+            do throws(SimulatedDepot.MemoryFailure) {
+                let clock = try SimulatedDepot.clock(of: file, at: memory)
+                return Simulation.firstEvening
+                    .advanced(by: Moment(nanoseconds: 0).duration(to: clock))
+            } catch { throw CommandError(.cannotCreate, error.description) }
+        }
+        return try await within(written, vehicles, sources, isOrder, now) {
+            job throws(CommandError) in
             let thread = try Self.thread("simulation")
             let site = SimulatedSite(executor: thread)
             let result = await site.run(
@@ -65,7 +75,8 @@ struct RunCommand {
         }
         do throws(CommandError) {
             let adapters = try await real.adapters(named: written.radio.adapters)
-            let code = try await within(written, vehicles, sources, isOrder) {
+            let now = { () -> WallTime in RealTime().wallTime }
+            let code = try await within(written, vehicles, sources, isOrder, now) {
                 job throws(CommandError) in
                 let thread = try Self.thread("files")
                 let waiting = try Self.thread("check")
@@ -103,6 +114,7 @@ struct RunCommand {
         _ chosen: [PlannedVehicle],
         _ sources: PlanSources?,
         _ isOrder: Bool,
+        _ now: () throws(CommandError) -> WallTime,
         _ body: @Sendable (RunJob) async throws(CommandError) -> ExitCode
     ) async throws(CommandError) -> ExitCode {
         var vehicles = chosen
@@ -111,7 +123,7 @@ struct RunCommand {
         let directory = try stateDirectory()
         let lock = try await lock(directory, written)
         // Only the holder of the lock knows whether the rollout is over.
-        let plan = options.again || isOrder ? written : frozen(written)
+        let plan = options.again || isOrder ? written : try frozen(written, zone, now)
         if plan.digest != written.digest {
             vehicles = try Inputs.selected(plan, options.common)
             access = try self.access(to: vehicles)
@@ -154,6 +166,7 @@ struct RunCommand {
             stop: Signals.catchThem(),
             output: output,
             again: options.again,
+            isKept: plan.digest != written.digest,
             isOrder: isOrder
         )
         let result = await output.whileWriting { () -> Result<ExitCode, CommandError> in
@@ -166,11 +179,18 @@ struct RunCommand {
     }
 
     /// The plan that a rollout of this name was begun with, for as long as it is not over.
-    private func frozen(_ plan: FrozenPlan) -> FrozenPlan {
+    private func frozen(
+        _ plan: FrozenPlan,
+        _ zone: Zone,
+        _ now: () throws(CommandError) -> WallTime
+    ) throws(CommandError) -> FrozenPlan {
         let record: RolloutRecord?
+        var began: WallTime?
         do throws(JournalError) {
-            record = try JournalReader(directory: options.state).read { view throws(JournalError) in
-                try view.rollout(plan.name)
+            (record, began) = try JournalReader(directory: options.state).read {
+                view throws(JournalError) in
+                guard let record = try view.rollout(plan.name) else { return (nil, nil) }
+                return (record, try view.run(record.began)?.started)
             }
         } catch {
             // What is wrong with the journal is told when it is opened.
@@ -182,6 +202,13 @@ struct RunCommand {
             return plan
         }
         let kept = PlanArchive(state: options.state).plan(record.plan, of: plan.name)
+        // So is what begins with each day, finished or not.
+        if plan.rollout.again == .daily, record.hold == nil, let began,
+            try Inputs.selected(plan, options.common).count == plan.vehicles.count,
+            try DailyBeginning(zone).isDue(since: began, at: now())
+        {
+            return plan
+        }
         context.console.note(
             "yardmaster: warning: \(options.manifest) has changed since the rollout "
                 + "\(plan.name) was begun\n"

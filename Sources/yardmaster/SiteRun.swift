@@ -24,6 +24,8 @@ struct RunJob: Sendable {
     let output: RunOutput
     /// Whether somebody wants it begun again.
     var again = false
+    /// The plan is the one of then, not the one in the files: it is gone on with and not begun.
+    var isKept = false
     /// Of `exec`: always a rollout of its own.
     var isOrder = false
 }
@@ -201,6 +203,7 @@ struct SiteRun {
     /// Whether the run begins the rollout again, by its flag or by what the manifest says.
     private func begins(_ journal: Journal, at now: WallTime) async throws -> Bool {
         if job.again || job.isOrder { return true }
+        if job.isKept { return false }
         let isWhole = job.vehicles.count == job.plan.vehicles.count
         guard isWhole, let kept = try await journal.rollout(job.plan.name), kept.hold == nil else {
             return false
@@ -210,15 +213,27 @@ struct SiteRun {
         case .eachRun: return kept.state == .finished
         case .daily:
             guard let last = try await journal.run(kept.began)?.started else { return false }
-            let (then, today) = (job.zone.day(of: last), job.zone.day(of: now))
-            guard today >= then else {
-                throw CommandError(
-                    .configuration,
-                    "the clock says \(now), which is a day before the rollout was begun (\(last))",
-                    hint: "set the clock; nothing was done"
-                )
-            }
-            return today > then
+            return try DailyBeginning(job.zone).isDue(since: last, at: now)
         }
+    }
+}
+
+/// When a rollout with `again: daily` begins again.
+struct DailyBeginning {
+    private let zone: Zone
+
+    init(_ zone: Zone) { self.zone = zone }
+
+    /// Whether it is another day than that of the last beginning; a day before it is a wrong clock.
+    func isDue(since last: WallTime, at now: WallTime) throws(CommandError) -> Bool {
+        let (then, today) = (zone.day(of: last), zone.day(of: now))
+        guard today >= then else {
+            throw CommandError(
+                .configuration,
+                "the clock says \(now), which is a day before the rollout was begun (\(last))",
+                hint: "set the clock; nothing was done"
+            )
+        }
+        return today > then
     }
 }

@@ -128,4 +128,45 @@ import Testing
         #expect(back.status == 78 && back.errors.contains("before the rollout was begun"))
         #expect(yard.deeds.filter { $0 == "open-trunk" }.count == 2)
     }
+
+    @Test func `an edited daily rollout begins again on the next day, finished or not`() throws {
+        let yard = try PromiseYard()
+        let daily = "{again: daily}"
+        func pass() throws {
+            // Simulated depots begin at 22:00 UTC, and go on where something was kept last.
+            try yard.manifest(
+                "pass",
+                steps: "[{wait: 1h}, {wait: 1h}, {wait: 1h}, {command: lock}]"
+            )
+            #expect(try yard.run("pass", "--again").status == 0)
+        }
+        try yard.manifest(steps: "[{command: open-trunk}, {wait: 2m}]", rollout: daily)
+        try yard.cut(at: "\"detail\":\"wait\"")
+        #expect(yard.deeds == ["open-trunk"])
+        // On the same day it is gone on with, by the plan of then.
+        try yard.manifest(steps: "[{command: close-trunk}, {wait: 2m}]", rollout: daily)
+        let same = try yard.run()
+        #expect(same.status == 0 && same.errors.contains("has changed"), "\(same.errors)")
+        #expect(yard.deeds == ["open-trunk"])
+        // Finished, so the plan of today is begun; and cut.
+        try yard.cut(at: "\"detail\":\"wait\"")
+        #expect(yard.deeds == ["open-trunk", "close-trunk"])
+        try yard.manifest(steps: "[{command: locate}, {wait: 2m}]", rollout: daily)
+        try pass()
+        let next = try yard.run()
+        #expect(next.status == 0 && !next.errors.contains("has changed"), "\(next.errors)")
+        #expect(yard.deeds == ["open-trunk", "close-trunk", "lock", "locate"])
+        #expect(try yard.run().status == 0)
+        #expect(yard.deeds.count == 4, "once a day")
+        // An edited one does not hide that the clock is wrong, either.
+        try pass()
+        for _ in 1...7 { try pass() }
+        try yard.cut(at: "\"detail\":\"wait\"")
+        try yard.manifest(steps: "[{command: unlock-all}]", rollout: daily)
+        try yard.setClockBack()
+        let back = try yard.run()
+        #expect(back.status == 78, "\(back.errors)")
+        #expect(back.errors.contains("before the rollout was begun"), "\(back.errors)")
+        #expect(!yard.deeds.contains("unlock-all"))
+    }
 }
