@@ -19,6 +19,8 @@ package actor Journal {
     private init(executor: any SerialExecutor) { self.executor = executor }
 
     /// Opens `journal.sqlite` in an existing directory, and makes it when there is none.
+    ///
+    /// One that is there and empty was cut off, and is left as it is.
     package static func open(
         directory: String,
         executor: any SerialExecutor
@@ -46,12 +48,45 @@ package actor Journal {
     }
 
     private func open(directory: String) throws(JournalError) {
-        try open(path: directory + "/" + Self.fileName)
+        let path = directory + "/" + Self.fileName
+        var status = stat()
+        if stat(path, &status) != 0 {
+            if errno == ENOENT { try Self.make(path) }
+        } else if status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 {
+            throw Schema.empty
+        }
+        try open(path: path)
         // SQLite syncs the folder for its log only.
         let folder = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return }
         fsync(folder)
         Glibc.close(folder)
+    }
+
+    /// Makes a journal under a name of its own first: whatever ends us, no half of one is left.
+    ///
+    /// When another process has made one meanwhile, that one holds.
+    private static func make(_ path: String) throws(JournalError) {
+        let draft = "\(path).new-\(getpid())"
+        defer { for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) } }
+        for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) }
+        try fill(draft)
+        if link(draft, path) == 0 || errno == EEXIST { return }
+        // A file system without links.
+        guard rename(draft, path) == 0 else {
+            throw JournalError(
+                errno == ENOSPC || errno == EDQUOT ? .full : .cannotCreate,
+                "make",
+                words: String(cString: strerror(errno))
+            )
+        }
+    }
+
+    /// Writes an empty journal whole; its connection is closed on return.
+    private static func fill(_ path: String) throws(JournalError) {
+        let database = try JournalDatabase(path: path, mode: .write)
+        try Schema.prepare(database)
+        try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
     private func open(path: String) throws(JournalError) {

@@ -15,6 +15,8 @@ package struct JournalError: Error, Equatable {
     package enum Kind: Equatable, Sendable {
         /// There is none, and reading does not make one.
         case missing
+        /// It is there, or may be, and this user may not read it.
+        case notPermitted
         /// The file cannot be made or opened.
         case cannotCreate
         /// The disk or the quota is full. What was recorded before is safe.
@@ -72,6 +74,7 @@ extension JournalError: CustomStringConvertible {
         let sentence =
             switch kind {
             case .missing: "there is no journal yet"
+            case .notPermitted: "the journal may not be read"
             case .cannotCreate: "the journal cannot be opened or created"
             case .full: "the journal cannot be written: the disk is full"
             case .readOnly: "the journal cannot be written: it is read-only"

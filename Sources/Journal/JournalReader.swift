@@ -29,8 +29,13 @@ package struct JournalReader: Sendable {
         _ body: (JournalView) throws(JournalError) -> R
     ) throws(JournalError) -> (result: Result<R, JournalError>, stands: Bool) {
         guard let before = Fingerprint(path) else {
-            throw JournalError(.missing, "open", words: "no file \(path)")
+            guard errno == EACCES else {
+                throw JournalError(.missing, "open", words: "no file \(path)")
+            }
+            throw notPermitted
         }
+        guard access(path, R_OK) == 0 || errno != EACCES else { throw notPermitted }
+        guard before.size > 0 else { throw Schema.empty }
         let live = access(path + "-wal", F_OK) == 0
         do throws(JournalError) {
             let database = try JournalDatabase(path: path, mode: live ? .read : .frozen)
@@ -47,12 +52,20 @@ package struct JournalReader: Sendable {
     }
 
     private static let limit = 5
+
+    private var notPermitted: JournalError {
+        JournalError(
+            .notPermitted,
+            "open",
+            words: "user \(geteuid()) has no right to \(path)"
+        )
+    }
 }
 
 /// Tells whether a file was written between two looks.
 private struct Fingerprint: Equatable {
     private let inode: UInt
-    private let size: Int
+    let size: Int
     private let seconds: Int
     private let nanoseconds: Int
 

@@ -197,6 +197,11 @@ enum Schema {
         return found
     }
 
+    /// It was cut off, or never ours: a new one would not make up for what it knew.
+    static var empty: JournalError {
+        JournalError(.corrupt, "open", words: "the file is empty")
+    }
+
     private static func other(_ found: Int) -> JournalError {
         JournalError(
             .schema(found: found, known: version),

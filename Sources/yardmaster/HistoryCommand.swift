@@ -39,6 +39,7 @@ struct HistoryCommand {
             }
             return lines
         }
+        if lines.isEmpty, let rollout { throw RunCommand.unknown(rollout: rollout) }
         let holder = StateDirectoryHolder.current(state)
         context.console.result(
             common.wantsJSON
@@ -101,12 +102,7 @@ enum HistoryJournal {
         do throws(JournalError) {
             return try JournalReader(directory: state).read(body)
         } catch {
-            guard error.kind == .missing else { throw RunCommand.refusal(error) }
-            throw CommandError(
-                .inputMissing,
-                "there is no journal in \(state)",
-                hint: "nothing has run there yet; name another directory with --state DIR"
-            )
+            throw RunCommand.refusal(reading: error, in: state)
         }
     }
 

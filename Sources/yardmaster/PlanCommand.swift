@@ -39,11 +39,21 @@ struct PlanCommand {
             let profiles = try ProfileFolder.library(of: plan, options.common, context)
             adapters = try Inputs.depot(simulation.depot, context, profiles).adapters
         }
+        let knowledge = PlanForecast.Knowledge(
+            state: options.state,
+            rollout: plan.name,
+            at: now
+        )
+        if let fault = knowledge.fault {
+            context.console.note(
+                "yardmaster: warning: nothing is known of earlier runs: \(fault)\n"
+            )
+        }
         let forecast = PlanForecast(
             plan,
             vehicles: vehicles,
             adapters: adapters,
-            knowledge: PlanForecast.Knowledge(state: options.state, rollout: plan.name, at: now),
+            knowledge: knowledge,
             profiles: try ProfileFolder.library(of: plan, options.common, context),
             zone: zone,
             now: now

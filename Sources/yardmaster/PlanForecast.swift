@@ -204,6 +204,8 @@ extension PlanForecast {
         var inhibits: [VehicleID: Inhibit] = [:]
         var depot: Inhibit?
         var failures: [VehicleID: [FailureCount]] = [:]
+        /// Why it could not be asked.
+        var fault: JournalError?
 
         init() {}
 
@@ -229,7 +231,10 @@ extension PlanForecast {
                     }
                     return known
                 }
-            } catch { self.init() }
+            } catch {
+                self.init()
+                if error.kind != .missing { fault = error }
+            }
         }
 
         /// Bytes that a module in mid-update still lacks.

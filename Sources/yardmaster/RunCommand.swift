@@ -118,6 +118,7 @@ struct RunCommand {
         _ body: @Sendable (RunJob) async throws(CommandError) -> ExitCode
     ) async throws(CommandError) -> ExitCode {
         var vehicles = chosen
+        try TokenCheck.check(written, for: vehicles, context)
         var access = try access(to: vehicles)
         var zone = try ZoneSource.zone(of: written, context)
         let directory = try stateDirectory()
@@ -126,11 +127,11 @@ struct RunCommand {
         let plan = options.again || isOrder ? written : try frozen(written, zone, now)
         if plan.digest != written.digest {
             vehicles = try Inputs.selected(plan, options.common)
+            try TokenCheck.check(plan, for: vehicles, context)
             access = try self.access(to: vehicles)
             zone = try ZoneSource.zone(of: plan, context)
         } else if let sources,
             let reason = PlanArchive(state: directory.path).keep(sources, for: plan.name)
-        try TokenCheck.check(written, for: vehicles, context)
         {
             throw CommandError(
                 .cannotWrite,
@@ -139,7 +140,6 @@ struct RunCommand {
             )
         }
         // Everything is here and verified before the first radio packet, and before time turns
-            try TokenCheck.check(plan, for: vehicles, context)
         // virtual.
         let room = FetchRoom(
             plan: plan,
@@ -193,7 +193,8 @@ struct RunCommand {
                 return (record, try view.run(record.began)?.started)
             }
         } catch {
-            // What is wrong with the journal is told when it is opened.
+            // Nothing is brought or kept for a run that cannot be; the rest is told by who opens it.
+            if error.kind == .corrupt { throw Self.refusal(error) }
             return plan
         }
         guard let record, record.plan != plan.digest else { return plan }
@@ -201,7 +202,6 @@ struct RunCommand {
         if record.hold?.kind == .aborted || (record.hold == nil && record.state == .finished) {
             return plan
         }
-        let kept = PlanArchive(state: options.state).plan(record.plan, of: plan.name)
         // So is what begins with each day, finished or not.
         if plan.rollout.again == .daily, record.hold == nil, let began,
             try Inputs.selected(plan, options.common).count == plan.vehicles.count,
@@ -209,6 +209,7 @@ struct RunCommand {
         {
             return plan
         }
+        let kept = PlanArchive(state: options.state).plan(record.plan, of: plan.name)
         context.console.note(
             "yardmaster: warning: \(options.manifest) has changed since the rollout "
                 + "\(plan.name) was begun\n"
@@ -301,16 +302,45 @@ struct RunCommand {
         let kind: CommandError.Kind =
             switch error.kind {
             case .cannotCreate, .missing: .cannotCreate
+            case .notPermitted: .inputMissing
             case .full, .readOnly, .disk: .cannotWrite
             case .busy: .busy
             case .corrupt, .foreign, .schema: .configuration
             case .internal: .internal
             }
+        let hint: String? =
+            switch error.kind {
+            case .full, .readOnly, .disk:
+                "make room or mend the disk, then run again: it goes on where it stood"
+            case .corrupt:
+                "what was begun and what is owed is not known any more: put a copy of "
+                    + "journal.sqlite back; without one, look at the vehicles, then move the "
+                    + "file away to begin with a new one"
+            case .notPermitted: "ask as the user that the runs have"
+            case .cannotCreate, .missing, .busy, .foreign, .schema, .internal: nil
+            }
+        return CommandError(kind, error.description, hint: hint)
+    }
+
+    /// Why the journal could not be read by what only looks at it.
+    static func refusal(
+        reading error: JournalError,
+        in state: String
+    ) -> CommandError {
+        guard error.kind == .missing else { return refusal(error) }
         return CommandError(
-            kind,
-            error.description,
-            hint: kind == .cannotWrite
-                ? "make room or mend the disk, then run again: it goes on where it stood" : nil
+            .inputMissing,
+            "there is no journal in \(state)",
+            hint: "nothing has run there yet; name another directory with --state DIR"
+        )
+    }
+
+    /// No run of that name.
+    static func unknown(rollout name: String) -> CommandError {
+        CommandError(
+            .inputMissing,
+            "no rollout \(name.visible) has run here",
+            hint: "'yardmaster history' lists what has run; name another directory with --state DIR"
         )
     }
 }

@@ -52,6 +52,9 @@ struct StatusCommand {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         let snapshot = try read()
+        if snapshot.run == nil, let name = options.rollout {
+            throw RunCommand.unknown(rollout: name)
+        }
         let holder = StateDirectoryHolder.current(options.state)
         let chosen = snapshot.executions.filter { options.common.takes($0.vehicle) }
         if options.common.wantsJSON {
@@ -82,12 +85,7 @@ struct StatusCommand {
                 )
             }
         } catch {
-            guard error.kind == .missing else { throw RunCommand.refusal(error) }
-            throw CommandError(
-                .inputMissing,
-                "there is no journal in \(options.state)",
-                hint: "nothing has run there yet; name another directory with --state DIR"
-            )
+            throw RunCommand.refusal(reading: error, in: options.state)
         }
     }
 
