@@ -82,13 +82,13 @@ import Wire
         var minutes = 0
         while moment < end {
             if case .open = window.state(at: moment) {
-                minutes += 5
+                minutes += 15
                 if !isOpen { openings += 1 }
                 isOpen = true
             } else {
                 isOpen = false
             }
-            moment = moment.advanced(by: .seconds(300))
+            moment = moment.advanced(by: .seconds(900))
         }
         #expect(openings == 365)
         #expect(minutes == 365 * 60)

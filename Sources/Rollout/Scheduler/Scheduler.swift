@@ -57,6 +57,7 @@ package struct Scheduler: Sendable {
     private var hasBegun = false
     private var timedOut: Set<Int> = []
     private var windowEnd: WallTime?
+    private var closed: (since: WallTime, opens: WallTime)?
 
     package init(_ dispatch: Dispatch, _ board: WaveBoard, _ limits: Limits) {
         self.dispatch = dispatch
@@ -177,9 +178,19 @@ package struct Scheduler: Sendable {
         return actions
     }
 
+    /// Most of the waiting is for a window: what holds until it opens is worked out once.
+    private mutating func state(of window: DailyWindow, at wall: WallTime) -> DailyWindow.State {
+        if let closed, closed.since <= wall, wall < closed.opens {
+            return .closed(opens: closed.opens)
+        }
+        let state = window.state(at: wall)
+        if case .closed(let opens) = state { closed = (wall, opens) } else { closed = nil }
+        return state
+    }
+
     private mutating func keepWindow(at wall: WallTime) -> [Action] {
         guard let window = limits.window else { return [] }
-        switch (mode, window.state(at: wall)) {
+        switch (mode, state(of: window, at: wall)) {
         case (.waiting, .open(let until)):
             mode = .working
             windowEnd = until
