@@ -36,6 +36,8 @@ package struct Event: Sendable, Equatable {
         /// A step with effect, or one that reads, is over.
         case stepEnded(VehicleID, StepResult)
         case vehicleEnded(VehicleID, Verdict)
+        /// Of each vehicle that has no verdict of this run, or more to it, when the run ends.
+        case vehicleStands(VehicleID, Standing)
         case warning(String)
         /// Something about the rollout as a whole: its waves, its gates, its window.
         case notice(Notice)
@@ -288,8 +290,10 @@ package struct RunEnd: Sendable, Equatable {
         self.took = took
     }
 
-    /// How many vehicles go into one of the counts of the last line.
-    package func count(_ tally: Outcome.Tally) -> Int {
-        Outcome.allCases.reduce(0) { $1.tally == tally ? $0 + (counts[$1] ?? 0) : $0 }
+    package var vehicles: VehicleCounts {
+        VehicleCounts(outcomes: counts, unfinished: unfinished)
     }
+
+    /// How many vehicles go into one of the counts of the last line.
+    package func count(_ tally: Outcome.Tally) -> Int { vehicles.count(tally) }
 }

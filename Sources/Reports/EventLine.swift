@@ -49,6 +49,7 @@ extension Event.Body {
         case .retrying: "retrying"
         case .stepEnded: "step-ended"
         case .vehicleEnded: "vehicle-ended"
+        case .vehicleStands: "vehicle-stands"
         case .warning: "warning"
         case .notice(let notice): notice.kind.rawValue
         case .runEnded: "run-ended"
@@ -61,7 +62,7 @@ extension Event.Body {
         case .attemptStarted(let id, _, _, _), .stateChanged(let id, _, _, _),
             .inspected(let id, _, _), .progress(let id, _), .interrupted(let id, _, _),
             .problem(let id, _), .retrying(let id, _, _, _), .stepEnded(let id, _),
-            .vehicleEnded(let id, _):
+            .vehicleEnded(let id, _), .vehicleStands(let id, _):
             id
         case .notice(let notice): notice.vehicle
         case .runStarted, .imageReady, .warning, .runEnded: nil
@@ -129,6 +130,8 @@ extension Event.Body {
         case .stepEnded(_, let step):
             step.json
         case .vehicleEnded(_, let verdict): .object(verdict.members)
+        case .vehicleStands(_, let standing):
+            .object([JSONMember("serial", .string(standing.serial.text))] + standing.members)
         case .warning(let text): .object(["message": .string(text)])
         case .notice(let notice):
             .object([

@@ -72,6 +72,7 @@ package enum EventReader {
             else { return nil }
             return .stepEnded(vehicle, StepResult(number, action, fate, facts: fields.facts))
         case "vehicle-ended": return verdict(fields).map { .vehicleEnded(vehicle, $0) }
+        case "vehicle-stands": return standing(fields).map { .vehicleStands(vehicle, $0) }
         default: return nil
         }
     }
@@ -134,6 +135,36 @@ package enum EventReader {
             took: took,
             problems: (fields.value["problems"]?.array ?? []).compactMap { problem(Fields($0)) }
         )
+    }
+
+    private static func standing(_ fields: Fields) -> Standing? {
+        let verdict = verdict(fields)
+        let state = fields.text("state").flatMap { Standing.State(rawValue: $0) }
+        guard let serial = fields.text("serial").flatMap({ Serial($0) }),
+            verdict != nil || state != nil
+        else { return nil }
+        var standing = Standing(
+            serial,
+            state ?? .waiting,
+            verdict: verdict,
+            run: fields.int("run")
+        )
+        let debt = Fields(fields.value["debt"] ?? .null)
+        if let image = debt.text("image"), let rollout = debt.text("rollout"),
+            let run = debt.int("run"), let seenRun = debt.int("seen_run"),
+            let percent = debt.int("percent")
+        {
+            standing.debt = Standing.Unproven(
+                image: image,
+                rollout: rollout,
+                run: run,
+                seenRun: seenRun,
+                percent: percent
+            )
+        }
+        standing.doubt = fields.text("doubt")
+        standing.owed = fields.texts("owes")
+        return standing
     }
 
     private static func end(_ fields: Fields) -> RunEnd? {

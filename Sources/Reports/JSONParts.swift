@@ -45,9 +45,6 @@ extension StepResult {
 
 extension RunEnd {
     package var members: [JSONMember] {
-        let counts = Outcome.allCases.map {
-            JSONMember($0.rawValue, .int(self.counts[$0] ?? 0))
-        }
         let used = adapters.map { use in
             JSONValue.object([
                 "name": .string(use.name),
@@ -59,7 +56,7 @@ extension RunEnd {
             ])
         }
         return [
-            JSONMember("counts", .object(counts + [JSONMember("unfinished", .int(unfinished))])),
+            JSONMember("counts", vehicles.json),
             JSONMember("seconds", .seconds(took)),
         ] + (used.isEmpty ? [] : [JSONMember("adapters", .array(used))]) + [
             JSONMember("exit", .object(["code": .int(exitCode), "reason": .string(reason)]))

@@ -7,6 +7,7 @@ package struct JSONReport: Printer {
     private var serials: [VehicleID: Serial] = [:]
     private var steps: [VehicleID: [StepResult]] = [:]
     private var verdicts: [VehicleID: Verdict] = [:]
+    private var standings: [VehicleID: Standing] = [:]
 
     package init() {}
 
@@ -16,6 +17,7 @@ package struct JSONReport: Printer {
         case .attemptStarted(let id, let serial, _, _): serials[id] = serial
         case .stepEnded(let id, let step): steps[id, default: []].append(step)
         case .vehicleEnded(let id, let verdict): verdicts[id] = verdict
+        case .vehicleStands(let id, let standing): standings[id] = standing
         case .runEnded(let end):
             return [Output(.out, document(end, at: event.time).text + "\n")]
         case .imageReady, .stateChanged, .inspected, .progress, .interrupted, .problem, .retrying,
@@ -39,15 +41,16 @@ package struct JSONReport: Printer {
             "started": start.map { .string($0.time.description) },
             "ended": .string(time.description),
         ])
-        let vehicles = verdicts.sorted { $0.key < $1.key }.map { id, verdict in
+        let vehicles = Set(verdicts.keys).union(standings.keys).sorted().map { id in
             let name = JSONValue.object([
                 "vehicle": .string(id.text),
-                "serial": serials[id].map { .string($0.text) },
+                "serial": (standings[id]?.serial ?? serials[id]).map { .string($0.text) },
             ])
             let steps = steps[id].map { list in
                 [JSONMember("steps", .array(list.map(\.json)))]
             }
-            return JSONValue.object((name.members ?? []) + verdict.members + (steps ?? []))
+            let members = standings[id]?.members(verdicts[id]) ?? verdicts[id]?.members
+            return JSONValue.object((name.members ?? []) + (members ?? []) + (steps ?? []))
         }
         return .object(
             (head.members ?? []) + [JSONMember("vehicles", .array(vehicles))]
@@ -57,10 +60,6 @@ package struct JSONReport: Printer {
 
     /// As far as the verdicts tell.
     private var counts: JSONValue {
-        let ended = Outcome.allCases.map { outcome in
-            JSONMember(outcome.rawValue, .int(verdicts.values.count { $0.outcome == outcome }))
-        }
-        let all = max(start?.run.vehicles ?? 0, verdicts.count)
-        return .object(ended + [JSONMember("unfinished", .int(all - verdicts.count))])
+        VehicleCounts(verdicts.values.map(\.outcome), of: start?.run.vehicles ?? 0).json
     }
 }

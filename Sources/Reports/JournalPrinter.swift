@@ -98,7 +98,7 @@ package struct JournalPrinter: Sendable {
                 add("YARDMASTER_EXIT", String(end.exitCode))
                 add("YARDMASTER_DURATION_USEC", String(end.took.nanoseconds / 1_000))
             case .runStarted, .imageReady, .attemptStarted, .inspected, .progress, .interrupted,
-                .warning:
+                .vehicleStands, .warning:
                 break
             }
         }
@@ -112,7 +112,7 @@ package enum JournalMessage {
         "run-started", "image-ready", "attempt-started", "state-changed", "inspected", "progress",
         "interrupted", "problem", "retrying", "step-ended", "vehicle-ended", "warning",
         "run-ended", "wave-began", "wave-ended", "replaced", "draining", "waiting",
-        "window-opened", "adapter-lost", "adapter-found", "request",
+        "window-opened", "adapter-lost", "adapter-found", "request", "vehicle-stands",
     ]
 
     /// 32 hex digits; nil for a kind that has no number.
@@ -145,7 +145,7 @@ extension Event.Body {
             }
         case .runEnded(let end): end.exitCode == 0 ? 5 : 3
         case .runStarted: 5
-        case .imageReady, .attemptStarted, .stateChanged, .inspected, .progress: 6
+        case .imageReady, .attemptStarted, .stateChanged, .inspected, .progress, .vehicleStands: 6
         }
     }
 }

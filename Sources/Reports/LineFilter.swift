@@ -20,7 +20,7 @@ struct LineFilter: Sendable {
             lastProgress[id] = event.time
         case .vehicleEnded(let id, _): lastProgress[id] = nil
         case .imageReady, .attemptStarted, .stateChanged, .inspected, .interrupted, .problem,
-            .retrying, .stepEnded, .warning, .notice, .runEnded:
+            .retrying, .stepEnded, .vehicleStands, .warning, .notice, .runEnded:
             break
         }
         return Sentence.text(event.body, vehicles: vehicles)

@@ -30,7 +30,7 @@ struct LiveRow: Sendable {
             detail = cause
             interruptions = count
         case .runStarted, .imageReady, .attemptStarted, .inspected, .problem, .retrying,
-            .stepEnded, .vehicleEnded, .warning, .notice, .runEnded:
+            .stepEnded, .vehicleEnded, .vehicleStands, .warning, .notice, .runEnded:
             break
         }
     }

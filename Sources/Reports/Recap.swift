@@ -5,6 +5,7 @@ package struct Recap: Sendable {
     private var verdicts: [VehicleID: Verdict] = [:]
     /// Vehicles that were begun and have no verdict, with where they stand.
     private var underWay: [VehicleID: ExecutionState] = [:]
+    private var standings: [VehicleID: Standing] = [:]
 
     package init() {}
 
@@ -15,6 +16,7 @@ package struct Recap: Sendable {
         case .vehicleEnded(let id, let verdict):
             verdicts[id] = verdict
             underWay[id] = nil
+        case .vehicleStands(let id, let standing): standings[id] = standing
         case .runStarted, .imageReady, .stateChanged, .inspected, .progress, .interrupted, .problem,
             .retrying, .stepEnded, .warning, .notice, .runEnded:
             break
@@ -23,7 +25,8 @@ package struct Recap: Sendable {
 
     /// How many vehicles have ended, and how many of them count as failed.
     package var ended: (all: Int, failed: Int) {
-        (verdicts.count, verdicts.values.count { $0.outcome.tally == .failed })
+        let counts = VehicleCounts(verdicts.values.map(\.outcome))
+        return (counts.total, counts.count(.failed))
     }
 
     /// The table of all vehicles, the counts and the last line.
@@ -33,20 +36,42 @@ package struct Recap: Sendable {
 
     /// The same for those vehicles alone that are not where they should be.
     package func faults(_ end: RunEnd) -> String {
-        table(colour: false) { outcome in
-            switch outcome.tally {
-            case .ok, .current, .skipped: false
-            case .deferred, .unreachable, .failed, .aborted: true
+        table(colour: false) { row in
+            switch row {
+            case .ended(let outcome):
+                switch outcome.tally {
+                case .ok, .current, .skipped: false
+                case .deferred, .unreachable, .failed, .aborted: true
+                }
+            case .open(let state): state != .notBegun
             }
         } + Self.lastLine(end)
     }
 
-    private func table(colour: Bool, _ isWanted: (Outcome) -> Bool) -> String {
+    /// What a vehicle's line is about.
+    private enum Row {
+        case ended(Outcome)
+        case open(Standing.State)
+    }
+
+    private func table(colour: Bool, _ isWanted: (Row) -> Bool) -> String {
         var rows: [(id: VehicleID, colour: Colour?, cells: [String])] = []
-        for (id, verdict) in verdicts where isWanted(verdict.outcome) {
-            rows.append((id, verdict.outcome.colour, verdict.cells(id)))
+        for (id, standing) in standings {
+            let verdict = standing.verdict(verdicts[id])
+            guard isWanted(verdict.map { .ended($0.outcome) } ?? .open(standing.state)) else {
+                continue
+            }
+            let message = standing.sentence.visible
+            let cells =
+                verdict.map { $0.cells(id, message) }
+                ?? [id.text.visible, standing.name, "-", "-", "-", message]
+            rows.append((id, verdict?.outcome.colour, cells))
         }
-        for (id, state) in underWay {
+        for (id, verdict) in verdicts
+        where standings[id] == nil && isWanted(.ended(verdict.outcome)) {
+            rows.append((id, verdict.outcome.colour, verdict.cells(id, verdict.message.visible)))
+        }
+        for (id, state) in underWay where standings[id] == nil {
             let cells = [
                 id.text.visible, "unfinished", "-", "-", "-", "ended while \(state.rawValue)",
             ]
@@ -75,12 +100,7 @@ package struct Recap: Sendable {
     }
 
     private func summary(_ end: RunEnd) -> String {
-        var counts = Outcome.allCases.compactMap { outcome in
-            end.counts[outcome].flatMap { $0 > 0 ? "\($0) \(outcome.rawValue)" : nil }
-        }
-        if end.unfinished > 0 { counts.append("\(end.unfinished) unfinished") }
-        let all = counts.isEmpty ? "no vehicles" : counts.joined(separator: ", ")
-        return "\(all) in \(end.took.brief): \(end.reason.visible)\n"
+        "\(end.vehicles.sentence) in \(end.took.brief): \(end.reason.visible)\n"
     }
 
     /// The line that scripts look for.
@@ -103,10 +123,10 @@ package struct Recap: Sendable {
 }
 
 extension Verdict {
-    fileprivate func cells(_ id: VehicleID) -> [String] {
+    fileprivate func cells(_ id: VehicleID, _ message: String) -> [String] {
         [
             id.text.visible, outcome.rawValue, versions ?? "-", took.brief,
-            interruptions == 0 ? "-" : String(interruptions), message.visible,
+            interruptions == 0 ? "-" : String(interruptions), message,
         ]
     }
 

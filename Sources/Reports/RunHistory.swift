@@ -5,13 +5,18 @@ package struct RunHistory: Sendable {
     private var vehicles: Int?
     private var general: [String] = []
     private var lines: [VehicleID: [String]] = [:]
-    private var verdicts: [VehicleID: Verdict] = [:]
+    /// Each vehicle's outcome, or the count that it is in without one.
+    private var endings: [VehicleID: String] = [:]
 
     package init() {}
 
     package mutating func note(_ event: Event) {
         if case .runStarted(let start) = event.body { vehicles = start.vehicles }
-        if case .vehicleEnded(let id, let verdict) = event.body { verdicts[id] = verdict }
+        switch event.body {
+        case .vehicleEnded(let id, let verdict): endings[id] = verdict.outcome.rawValue
+        case .vehicleStands(let id, let standing): endings[id] = standing.name
+        default: break
+        }
         guard let sentence = Sentence.full(event.body, vehicles: vehicles) else { return }
         note("\(event.time.description)  \(sentence)", of: event.body.vehicle)
     }
@@ -33,7 +38,7 @@ package struct RunHistory: Sendable {
     package var text: String {
         var paragraphs = general.isEmpty ? [] : [general]
         for (id, lines) in lines.sorted(by: { $0.key < $1.key }) {
-            let outcome = verdicts[id]?.outcome.rawValue ?? "unfinished"
+            let outcome = endings[id] ?? Standing.unfinished
             paragraphs.append(["\(id.text.visible)  \(outcome)"] + lines.map { "  " + $0 })
         }
         return paragraphs.map { $0.joined(separator: "\n") + "\n" }.joined(separator: "\n")

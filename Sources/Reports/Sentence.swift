@@ -13,6 +13,9 @@ enum Sentence {
 
     /// The same without the vehicle's name, and with every state: for who reads afterwards.
     static func full(_ body: Event.Body, vehicles: Int?) -> String? {
+        if case .vehicleStands(_, let standing) = body {
+            return "\(standing.name): \(standing.sentence.visible)"
+        }
         guard case .stateChanged(_, let state, let adapter, let detail) = body else {
             return said(body, vehicles: vehicles)
         }
@@ -52,7 +55,7 @@ enum Sentence {
                 + ", in \(verdict.took.brief): \(verdict.message.visible)"
         case .warning(let text): return "warning: " + text.visible
         case .notice(let notice): return notice.message.visible
-        case .runEnded: return nil
+        case .vehicleStands, .runEnded: return nil
         }
     }
 

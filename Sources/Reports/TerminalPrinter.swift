@@ -55,6 +55,7 @@ package struct TerminalPrinter: Printer {
         case .stepEnded(_, let step):
             scroll(event.body, step.fate == .done ? nil : .yellow)
         case .imageReady, .notice: scroll(event.body)
+        case .vehicleStands: break
         case .runEnded(let end): return close(end)
         }
         return tick(at: now)

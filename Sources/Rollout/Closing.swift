@@ -13,6 +13,21 @@ struct Closing {
         self.message = message
     }
 
+    /// Of a vehicle of which nobody knows what was done; `check` says what a person looks at.
+    init(inDoubt doubt: IntentRecord, _ check: String?) {
+        let vehicle = doubt.intent.vehicle
+        let usual =
+            "look at the vehicle, then say 'yardmaster retry \(vehicle)' when it was not "
+            + "carried out, or 'yardmaster clear \(vehicle)' when it was"
+        self.init(
+            .inDoubt,
+            .inDoubt,
+            "run \(doubt.intent.run) of \(doubt.intent.rollout) began "
+                + "`\(doubt.intent.description)` and does not know how it ended; "
+                + (check ?? usual)
+        )
+    }
+
     /// A module that was written to and not seen at rest since is neither done, nor current, nor
     /// away, nor put off: it has failed until it was seen, or a person has cleared it.
     func owing(_ debt: Debt?) -> Closing {
@@ -62,6 +77,9 @@ extension Debt {
 
     private var share: String {
         guard total > 0, acknowledged > 0 else { return "" }
-        return " with \(acknowledged * 100 / total) % of the image"
+        return " with \(percent) % of the image"
     }
+
+    /// The share of the image that the module has.
+    var percent: Int { total > 0 ? min(100, acknowledged * 100 / total) : 0 }
 }

@@ -106,7 +106,8 @@ extension Event.Body {
         switch self {
         case .progress: false
         case .runStarted, .imageReady, .attemptStarted, .stateChanged, .inspected, .interrupted,
-            .problem, .retrying, .stepEnded, .vehicleEnded, .warning, .notice, .runEnded:
+            .problem, .retrying, .stepEnded, .vehicleEnded, .vehicleStands, .warning, .notice,
+            .runEnded:
             true
         }
     }

@@ -1,5 +1,6 @@
 import Domain
 import Journal
+import Reports
 import Synchronization
 
 /// What the journal knew when the run began, and what this run has added.
@@ -258,17 +259,32 @@ final class Ledger: Sendable {
         try await depot.journal.save(rollout)
     }
 
-    func result(_ ending: RunEnding) -> RunResult {
-        var result = RunResult()
-        result.ending = ending
-        for outcome in state.withLock({ $0.outcomes }) {
-            if let outcome {
-                result.counts[outcome, default: 0] += 1
-            } else {
-                result.unfinished += 1
+    /// Where each vehicle stands by now, as the journal says it.
+    func standings(of jobs: [VehicleJob]) async throws(JournalError) -> [Standing] {
+        var records: [Int: ExecutionRecord] = [:]
+        let known = try await depot.journal.executions(
+            rollout: depot.rollout,
+            plan: executions.first?.plan
+        )
+        for record in known { records[record.number] = record }
+        let accounts = OpenAccounts(
+            debts: try await depot.journal.debts(),
+            doubts: try await depot.journal.doubts(of: nil),
+            owed: try await depot.journal.owed(by: nil)
+        )
+        var standings: [Standing] = []
+        for (job, kept) in zip(jobs, executions) {
+            var record = records[kept.number] ?? kept
+            if kept.number > 0, records[kept.number] == nil {
+                record = try await depot.journal.execution(kept.number) ?? kept
             }
+            standings.append(
+                accounts.standing(of: record, asking: depot.run, onlyReads: job.onlyReads) {
+                    job.check(of: $0.intent)
+                }
+            )
         }
-        return result
+        return standings
     }
 }
 

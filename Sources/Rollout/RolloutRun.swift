@@ -6,14 +6,16 @@ package import Reports
 
 /// How a run went through its vehicles.
 package struct RunResult: Sendable, Equatable {
-    package var counts: [Outcome: Int] = [:]
-    /// Vehicles without a verdict: the run ended before.
-    package var unfinished = 0
+    package var vehicles = VehicleCounts()
     package var ending = RunEnding.complete
     /// How long each adapter was at work.
     package var adapters: [AdapterUse] = []
 
     package init() {}
+
+    package var counts: [Outcome: Int] { vehicles.outcomes }
+    /// Vehicles without a verdict: the run ended before.
+    package var unfinished: Int { vehicles.unfinished }
 }
 
 /// One run of a rollout: waves of vehicles over the adapters, until all have their verdicts, the

@@ -91,7 +91,13 @@ struct RunSession {
         if ledger.refusal == nil, run.schedule.plan != nil { await askJournal() }
         try await depot.events.save(in: depot.journal)
         try await ledger.end(ending)
-        var result = ledger.result(ending)
+        var result = RunResult()
+        result.ending = ending
+        let standings = try await ledger.standings(of: run.jobs)
+        result.vehicles = VehicleCounts(standings.map { $0.verdict?.outcome })
+        for (job, standing) in zip(run.jobs, standings) where standing.isNews {
+            depot.events.emit(.vehicleStands(job.vehicle, standing))
+        }
         result.adapters = turns.with { state in
             state.scheduler.dispatch.adapters.map { adapter in
                 var use = AdapterUse(name: adapter.name, busy: adapter.busy)

@@ -69,12 +69,7 @@ struct HistoryCommand {
         guard let told = line.end else {
             return end.exitCode == nil ? "was cut off" : end.reason.visible
         }
-        var counts = Outcome.allCases.compactMap { outcome in
-            told.counts[outcome].map { "\($0) \(outcome.rawValue)" }
-        }
-        if told.unfinished > 0 { counts.append("\(told.unfinished) unfinished") }
-        let all = counts.isEmpty ? "no vehicles" : counts.joined(separator: ", ")
-        return "\(all): \(told.reason.visible)"
+        return "\(told.vehicles.sentence): \(told.reason.visible)"
     }
 
     private static func document(_ lines: [Line], _ holder: LockHolder?) -> JSONValue {

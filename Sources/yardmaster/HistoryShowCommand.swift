@@ -108,7 +108,9 @@ struct HistoryShowCommand {
         let list = vehicles.sorted { $0.key < $1.key }.map { id, events in
             JSONValue.object([
                 "vehicle": .string(id.text),
-                "outcome": events.last { $0["kind"] == "vehicle-ended" }.flatMap { $0["outcome"] },
+                "outcome": events.last {
+                    $0["kind"] == "vehicle-stands" || $0["kind"] == "vehicle-ended"
+                }.flatMap { $0["outcome"] },
                 "events": .array(events),
             ])
         }

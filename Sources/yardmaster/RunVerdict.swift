@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Glibc
 import Manifest
+import Reports
 import Rollout
 
 /// What a run comes to as an exit code.
@@ -16,12 +17,8 @@ struct RunVerdict {
 
     /// The worst of what there is to say.
     func code(of result: RunResult) -> ExitCode {
-        func count(_ tally: Outcome.Tally) -> Int {
-            Outcome.allCases.reduce(0) {
-                $1.tally == tally ? $0 + (result.counts[$1] ?? 0) : $0
-            }
-        }
         var codes: [ExitCode] = []
+        let count = result.vehicles.count
         if count(.failed) > 0 { codes.append(.someFailed) }
         if count(.unreachable) > tolerance.unreachable.limit(of: vehicles)
             || count(.deferred) > tolerance.deferred.limit(of: vehicles)

@@ -22,10 +22,26 @@ struct StatusCommand {
         var owed: [OwedStep] = []
 
         /// Vehicles that the run under way has begun and not ended.
-        var underWay: [ExecutionRecord] {
-            guard let run, run.end == nil else { return [] }
-            return executions.filter {
-                $0.run == run.number && $0.end == nil && $0.state != .queued
+        var underWay: [ExecutionRecord] { executions.filter(isUnderWay) }
+
+        func isUnderWay(_ record: ExecutionRecord) -> Bool {
+            guard let run, run.end == nil else { return false }
+            return record.run == run.number && record.end == nil && record.state != .queued
+        }
+
+        /// What the run under way is about to settle is no doubt yet.
+        var openDoubts: [IntentRecord] { doubts.filter { $0.isOpenDoubt(in: run) } }
+
+        /// The same answer as a report of the last run would give.
+        func standings(of chosen: [ExecutionRecord]) -> [Standing] {
+            let accounts = OpenAccounts(debts: debts, doubts: openDoubts, owed: owed)
+            return chosen.map { record in
+                accounts.standing(
+                    of: record,
+                    asking: run?.number ?? record.run,
+                    // An order may only read: its own verdict says whether a doubt concerned it.
+                    onlyReads: run?.isOrder == true && record.end != nil
+                )
             }
         }
 
@@ -110,6 +126,10 @@ struct StatusCommand {
         } else {
             lines.append("was cut off; run it again and it goes on where the modules stand")
         }
+        let standings = snapshot.standings(of: executions)
+        if !standings.isEmpty {
+            lines.append(VehicleCounts(standings.map { $0.verdict?.outcome }).sentence)
+        }
         lines += Self.standing(snapshot)
         if let until = snapshot.soaksUntil(archived) {
             lines.append("the next wave may begin at \(until)")
@@ -130,12 +150,20 @@ struct StatusCommand {
         lines.append("")
         lines += Columns.table(
             [["vehicle", "state", "version", "since", "what"]]
-                + executions.map { record in
-                    [
-                        record.vehicle.text, record.end?.outcome.rawValue ?? record.state.rawValue,
-                        record.versionAfter?.description ?? record.versionBefore?.description
-                            ?? "-",
-                        record.updated.description, Self.sentence(about: record),
+                + zip(executions, standings).map { record, standing in
+                    let verdict = standing.verdict
+                    let isUnderWay = snapshot.isUnderWay(record)
+                    return [
+                        record.vehicle.text,
+                        isUnderWay
+                            ? record.state.rawValue
+                            : verdict?.outcome.rawValue ?? standing.state.rawValue,
+                        (standing.debt == nil ? record.versionAfter : nil)?.description
+                            ?? record.versionBefore?.description ?? "-",
+                        record.updated.description,
+                        isUnderWay
+                            ? Self.sentence(about: record)
+                            : verdict?.message ?? standing.sentence,
                     ]
                 }
         )
@@ -176,7 +204,7 @@ struct StatusCommand {
         for debt in snapshot.debts {
             lines.append("\(debt.vehicle.text.visible): \(debt.sentence.visible)")
         }
-        for doubt in snapshot.doubts where doubt.isOpenDoubt(in: snapshot.run) {
+        for doubt in snapshot.openDoubts {
             let vehicle = doubt.intent.vehicle.text.visible
             lines.append(
                 "\(vehicle): nobody knows whether `\(doubt.intent.description.visible)` of run "
@@ -199,8 +227,8 @@ struct StatusCommand {
         return lines
     }
 
+    /// How far one is that is worked on.
     private static func sentence(about record: ExecutionRecord) -> String {
-        if let end = record.end { return end.message }
         var parts: [String] = []
         if let total = record.totalBytes, let done = record.acknowledged, total > .zero {
             parts.append("\(done) of \(total)")
@@ -220,6 +248,7 @@ struct StatusCommand {
         _ holder: LockHolder?
     ) -> JSONValue {
         let run = snapshot.run
+        let standings = snapshot.standings(of: executions)
         return .object([
             "schema": 1,
             "rollout": run.map { .string($0.rollout) },
@@ -293,7 +322,7 @@ struct StatusCommand {
                 }
             ),
             "doubts": .array(
-                snapshot.doubts.filter { $0.isOpenDoubt(in: snapshot.run) }.map { doubt in
+                snapshot.openDoubts.map { doubt in
                     .object([
                         "vehicle": .string(doubt.intent.vehicle.text),
                         "step": .string(doubt.intent.description),
@@ -310,18 +339,30 @@ struct StatusCommand {
                     ])
                 }
             ),
-            "vehicles": .array(executions.map(Self.member)),
+            "counts": VehicleCounts(standings.map { $0.verdict?.outcome }).json,
+            "vehicles": .array(
+                zip(executions, standings).map { record, standing in
+                    Self.member(record, standing, isUnderWay: snapshot.isUnderWay(record))
+                }
+            ),
         ])
     }
 
-    private static func member(_ record: ExecutionRecord) -> JSONValue {
-        .object([
+    private static func member(
+        _ record: ExecutionRecord,
+        _ standing: Standing,
+        isUnderWay: Bool
+    ) -> JSONValue {
+        let verdict = standing.verdict
+        let ended = verdict == nil ? standing.state.rawValue : ExecutionState.ended.rawValue
+        return .object([
             "id": .string(record.vehicle.text),
             "serial": .string(record.serial.text),
-            "state": .string(record.state.rawValue),
-            "outcome": record.end.map { .string($0.outcome.rawValue) },
-            "class": record.end?.failure.map { .string($0.rawValue) },
-            "message": record.end.map { .string($0.message) },
+            "state": .string(isUnderWay ? record.state.rawValue : ended),
+            "outcome": verdict.map { .string($0.outcome.rawValue) },
+            "class": verdict?.failure.map { .string($0.rawValue) },
+            "message": isUnderWay ? nil : .string(verdict?.message ?? standing.sentence),
+            "percent": standing.debt.map { .int($0.percent) },
             "attempt": .integer(Int64(record.attempt)),
             "acknowledged": record.acknowledged.map { .integer(Int64($0.bytes)) },
             "total": record.totalBytes.map { .integer(Int64($0.bytes)) },

@@ -1,6 +1,7 @@
 import Commands
 import Domain
 import Manifest
+import Reports
 import Rollout
 import Testing
 
@@ -13,8 +14,7 @@ import Testing
         _ ending: RunEnding = .complete
     ) -> RunResult {
         var result = RunResult()
-        result.counts = counts
-        result.unfinished = unfinished
+        result.vehicles = VehicleCounts(outcomes: counts, unfinished: unfinished)
         result.ending = ending
         return result
     }

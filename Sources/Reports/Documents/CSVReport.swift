@@ -5,15 +5,18 @@ package enum CSVReport {
     private static let columns = [
         "vehicle", "serial", "outcome", "class", "version_before", "version_after", "attempts",
         "interruptions", "bytes_sent", "transfer_seconds", "seconds", "message",
+        "state", "run",
     ]
 
     package static func text(_ story: RunStory) -> String {
         var text = columns.joined(separator: ",") + "\r\n"
         for vehicle in story.vehicles {
             let verdict = vehicle.verdict
-            let cells = [
+            let state = vehicle.standing?.state.rawValue ?? ""
+            let run = (vehicle.standing?.run ?? story.start?.run).map { String($0) } ?? ""
+            let cells: [String] = [
                 vehicle.id.text, vehicle.serial?.text ?? "",
-                verdict?.outcome.rawValue ?? "unfinished", verdict?.failure?.rawValue ?? "",
+                vehicle.name, verdict?.failure?.rawValue ?? "",
                 verdict?.versionBefore?.description ?? "",
                 verdict?.versionAfter?.description ?? "",
                 verdict.map { String($0.attempts) } ?? "",
@@ -21,7 +24,8 @@ package enum CSVReport {
                 verdict.map { String($0.bytesSent.bytes) } ?? "",
                 Markup.seconds(vehicle.transfer),
                 verdict.map { Markup.seconds($0.took) } ?? "",
-                verdict?.message ?? "the run ended before its verdict",
+                vehicle.sentence,
+                verdict == nil ? state : "", verdict == nil ? "" : run,
             ]
             text += cells.map(cell).joined(separator: ",") + "\r\n"
         }

@@ -119,7 +119,7 @@ package enum HTMLReport {
             let mark = mark(vehicle.verdict?.outcome)
             var text =
                 "<li class=\"\(mark.rawValue)\"><b>\(Markup.text(vehicle.id.text))</b> "
-                + "\(badge(vehicle)) \(Markup.text(vehicle.verdict?.message ?? unfinished))"
+                + "\(badge(vehicle)) \(Markup.text(vehicle.sentence))"
             for problem in vehicle.problems {
                 text +=
                     "<div class=\"measured\">\(Markup.text(problem.check)): measured "
@@ -132,12 +132,9 @@ package enum HTMLReport {
             + items.joined(separator: "\n") + "\n</ul></section>"
     }
 
-    private static let unfinished = "the run ended before its verdict; the next run goes on"
-
     private static func badge(_ vehicle: VehicleStory) -> String {
         let mark = mark(vehicle.verdict?.outcome)
-        let name = vehicle.verdict?.outcome.rawValue ?? "unfinished"
-        return "<span class=\"badge \(mark.rawValue)\">\(mark.sign) \(name)</span>"
+        return "<span class=\"badge \(mark.rawValue)\">\(mark.sign) \(vehicle.name)</span>"
     }
 
     // MARK: All vehicles
@@ -160,7 +157,7 @@ package enum HTMLReport {
             if let serial = vehicle.serial {
                 name += "<br><small>\(Markup.text(serial.text))</small>"
             }
-            var message = Markup.text(verdict?.message ?? unfinished)
+            var message = Markup.text(vehicle.sentence)
             for step in vehicle.steps {
                 let facts = step.facts.map { "\($0.name) \($0.value)" }.joined(separator: ", ")
                 message +=

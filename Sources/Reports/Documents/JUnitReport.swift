@@ -8,11 +8,12 @@ package enum JUnitReport {
     package static func text(_ story: RunStory) -> String {
         let vehicles = story.vehicles
         let name = Markup.text(story.start?.rollout ?? "rollout")
-        let failures = vehicles.count { $0.fate == .failure }
+        let tallies = VehicleCounts(vehicles.map { $0.verdict?.outcome })
+        let (failures, errors) = (tallies.count(.failed), tallies.count(.aborted))
         let skipped = vehicles.count { $0.fate == .skipped }
         let took = story.end.map { Markup.seconds($0.run.took) } ?? "0"
         let counts =
-            "tests=\"\(vehicles.count)\" failures=\"\(failures)\" errors=\"0\" "
+            "tests=\"\(vehicles.count)\" failures=\"\(failures)\" errors=\"\(errors)\" "
             + "skipped=\"\(skipped)\" time=\"\(took)\""
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         text += "<testsuites name=\"yardmaster\" \(counts)>\n"
@@ -29,12 +30,13 @@ package enum JUnitReport {
             "    <testcase classname=\"\(rollout)\" name=\"\(Markup.text(vehicle.id.text))\" "
             + "time=\"\(took)\">\n"
         text += properties(vehicle)
-        let message = Markup.text(vehicle.verdict?.message ?? "the run ended before its verdict")
+        let message = Markup.text(vehicle.sentence)
         switch vehicle.fate {
         case .passed: break
         case .failure:
             let kind = vehicle.verdict?.failure?.rawValue ?? vehicle.verdict?.outcome.rawValue
             text += "      <failure type=\"\(kind ?? "failed")\" message=\"\(message)\"/>\n"
+        case .error: text += "      <error type=\"aborted\" message=\"\(message)\"/>\n"
         case .skipped: text += "      <skipped message=\"\(message)\"/>\n"
         }
         return text + "    </testcase>\n"
@@ -43,7 +45,7 @@ package enum JUnitReport {
     private static func properties(_ vehicle: VehicleStory) -> String {
         let pairs: [(String, String?)] = [
             ("serial", vehicle.serial?.text),
-            ("outcome", vehicle.verdict?.outcome.rawValue ?? "unfinished"),
+            ("outcome", vehicle.name),
             ("version-before", vehicle.verdict?.versionBefore?.description),
             ("version-after", vehicle.verdict?.versionAfter?.description),
         ]
@@ -57,13 +59,14 @@ package enum JUnitReport {
 
 extension VehicleStory {
     fileprivate enum Fate {
-        case passed, failure, skipped
+        case passed, failure, error, skipped
     }
 
     fileprivate var fate: Fate {
         switch verdict?.outcome.tally {
         case .ok, .current: .passed
-        case .failed, .aborted: .failure
+        case .failed: .failure
+        case .aborted: .error
         case .deferred, .unreachable, .skipped, nil: .skipped
         }
     }

@@ -37,19 +37,17 @@ package struct RunStory: Sendable {
 
     /// How many vehicles ended in which way, also of a run that was cut off.
     package var counts: [Outcome: Int] {
-        if let end { return end.run.counts }
-        var counts: [Outcome: Int] = [:]
-        for case let verdict? in told.values.map(\.verdict) {
-            counts[verdict.outcome, default: 0] += 1
-        }
-        return counts
+        end?.run.counts ?? soFar.outcomes
     }
 
     /// Vehicles without a verdict.
     package var unfinished: Int {
-        if let end { return end.run.unfinished }
-        let ended = told.values.count { $0.verdict != nil }
-        return max(0, (start?.vehicles ?? ended) - ended)
+        end?.run.unfinished ?? soFar.unfinished
+    }
+
+    /// As far as it was told.
+    private var soFar: VehicleCounts {
+        VehicleCounts(told.values.map { $0.verdict?.outcome }, of: start?.vehicles ?? 0)
     }
 
     package mutating func note(_ event: Event) {
@@ -80,6 +78,8 @@ package struct RunStory: Sendable {
         case .vehicleEnded(let id, let verdict):
             told[id, default: VehicleStory(id)].verdict = verdict
             close(id, event.time)
+        case .vehicleStands(let id, let standing):
+            told[id, default: VehicleStory(id)].stands(standing)
         case .warning(let text): warnings.append(text)
         case .notice(let notice): note(notice, event.time)
         case .runEnded(let run):
@@ -183,6 +183,8 @@ package struct VehicleStory: Sendable {
     package let id: VehicleID
     package fileprivate(set) var serial: Serial?
     package fileprivate(set) var verdict: Verdict?
+    /// Said when the run ended, where there is more to say than its verdict.
+    package fileprivate(set) var standing: Standing?
     package fileprivate(set) var progress: Progress?
     package fileprivate(set) var problems: [Problem] = []
     package fileprivate(set) var retries: [(failure: FailureClass, message: String)] = []
@@ -192,6 +194,22 @@ package struct VehicleStory: Sendable {
     package fileprivate(set) var transfer: Duration = .zero
 
     fileprivate init(_ id: VehicleID) { self.id = id }
+
+    fileprivate mutating func stands(_ standing: Standing) {
+        verdict = standing.verdict(verdict)
+        serial = standing.serial
+        self.standing = standing
+    }
+
+    /// The outcome, or the count that it is in without one.
+    package var name: String {
+        verdict?.outcome.rawValue ?? Standing.unfinished
+    }
+
+    /// For people: why it ended so, or what comes next.
+    package var sentence: String {
+        standing?.sentence ?? verdict?.message ?? "the run ended before its verdict"
+    }
 
     /// Image bytes a second of transfer; nil when nothing was sent.
     package var rate: Double? {

@@ -344,20 +344,12 @@ extension VehicleJob {
 
     /// The verdict of a vehicle of which nobody knows whether it carried something out.
     func closing(inDoubt doubt: IntentRecord) -> Closing {
-        Closing(
-            .inDoubt,
-            .inDoubt,
-            "run \(doubt.intent.run) of \(doubt.intent.rollout) began "
-                + "`\(doubt.intent.description)` and does not know how it ended; "
-                + check(of: doubt.intent)
-        )
+        Closing(inDoubt: doubt, check(of: doubt.intent))
     }
 
     /// What a person looks at to settle a doubt about one of its steps.
-    private func check(of intent: Intent) -> String {
+    func check(of intent: Intent) -> String? {
         (steps + always).first { $0.action == intent.description }?.check
-            ?? "look at the vehicle, then say 'yardmaster retry \(vehicle)' when it was not "
-            + "carried out, or 'yardmaster clear \(vehicle)' when it was"
     }
 }
 

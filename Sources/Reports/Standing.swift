@@ -1,0 +1,169 @@
+package import Domain
+package import Wire
+
+/// Where a vehicle of a run stands when the run has ended, whichever run brought it there.
+package struct Standing: Sendable, Equatable {
+    package let serial: Serial
+    /// The last verdict of its execution; nil while it has none.
+    package let verdict: Verdict?
+    /// The earlier run that gave the verdict; nil where it is of the run that says this.
+    package let run: Int?
+    /// How far it is without a verdict.
+    package let state: State
+    /// What was begun on its module and is not proven.
+    package var debt: Unproven?
+    /// A command of which nobody knows whether it was carried out.
+    package var doubt: String?
+    /// Steps of `always` that it still has to do.
+    package var owed: [String] = []
+
+    /// How far a vehicle without a verdict is.
+    package enum State: String, CaseIterable, Sendable {
+        /// Told to start its bootloader and not seen out of it.
+        case inBootloader = "in-bootloader"
+        /// Its image is complete.
+        case unproven
+        /// Its image is not complete.
+        case midUpdate = "mid-update"
+        /// A link to it was made, or a step acted.
+        case waiting
+        case notBegun = "not-begun"
+    }
+
+    /// An update that was begun and is not proven.
+    package struct Unproven: Sendable, Equatable {
+        /// What the image is called.
+        package let image: String
+        package let rollout: String
+        /// The run that began it.
+        package let run: Int
+        /// The run in which the module was seen last.
+        package let seenRun: Int
+        /// The share of the image that the module has.
+        package let percent: Int
+
+        package init(image: String, rollout: String, run: Int, seenRun: Int, percent: Int) {
+            self.image = image
+            self.rollout = rollout
+            self.run = run
+            self.seenRun = seenRun
+            self.percent = percent
+        }
+    }
+
+    package init(_ serial: Serial, _ state: State, verdict: Verdict? = nil, run: Int? = nil) {
+        self.serial = serial
+        self.state = state
+        self.verdict = verdict
+        self.run = run
+    }
+
+    /// Whether there is more to say than the verdict that this run has given.
+    package var isNews: Bool {
+        verdict == nil || run != nil || debt != nil || doubt != nil || !owed.isEmpty
+    }
+
+    /// The verdict with what the run itself has told of it: bytes and time are of the run.
+    package func verdict(_ told: Verdict?) -> Verdict? {
+        guard let told, run == nil, told.outcome == verdict?.outcome else { return verdict }
+        return told
+    }
+
+    /// The count of vehicles without a verdict.
+    static let unfinished = "unfinished"
+
+    /// The outcome, or the count that it is in without one.
+    package var name: String { verdict?.outcome.rawValue ?? Self.unfinished }
+
+    /// For people: what holds of the vehicle, and what the next run does with it.
+    package var sentence: String {
+        if let verdict {
+            return run.map { "\(verdict.message) (run \($0))" } ?? verdict.message
+        }
+        let image = debt.map { "\($0.image), begun in run \($0.run)" } ?? "its image"
+        let share = debt.map { "\($0.percent) % of " } ?? ""
+        var parts: [String]
+        switch state {
+        case .inBootloader: parts = ["in bootloader at \(share)\(image)", "the next run goes on"]
+        case .unproven: parts = ["not proven: \(image)", "the next run settles that first"]
+        case .midUpdate: parts = ["in mid-update at \(share)\(image)", "the next run goes on"]
+        case .waiting: parts = ["begun, without a verdict yet", "the next run goes on"]
+        case .notBegun: parts = ["not begun"]
+        }
+        if let doubt { parts.append("nobody knows whether `\(doubt)` was carried out") }
+        parts += owed.map { "it owes `\($0)`" }
+        return parts.joined(separator: "; ")
+    }
+
+    /// What the documents have of it.
+    package var members: [JSONMember] { members(nil) }
+
+    /// The same with what the run itself has told of the verdict.
+    package func members(_ told: Verdict?) -> [JSONMember] {
+        let value = JSONValue.object([
+            "run": run.map { .int($0) },
+            "state": verdict == nil ? .string(state.rawValue) : nil,
+            "message": verdict == nil ? .string(sentence) : nil,
+            "debt": debt.map { debt in
+                .object([
+                    "image": .string(debt.image),
+                    "rollout": .string(debt.rollout),
+                    "run": .int(debt.run),
+                    "seen_run": .int(debt.seenRun),
+                    "percent": .int(debt.percent),
+                ])
+            },
+            "doubt": doubt.map { .string($0) },
+            "owes": owed.isEmpty ? nil : .array(owed.map { .string($0) }),
+        ])
+        return (verdict(told)?.members ?? []) + (value.members ?? [])
+    }
+}
+
+/// How many vehicles ended in which way: the one place where a run's vehicles are counted.
+package struct VehicleCounts: Sendable, Equatable {
+    package private(set) var outcomes: [Outcome: Int] = [:]
+    /// Vehicles without a verdict.
+    package private(set) var unfinished = 0
+
+    package init(outcomes: [Outcome: Int] = [:], unfinished: Int = 0) {
+        self.outcomes = outcomes
+        self.unfinished = unfinished
+    }
+
+    /// Counts each vehicle once, under its last verdict or as unfinished.
+    package init(_ vehicles: some Sequence<Outcome?>) {
+        for outcome in vehicles {
+            if let outcome { outcomes[outcome, default: 0] += 1 } else { unfinished += 1 }
+        }
+    }
+
+    /// The same for so many vehicles, of which nothing is known beyond these.
+    package init(_ vehicles: [Outcome?], of all: Int) {
+        self.init(vehicles)
+        unfinished += max(0, all - vehicles.count)
+    }
+
+    /// How many vehicles go into one of the counts of the last line.
+    package func count(_ tally: Outcome.Tally) -> Int {
+        outcomes.reduce(0) { $1.key.tally == tally ? $0 + $1.value : $0 }
+    }
+
+    /// For people, such as `41 succeeded, 2 unfinished`.
+    package var sentence: String {
+        var words = Outcome.allCases.compactMap { outcome in
+            outcomes[outcome].flatMap { $0 > 0 ? "\($0) \(outcome.rawValue)" : nil }
+        }
+        if unfinished > 0 { words.append("\(unfinished) \(Standing.unfinished)") }
+        return words.isEmpty ? "no vehicles" : words.joined(separator: ", ")
+    }
+
+    package var total: Int { outcomes.values.reduce(unfinished, +) }
+
+    package var json: JSONValue {
+        .object(
+            Outcome.allCases.map { JSONMember($0.rawValue, .int(outcomes[$0] ?? 0)) }
+                + [JSONMember("unfinished", .int(unfinished))]
+        )
+    }
+}

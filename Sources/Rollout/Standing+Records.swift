@@ -1,0 +1,116 @@
+import Domain
+package import Journal
+package import Reports
+
+extension Standing {
+    /// What the journal says of a vehicle: the one answer that runs, reports and `status` give.
+    ///
+    /// `run` is the one that asks. A doubt is left out for what only reads, which it does not
+    /// concern.
+    package init(
+        _ record: ExecutionRecord,
+        asking run: Int,
+        debt: Debt?,
+        doubt: IntentRecord?,
+        owed: [OwedStep],
+        check: String? = nil
+    ) {
+        let closing: Closing?
+        if let doubt {
+            closing = Closing(inDoubt: doubt, check).owing(debt).owing(owed)
+        } else if let end = record.end, end.outcome.tally != .failed {
+            closing = Closing(end.outcome, end.failure, end.message).owing(debt).owing(owed)
+        } else {
+            // One that has failed says in its own words what it owed then.
+            closing = record.end.map { Closing($0.outcome, $0.failure, $0.message) }
+        }
+        self.init(
+            record.serial,
+            State(record, debt),
+            verdict: closing.map { closing in
+                Verdict(
+                    outcome: closing.outcome,
+                    failure: closing.failure,
+                    message: record.end?.outcome == closing.outcome
+                        ? record.end?.message ?? closing.message : closing.message,
+                    versionBefore: record.versionBefore,
+                    versionAfter: debt == nil ? record.versionAfter : nil,
+                    attempts: record.attempt,
+                    interruptions: record.interruptions,
+                    bytesSent: .zero,
+                    took: .zero
+                )
+            },
+            run: record.end != nil && record.run != run ? record.run : nil
+        )
+        self.debt = debt.map { debt in
+            Unproven(
+                image: debt.title,
+                rollout: debt.rollout,
+                run: debt.run,
+                seenRun: debt.seenRun,
+                percent: debt.percent
+            )
+        }
+        self.doubt = doubt?.intent.description
+        self.owed = owed.map(\.action)
+    }
+}
+
+extension Standing.State {
+    fileprivate init(_ record: ExecutionRecord, _ debt: Debt?) {
+        self =
+            switch debt {
+            case let debt? where debt.inBootloader: .inBootloader
+            case let debt? where debt.total > 0 && debt.acknowledged >= debt.total: .unproven
+            case _?: .midUpdate
+            case nil: record.wasReached ? .waiting : .notBegun
+            }
+    }
+}
+
+extension ExecutionRecord {
+    /// A link to the vehicle was made, or a step acted.
+    fileprivate var wasReached: Bool {
+        if acted || versionBefore != nil || versionAfter != nil { return true }
+        return switch state {
+        case .queued, .seeking, .connecting, .interrupted, .ended: false
+        case .authenticating, .inspecting, .acting, .starting, .transferring, .settling,
+            .confirming:
+            true
+        }
+    }
+}
+
+/// What the journal holds against the vehicles of a depot, found by vehicle.
+package struct OpenAccounts: Sendable {
+    private var debts: [Serial: Debt] = [:]
+    private var doubts: [VehicleID: IntentRecord] = [:]
+    private var owed: [VehicleID: [OwedStep]] = [:]
+
+    package init(debts: [Debt], doubts: [IntentRecord], owed: [OwedStep]) {
+        for debt in debts { self.debts[debt.serial] = debt }
+        for doubt in doubts where self.doubts[doubt.intent.vehicle] == nil {
+            self.doubts[doubt.intent.vehicle] = doubt
+        }
+        for step in owed { self.owed[step.vehicle, default: []].append(step) }
+    }
+
+    /// Where the vehicle stands, for the run that asks.
+    package func standing(
+        of record: ExecutionRecord,
+        asking run: Int,
+        onlyReads: Bool = false,
+        check: (IntentRecord) -> String? = { _ in nil }
+    ) -> Standing {
+        let doubt = onlyReads ? nil : doubts[record.vehicle]
+        return Standing(
+            record,
+            asking: run,
+            debt: debts[record.serial],
+            doubt: doubt,
+            owed: owed[record.vehicle] ?? [],
+            check: doubt.flatMap(check)
+        )
+    }
+}
