@@ -1,16 +1,15 @@
 import Foundation
 import Synchronization
-import Testing
 
 /// A web server on the loopback that says whatever a test wants it to say.
-final class HostileServer: Sendable {
+package final class HostileServer: Sendable {
     /// A request as it came.
-    struct Request: Sendable {
-        let head: String
+    package struct Request: Sendable {
+        package let head: String
         /// 0 for the first request that the server saw.
-        let number: Int
+        package let number: Int
 
-        func header(_ name: String) -> String? {
+        package func header(_ name: String) -> String? {
             let line = head.split(separator: "\r\n").first {
                 $0.lowercased().hasPrefix(name.lowercased() + ":")
             }
@@ -18,20 +17,20 @@ final class HostileServer: Sendable {
         }
 
         /// The first byte of the range that is asked for.
-        var rangeStart: Int? {
+        package var rangeStart: Int? {
             header("Range").flatMap { Int($0.dropFirst("bytes=".count).dropLast()) }
         }
 
-        var path: String { String(head.split(separator: " ")[1]) }
+        package var path: String { String(head.split(separator: " ")[1]) }
     }
 
     /// The answering side of one request.
-    struct Connection: Sendable {
-        let socket: Int32
+    package struct Connection: Sendable {
+        package let socket: Int32
 
         /// False when the client is gone.
         @discardableResult
-        func send(_ bytes: [UInt8]) -> Bool {
+        package func send(_ bytes: [UInt8]) -> Bool {
             var sent = 0
             while sent < bytes.count {
                 let count = bytes[sent...].withUnsafeBytes {
@@ -44,11 +43,13 @@ final class HostileServer: Sendable {
         }
 
         @discardableResult
-        func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+        package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
         /// A whole answer; the length is announced unless a header does.
         @discardableResult
-        func answer(_ status: String, _ headers: [String] = [], _ body: [UInt8] = []) -> Bool {
+        package func answer(_ status: String, _ headers: [String] = [], _ body: [UInt8] = [])
+            -> Bool
+        {
             var head = "HTTP/1.1 \(status)\r\n"
             for header in headers { head += header + "\r\n" }
             let announces = headers.contains {
@@ -59,7 +60,7 @@ final class HostileServer: Sendable {
         }
 
         /// What a decent server with ranges does.
-        func serve(_ file: [UInt8], tag: String? = nil, to request: Request) {
+        package func serve(_ file: [UInt8], tag: String? = nil, to request: Request) {
             let tags = tag.map { ["ETag: \($0)"] } ?? []
             let isSame = request.header("If-Range").map { $0 == tag } ?? true
             guard let start = request.rangeStart, isSame else {
@@ -79,21 +80,21 @@ final class HostileServer: Sendable {
 
         /// Returns when the client has gone, or after that long: true when it has gone.
         @discardableResult
-        func waitForGoodbye(milliseconds: Int32 = 20_000) -> Bool {
+        package func waitForGoodbye(milliseconds: Int32 = 20_000) -> Bool {
             var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
             return poll(&waiting, 1, milliseconds) > 0
         }
     }
 
-    let port: UInt16
+    package let port: UInt16
     private let listener: Int32
     private let requests = Mutex<[Request]>([])
     private let onRequest: @Sendable (Request, Connection) -> Void
 
-    init(_ onRequest: @escaping @Sendable (Request, Connection) -> Void) throws {
+    package init(_ onRequest: @escaping @Sendable (Request, Connection) -> Void) throws {
         self.onRequest = onRequest
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        try #require(listener >= 0)
+        guard listener >= 0 else { throw FileFailure("to make a socket") }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -105,7 +106,7 @@ final class HostileServer: Sendable {
                     && getsockname(listener, $0, &length) == 0
             }
         }
-        try #require(isBound)
+        guard isBound else { throw FileFailure("to listen on the loopback") }
         port = UInt16(bigEndian: address.sin_port)
         Thread.detachNewThread { [weak self] in
             while true {
@@ -127,9 +128,9 @@ final class HostileServer: Sendable {
     }
 
     /// What was asked so far.
-    var seen: [Request] { requests.withLock { $0 } }
+    package var seen: [Request] { requests.withLock { $0 } }
 
-    func url(_ path: String = "/image.bin") -> String { "http://127.0.0.1:\(port)\(path)" }
+    package func url(_ path: String = "/image.bin") -> String { "http://127.0.0.1:\(port)\(path)" }
 
     private func talk(_ connection: Connection) {
         defer { close(connection.socket) }
