@@ -118,7 +118,8 @@ let package = Package(
             dependencies: [
                 "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Protocols",
                 "Families", "Simulation", "Images", "Marked", "Operations",
-                "Manifest", "Journal", "Reports", "Rollout", "Commands", "Threads", "Trust",
+                "Manifest", "Journal", "Reports", "Rollout", "Commands", "Signatures", "Threads",
+                "Trust",
                 "DBus", "BlueZ", "FakeBlueZ", "Rehearsal", "CLinux",
             ],
             swiftSettings: common
@@ -263,7 +264,11 @@ let package = Package(
             ["Images", "Digests", "Domain", "Threads", "Workbench", "yardmaster"],
             resources: [.copy("Fixtures")]
         ),
-        tests("TrustTests", ["Domain", "Wire", "Trust"], resources: [.copy("Fixtures")]),
+        tests(
+            "TrustTests",
+            ["Domain", "Signatures", "Wire", "Trust"],
+            resources: [.copy("Fixtures")]
+        ),
         tests(
             "ModulesTests",
             [
@@ -298,6 +303,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         fuzz("profile", ["Domain", "Families", "Marked", "Radio", "Modules"]),
         fuzz("tuf", ["Domain", "Trust"]),
         fuzz("minisign", ["Trust", "Wire"]),
+        fuzz("attestation", ["Domain", "Signatures", "Trust", "Wire"]),
         fuzz("bundle", ["Trust"]),
         fuzz("gzip", ["Domain", "Images"]),
         fuzz("http", ["Domain", "Images"]),

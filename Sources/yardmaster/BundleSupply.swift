@@ -30,6 +30,25 @@ struct BundleSupply: TrustSupply {
         try KeptSignatures(state: state).keep(signature, of: image, by: key)
     }
 
+    func bytes(
+        of attachment: Attachment,
+        of image: PlannedImage
+    ) async throws(SourceError) -> [UInt8] {
+        try await BundleDocuments(bundle: bundle, folder: "attachments/\(image.name)")
+            .fetch(attachment.fileName, limit: attachment.limit)
+    }
+
+    func kept(_ attachment: Attachment, of image: PlannedImage) -> [UInt8]? { nil }
+
+    func keep(
+        _ bytes: [UInt8],
+        as attachment: Attachment,
+        of image: PlannedImage
+    ) throws(CommandError) {
+        guard keeps else { return }
+        try KeptAttachments(state: state).keep(bytes, as: attachment, of: image)
+    }
+
     /// Only what this depot was told to trust before: a bundle cannot vouch for itself.
     func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
         let name = repository.map { "repository-\($0.name)" } ?? "signatures"
@@ -128,6 +147,23 @@ struct RecordingSupply: TrustSupply {
         record.keep("signatures/\(image.name)", signature)
     }
 
+    func bytes(
+        of attachment: Attachment,
+        of image: PlannedImage
+    ) async throws(SourceError) -> [UInt8] {
+        try await network.bytes(of: attachment, of: image)
+    }
+
+    func kept(_ attachment: Attachment, of image: PlannedImage) -> [UInt8]? {
+        guard let bytes = network.kept(attachment, of: image) else { return nil }
+        record.keep(attachment.part(of: image), bytes)
+        return bytes
+    }
+
+    func keep(_ bytes: [UInt8], as attachment: Attachment, of image: PlannedImage) {
+        record.keep(attachment.part(of: image), bytes)
+    }
+
     /// Root alone, so that everything else is asked for.
     func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
         guard let repository else { return TrustPlace(files: MemoryFiles()) }
@@ -176,5 +212,12 @@ struct RecordingSupply: TrustSupply {
             record.keep("\(folder)/\(path)", bytes)
             return bytes
         }
+    }
+}
+
+extension Attachment {
+    /// The name of a bundle's part that holds it.
+    fileprivate func part(of image: PlannedImage) -> String {
+        "attachments/\(image.name)/\(fileName)"
     }
 }

@@ -75,6 +75,29 @@ struct NetworkSupply: TrustSupply {
         try KeptSignatures(state: state).keep(signature, of: image, by: key)
     }
 
+    func bytes(
+        of attachment: Attachment,
+        of image: PlannedImage
+    ) async throws(SourceError) -> [UInt8] {
+        try await WebDocuments.document(
+            at: attachment.source,
+            limit: attachment.limit,
+            downloads
+        )
+    }
+
+    func kept(_ attachment: Attachment, of image: PlannedImage) -> [UInt8]? {
+        KeptAttachments(state: state).bytes(of: attachment, of: image)
+    }
+
+    func keep(
+        _ bytes: [UInt8],
+        as attachment: Attachment,
+        of image: PlannedImage
+    ) throws(CommandError) {
+        try KeptAttachments(state: state).keep(bytes, as: attachment, of: image)
+    }
+
     func signature(
         of image: PlannedImage,
         at source: Manifest.ImageSource
@@ -108,6 +131,27 @@ struct KeptSignatures {
     ) throws(CommandError) {
         do throws(ImageError) {
             try companions.keep(signature, as: Self.name(key), of: image.digest)
+        } catch { throw FetchFailure.refusal(ofStore: error) }
+    }
+}
+
+/// Documents that were right, in the store beside the images that they are about.
+struct KeptAttachments {
+    private let companions: ImageCompanions
+
+    init(state: String) { companions = ImageCompanions(StoreFolder(stateDirectory: state)) }
+
+    func bytes(of attachment: Attachment, of image: PlannedImage) -> [UInt8]? {
+        companions.read(attachment.fileName, of: image.digest, limit: attachment.limit)
+    }
+
+    func keep(
+        _ bytes: [UInt8],
+        as attachment: Attachment,
+        of image: PlannedImage
+    ) throws(CommandError) {
+        do throws(ImageError) {
+            try companions.keep(bytes, as: attachment.fileName, of: image.digest)
         } catch { throw FetchFailure.refusal(ofStore: error) }
     }
 }

@@ -69,6 +69,7 @@ extension TrustVerdict {
         var provenance = ImageProvenance(of: digest, in: store)
         let arrival = origin.map { ImageProvenance.Arrival(origin: $0, time: now) }
         provenance.note(arrival, voucher(at: now))
+        provenance.note(attached)
         try? provenance.keep(of: digest, in: store)
     }
 }

@@ -30,6 +30,7 @@ struct TrustDesk<Supply: TrustSupply> {
                 verdicts.append(try await judge(image, bytes, &accounts))
             } catch { throw TrustRefusal(image: image.name, error: error) }
         }
+        try await judgeAttachments(&verdicts, accounts)
         do throws(CommandError) {
             for account in accounts { try account.close() }
         } catch { throw TrustRefusal(image: nil, error: error) }

@@ -70,4 +70,17 @@ protocol TrustSupply {
         of image: PlannedImage,
         by key: MinisignKey
     ) throws(CommandError)
+
+    /// A document beside an image.
+    func bytes(of attachment: Attachment, of image: PlannedImage) async throws(SourceError)
+        -> [UInt8]
+
+    /// The same as it was kept with its image.
+    func kept(_ attachment: Attachment, of image: PlannedImage) -> [UInt8]?
+
+    func keep(
+        _ bytes: [UInt8],
+        as attachment: Attachment,
+        of image: PlannedImage
+    ) throws(CommandError)
 }

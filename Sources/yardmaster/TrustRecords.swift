@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Glibc
 import Manifest
+import Signatures
 import Trust
 
 /// `trust add` and `trust reset`: the keys that a depot knows, and what it trusted by each.
@@ -20,6 +21,7 @@ struct TrustRecords {
         guard invocation.arguments.count == 2 else {
             throw CommandError(.usage, "'trust add' needs the file of a public key")
         }
+        if let attester = Self.attester(in: invocation.arguments[1]) { return try add(attester) }
         let key = try MinisignKey.given(invocation.arguments[1])
         _ = try RunCommand.stateDirectory(at: state)
         let store = TrustStore(try NetworkSupply.place(of: nil, state: state))
@@ -32,6 +34,24 @@ struct TrustRecords {
         else { throw damaged("releases") }
         try Self.stored { () throws(TrustError) in try book.keep(record, of: key) }
         say("the key \(key.line) is known from now on")
+        return .done
+    }
+
+    /// The key of attestations that a file holds.
+    private static func attester(in path: String) -> VerifyingKey? {
+        guard let text = try? TrustFolder.contents(of: path, limit: 16_384) else { return nil }
+        return try? VerifyingKey(pem: text)
+    }
+
+    private func add(_ key: VerifyingKey) throws(CommandError) -> ExitCode {
+        _ = try RunCommand.stateDirectory(at: state)
+        let book = AttesterBook(TrustStore(try NetworkSupply.place(of: nil, state: state)))
+        let isKnown = try Self.stored { () throws(TrustError) in try book.isKnown(key) }
+        if !isKnown { try Self.stored { () throws(TrustError) in try book.keep(key) } }
+        say(
+            "the attestation key \(key.fingerprint) is known "
+                + (isKnown ? "already" : "from now on")
+        )
         return .done
     }
 

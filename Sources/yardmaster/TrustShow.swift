@@ -20,6 +20,7 @@ struct TrustShow {
         let keys: [(key: MinisignKey, record: ReleaseLedger?)]
         let record: ReleaseLedger?
         let resets: [LedgerReset]
+        let attesters: [SHA256Digest]
 
         init(_ directory: String) throws(TrustError) {
             self.directory = directory
@@ -30,6 +31,7 @@ struct TrustShow {
             self.keys = keys
             record = try store.read("releases", limit: 1 << 20).flatMap { ReleaseLedger($0) }
             resets = try store.resets() ?? []
+            attesters = try AttesterBook(store).fingerprints()
         }
     }
 
@@ -104,6 +106,7 @@ struct TrustShow {
         if !rows.isEmpty {
             lines += Columns.table([["key", "modules", "highest release"]] + rows)
         }
+        lines += records.attesters.map { "attestation key \($0)" }
         for reset in records.resets {
             let whose = reset.key.map { "the record of the key \($0)" } ?? "the record"
             lines.append(
@@ -165,6 +168,8 @@ struct TrustShow {
                     ])
                 }
             ),
+            "attesters": records.attesters.isEmpty
+                ? nil : .array(records.attesters.map { .string($0.description) }),
             "releases": records.record.map(releases),
             "resets": .array(
                 records.resets.map { reset in

@@ -17,6 +17,9 @@ struct TrustVerdict: Sendable {
     /// The trusted comment of a signature.
     var comment: String?
 
+    /// What is beside it: its bill of materials, and what others say of it.
+    var attached: [ImageProvenance.Document] = []
+
     func voucher(at time: WallTime) -> ImageProvenance.Voucher {
         ImageProvenance.Voucher(
             level: trust.level,

@@ -77,4 +77,29 @@ extension Grammar {
             Field("target", .form(.target), .required, "What the repository calls the image."),
         ]
     )
+
+    static let sbom = Table(
+        "sbom",
+        "`sbom`",
+        "What an image is made of; the URL alone means the same as a map with `url`.",
+        [
+            Field("url", .form(.source), .required, "Where it is."),
+            Field("sha256", .form(.digest), "What its bytes must be; without it, any CycloneDX."),
+        ]
+    )
+
+    static let attestation = Table(
+        "attestation",
+        "an attestation",
+        "A file of statements about an image, one envelope or one a line.",
+        [
+            Field("url", .form(.source), .required, "Where it is."),
+            Field(
+                "key",
+                .form(.path),
+                "The PEM file of the public key (Ed25519, P-256, RSA with PSS) that must have signed "
+                    + "it; without it nobody stands behind what it says."
+            ),
+        ]
+    )
 }

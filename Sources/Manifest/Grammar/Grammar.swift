@@ -174,6 +174,16 @@ enum Grammar {
                 "That somebody must have signed it; not beside `tuf`."
             ),
             Field("tuf", .table(tuf), "That a repository must list it; not beside `signature`."),
+            Field(
+                "sbom",
+                .either([.table(sbom), .form(.source)]),
+                "Its bill of materials as CycloneDX JSON, kept with it."
+            ),
+            Field(
+                "attestations",
+                .list(.table(attestation), least: 1),
+                "What others say of it: in-toto statements in DSSE envelopes, kept with it."
+            ),
         ]
     )
 
@@ -546,6 +556,6 @@ enum Grammar {
     static let tables = [
         manifest, vehicles, vehicle, image, fits, step, update, rollout, pause, goOn, between,
         window, retry, tolerate, airtime, radio, settle, connect, fetch, gzip,
-        trust, repository, signature, tuf,
+        trust, repository, signature, tuf, sbom, attestation,
     ]
 }

@@ -82,6 +82,7 @@ struct CanonicalForm {
             "version": .string(image.version.description),
             "size": image.size.map { .int($0.bytes) },
             "trust": value(image.trust),
+            "attested": attesters(of: image),
             "unpacked": image.packing.map { .string($0.digest.description) },
             "family": .string(image.fits.family.rawValue),
             "type": image.fits.type.map { .integer(Int64($0)) },
@@ -97,6 +98,14 @@ struct CanonicalForm {
         case .repository(let name, let target):
             .object(["repository": .string(name), "target": .string(target)])
         }
+    }
+
+    /// The keys that must have signed something of it; nothing where nobody must.
+    private static func attesters(of image: PlannedImage) -> JSONValue? {
+        let keys = image.attachments.compactMap { attachment in
+            if case .attestation(let key?) = attachment.kind { key.text } else { nil }
+        }
+        return keys.isEmpty ? nil : .array(Set(keys).sorted().map(JSONValue.string))
     }
 
     private static func value(_ policy: RolloutPolicy) -> JSONValue {

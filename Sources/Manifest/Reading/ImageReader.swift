@@ -37,6 +37,11 @@ struct ImageReader {
         let packing = reader.reader("gzip").flatMap(readPacking)
         let trust = TrustReader(diagnostics: diagnostics, directory: directory)
             .trust(&reader, of: source, allowsHTTP: allowsHTTP)
+        let attachments = AttachmentReader(
+            diagnostics: diagnostics,
+            directory: directory,
+            allowsHTTP: allowsHTTP
+        ).attachments(&reader)
         reader.finish()
         guard let trust, let source, let digest, let version, let fits else { return nil }
         return PlannedImage(
@@ -49,6 +54,7 @@ struct ImageReader {
             size: size,
             fits: fits,
             trust: trust,
+            attachments: attachments,
             place: entry.keyPlace
         )
     }

@@ -38,6 +38,8 @@ package struct PlannedImage: Sendable, Equatable {
     package let size: ByteCount?
     package let fits: Fits
     package let trust: ImageTrust
+    /// Documents that are kept with it: its bill of materials, and what others say of it.
+    package let attachments: [Attachment]
     /// What a module must run before; only the image's signer can say it.
     package internal(set) var predecessor: FirmwareVersion?
     package let place: Place
@@ -52,6 +54,7 @@ package struct PlannedImage: Sendable, Equatable {
         size: ByteCount?,
         fits: Fits,
         trust: ImageTrust = .digest,
+        attachments: [Attachment] = [],
         place: Place
     ) {
         self.name = name
@@ -63,6 +66,7 @@ package struct PlannedImage: Sendable, Equatable {
         self.size = size
         self.fits = fits
         self.trust = trust
+        self.attachments = attachments
         self.place = place
     }
 }

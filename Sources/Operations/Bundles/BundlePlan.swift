@@ -148,6 +148,12 @@ package struct BundlePlan {
                     guard case .signature = image.trust else { return false }
                     return ExactText(image.name) == ExactText(path[1])
                 }
+        case "attachments":
+            return path.count == 3
+                && plan.images.contains { image in
+                    ExactText(image.name) == ExactText(path[1])
+                        && image.attachments.contains { $0.fileName == path[2] }
+                }
         case "metadata":
             return path.count == 3
                 && plan.trust.repositories.contains { ExactText($0.name) == ExactText(path[1]) }
@@ -188,6 +194,9 @@ extension FrozenPlan {
         var paths = trust.repositories.map(\.root.path)
         for image in images {
             if case .signature(.file(let key), _) = image.trust { paths.append(key.path) }
+            for case .attestation(let key?) in image.attachments.map(\.kind) {
+                paths.append(key.path)
+            }
         }
         return paths
     }

@@ -61,12 +61,96 @@ package struct ImageProvenance: Sendable, Equatable {
         }
     }
 
+    /// What is kept beside it and says something of it.
+    package struct Document: Sendable, Equatable {
+        package enum Kind: String, Sendable {
+            case bill = "sbom"
+            case attestation
+        }
+
+        package let kind: Kind
+        /// What it is, for people.
+        package let title: String
+        /// The fingerprint of the key that signed it; nil when nobody had to.
+        package let signer: String?
+        /// Whether the manifest pins its bytes.
+        package let isPinned: Bool
+        /// Where it came from.
+        package let origin: String
+        package let time: WallTime
+
+        package init(
+            kind: Kind,
+            title: String,
+            signer: String?,
+            isPinned: Bool,
+            origin: String,
+            time: WallTime
+        ) {
+            self.kind = kind
+            self.title = title
+            self.signer = signer
+            self.isPinned = isPinned
+            self.origin = origin
+            self.time = time
+        }
+
+        fileprivate func isSame(as other: Document) -> Bool {
+            kind == other.kind && title == other.title && signer == other.signer
+                && isPinned == other.isPinned && origin == other.origin
+        }
+
+        /// As in "attestation: https://slsa.dev/provenance/v1, signed by the key 12…".
+        fileprivate func words(withTime: Bool) -> String {
+            var text = kind == .bill ? "bill of materials: \(title)" : "attestation: \(title)"
+            switch (kind, signer, isPinned) {
+            case (_, let signer?, _): text += ", signed by the key \(signer)"
+            case (.bill, nil, true): text += ", pinned by its SHA-256 in the manifest"
+            case (_, nil, _): text += ", not verified: no key is given"
+            }
+            text += ", from \(origin.visible)"
+            return withTime ? text + ", first seen \(time)" : text
+        }
+
+        fileprivate init?(_ value: JSONValue) {
+            guard let kind = value["kind"]?.string.flatMap({ Kind(rawValue: $0) }),
+                let title = value["title"]?.string, let origin = value["origin"]?.string,
+                let time = value["time"]?.integer
+            else { return nil }
+            self.init(
+                kind: kind,
+                title: title,
+                signer: value["signer"]?.string,
+                isPinned: value["pinned"]?.bool ?? false,
+                origin: origin,
+                time: WallTime(milliseconds: time)
+            )
+        }
+
+        fileprivate var value: JSONValue { value("time", .integer(time.milliseconds)) }
+
+        fileprivate var document: JSONValue { value("since", .string(time.description)) }
+
+        private func value(_ name: String, _ time: JSONValue) -> JSONValue {
+            .object(
+                [
+                    JSONMember("kind", .string(kind.rawValue)), JSONMember("title", .string(title)),
+                ] + (signer.map { [JSONMember("signer", .string($0))] } ?? [])
+                    + [
+                        JSONMember("pinned", .bool(isPinned)),
+                        JSONMember("origin", .string(origin)), JSONMember(name, time),
+                    ]
+            )
+        }
+    }
+
     private static let name = "origin"
     private static let limit: Int64 = 1 << 20
     private static let most = 64
 
     package private(set) var arrival: Arrival?
     package private(set) var vouchers: [Voucher] = []
+    package private(set) var documents: [Document] = []
 
     package init() {}
 
@@ -91,6 +175,14 @@ package struct ImageProvenance: Sendable, Equatable {
                     time: WallTime(milliseconds: time)
                 )
             )
+        }
+        documents = (document["documents"]?.array ?? []).compactMap { Document($0) }
+    }
+
+    /// What is beside it now; what was known already keeps its time.
+    package mutating func note(_ found: [Document]) {
+        documents = found.prefix(Self.most).map { document in
+            documents.first { $0.isSame(as: document) } ?? document
         }
     }
 
@@ -122,6 +214,7 @@ package struct ImageProvenance: Sendable, Equatable {
                     ])
                 }
             ),
+            "documents": documents.isEmpty ? nil : .array(documents.map(\.value)),
         ]).bytes
     }
 
@@ -134,6 +227,7 @@ package struct ImageProvenance: Sendable, Equatable {
             "came from \($0.origin.visible)" + (withTimes ? ", \($0.time)" : "")
         }
         return (came.map { [$0] } ?? []) + vouchers.map { $0.words(withTime: withTimes) }
+            + documents.map { $0.words(withTime: withTimes) }
     }
 
     /// The same for a program.
@@ -152,6 +246,7 @@ package struct ImageProvenance: Sendable, Equatable {
                     ])
                 }
             ),
+            "documents": documents.isEmpty ? nil : .array(documents.map(\.document)),
         ])
     }
 }

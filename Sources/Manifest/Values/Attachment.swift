@@ -1,0 +1,31 @@
+import Digests
+package import Domain
+package import Marked
+
+/// A document beside an image that says something of it; no part of it goes to a module.
+package struct Attachment: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        /// A bill of materials; the digest pins its bytes.
+        case bill(SHA256Digest?)
+        /// What somebody says of the image, and by whom it must be signed.
+        case attestation(key: FileReference?)
+    }
+
+    package let kind: Kind
+    package let source: ImageSource
+    package let place: Place
+
+    /// What a file of it is called in the store and in a bundle: the same for the same address.
+    package var fileName: String {
+        let address =
+            switch source {
+            case .https(let url), .http(let url): url
+            case .file(let file): file.text
+            }
+        let mark = SHA256.digest(of: Array(address.utf8)).description.prefix(16)
+        return switch kind {
+        case .bill: "sbom-\(mark)"
+        case .attestation: "attestation-\(mark)"
+        }
+    }
+}
