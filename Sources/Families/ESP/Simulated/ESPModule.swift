@@ -247,7 +247,7 @@ extension ESPPlan.Fault: ScriptedFault {}
 extension ESPModule: FaultyModule {
     var scriptedFaults: [ESPPlan.Fault] { plan.faults }
 
-    var faultCounts: [UInt8] {
+    package var faultCounts: [UInt8] {
         get { facts.faultCounts }
         set { facts.faultCounts = newValue }
     }

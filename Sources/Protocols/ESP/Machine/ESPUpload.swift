@@ -202,8 +202,8 @@ package struct ESPUpload: Sendable {
         case .sending(let sector, let tries):
             // Some devices say so to the packet itself, and reset what they have of the sector.
             if case .refused = failure { return again(sector, tries, at: now) }
-            // With the last one it restarts, and its word may not arrive.
-            if failure == .lost, sector == sectors - 1 { return end(.finished) }
+            // With the last one it restarts, and its word may not arrive; or that sector was lost. The
+            // next link shows which: it runs the image, or waits for the sector.
             return end(.failed(.link(failure)))
         case .starting, .draining, .clearing: return end(.failed(.link(failure)))
         }
