@@ -4,6 +4,7 @@ import Wire
 /// The one document of `--json`, written when the run has ended.
 package struct JSONReport: Printer {
     private var start: (run: RunStart, time: WallTime)?
+    private var images: [JSONValue] = []
     private var serials: [VehicleID: Serial] = [:]
     private var steps: [VehicleID: [StepResult]] = [:]
     private var verdicts: [VehicleID: Verdict] = [:]
@@ -14,13 +15,22 @@ package struct JSONReport: Printer {
     package mutating func print(_ event: Event, at now: Moment) -> [Output] {
         switch event.body {
         case .runStarted(let run): start = (run, event.time)
+        case .imageReady(let name, let digest, let size, let provenance):
+            images.append(
+                .object([
+                    "image": .string(name),
+                    "sha256": .string(digest.description),
+                    "bytes": .int(size.bytes),
+                    "provenance": .array(provenance.map { .string($0) }),
+                ])
+            )
         case .attemptStarted(let id, let serial, _, _): serials[id] = serial
         case .stepEnded(let id, let step): steps[id, default: []].append(step)
         case .vehicleEnded(let id, let verdict): verdicts[id] = verdict
         case .vehicleStands(let id, let standing): standings[id] = standing
         case .runEnded(let end):
             return [Output(.out, document(end, at: event.time).text + "\n")]
-        case .imageReady, .stateChanged, .inspected, .progress, .interrupted, .problem, .retrying,
+        case .stateChanged, .inspected, .progress, .interrupted, .problem, .retrying,
             .warning, .notice:
             break
         }
@@ -53,7 +63,9 @@ package struct JSONReport: Printer {
             return JSONValue.object((name.members ?? []) + (members ?? []) + (steps ?? []))
         }
         return .object(
-            (head.members ?? []) + [JSONMember("vehicles", .array(vehicles))]
+            (head.members ?? [])
+                + (images.isEmpty ? [] : [JSONMember("images", .array(images))])
+                + [JSONMember("vehicles", .array(vehicles))]
                 + (end?.members ?? [JSONMember("counts", counts)])
         )
     }

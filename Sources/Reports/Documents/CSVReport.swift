@@ -5,11 +5,15 @@ package enum CSVReport {
     private static let columns = [
         "vehicle", "serial", "outcome", "class", "version_before", "version_after", "attempts",
         "interruptions", "bytes_sent", "transfer_seconds", "seconds", "message",
-        "state", "run",
+        "state", "run", "run_images",
     ]
 
     package static func text(_ story: RunStory) -> String {
         var text = columns.joined(separator: ",") + "\r\n"
+        // A table has one kind of line: what is said of the run's images stands in each.
+        let images = story.images.map { image in
+            ([image.name] + image.provenance).joined(separator: "; ")
+        }.joined(separator: " | ")
         for vehicle in story.vehicles {
             let verdict = vehicle.verdict
             let state = vehicle.standing?.state.rawValue ?? ""
@@ -25,7 +29,7 @@ package enum CSVReport {
                 Markup.seconds(vehicle.transfer),
                 verdict.map { Markup.seconds($0.took) } ?? "",
                 vehicle.sentence,
-                verdict == nil ? state : "", verdict == nil ? "" : run,
+                verdict == nil ? state : "", verdict == nil ? "" : run, images,
             ]
             text += cells.map(cell).joined(separator: ",") + "\r\n"
         }

@@ -20,8 +20,22 @@ package enum JUnitReport {
         text += "  <testsuite name=\"\(name)\" \(counts)"
         if let began = story.began { text += " timestamp=\"\(began.description)\"" }
         text += ">\n"
+        text += properties(of: story.images)
         for vehicle in vehicles { text += testCase(vehicle, name) }
         return text + "  </testsuite>\n</testsuites>\n"
+    }
+
+    /// Where each image came from and who stood behind it, a property a sentence.
+    private static func properties(
+        of images: [(name: String, size: ByteCount, provenance: [String])]
+    ) -> String {
+        let sentences = images.flatMap { image in image.provenance.map { (image.name, $0) } }
+        guard !sentences.isEmpty else { return "" }
+        let lines = sentences.map { name, sentence in
+            "      <property name=\"image \(Markup.text(name))\" "
+                + "value=\"\(Markup.text(sentence))\"/>\n"
+        }
+        return "    <properties>\n" + lines.joined() + "    </properties>\n"
     }
 
     private static func testCase(_ vehicle: VehicleStory, _ rollout: String) -> String {
