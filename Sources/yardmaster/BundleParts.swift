@@ -41,15 +41,12 @@ struct BundleParts {
         do throws(BundleFault) {
             head = try BundleIndex.head(of: members, created: created, base: base?.digest)
         } catch { throw BundleFile.refusal(path, error) }
-        let fresh = path + ".part"
-        unlink(fresh)
-        let descriptor = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
-        guard descriptor >= 0 else { throw Self.failure(.cannotCreate, path, errno) }
-        defer {
-            close(descriptor)
-            unlink(fresh)
+        let draft: Draft
+        switch Draft.begin(for: path, mode: 0o644) {
+        case .success(let begun): draft = begun
+        case .failure(let fault): throw Self.failure(.cannotCreate, path, fault.code)
         }
-        if let code = Descriptor.write(head.bytes, to: descriptor) {
+        if let code = Descriptor.write(head.bytes, to: draft.descriptor) {
             throw Self.failure(.cannotWrite, path, code)
         }
         for member in head.members where !member.isHeld {
@@ -57,13 +54,11 @@ struct BundleParts {
             do throws(BundleFault) {
                 try member.check(bytes)
             } catch { throw BundleFile.refusal(path, error) }
-            if let code = Descriptor.write(bytes, to: descriptor) {
+            if let code = Descriptor.write(bytes, to: draft.descriptor) {
                 throw Self.failure(.cannotWrite, path, code)
             }
         }
-        guard fsync(descriptor) == 0, rename(fresh, path) == 0 else {
-            throw Self.failure(.cannotWrite, path, errno)
-        }
+        if let code = draft.publish() { throw Self.failure(.cannotWrite, path, code) }
     }
 
     private static func failure(

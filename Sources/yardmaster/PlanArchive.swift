@@ -43,7 +43,7 @@ struct PlanArchive {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if name != ".", name != "..", !name.hasSuffix(".new") { names.append(name) }
+            if name != ".", name != "..", !Draft.isName(name) { names.append(name) }
         }
         return names.sorted()
     }
@@ -58,19 +58,8 @@ struct PlanArchive {
             let path = Array(file.path.utf8)
             bytes += Array("\(path.count) \(file.bytes.count)\n".utf8) + path + file.bytes
         }
-        let path = "\(folder)/\(rollout)"
-        let fresh = path + ".new"
-        let descriptor = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { return Descriptor.text(of: errno) }
-        let code = Descriptor.write(bytes, to: descriptor) ?? (fsync(descriptor) == 0 ? 0 : errno)
-        close(descriptor)
-        guard code == 0 else { return Descriptor.text(of: code) }
-        guard rename(fresh, path) == 0 else { return Descriptor.text(of: errno) }
-        let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard parent >= 0 else { return nil }
-        fsync(parent)
-        close(parent)
-        return nil
+        return Draft.write(bytes, to: "\(folder)/\(rollout)", mode: 0o600)
+            .map { Descriptor.text(of: $0) }
     }
 
     /// The plan that was kept, nil unless it is the one with this digest.

@@ -21,39 +21,21 @@ struct ReportFile: Sendable {
         self.kind = kind
     }
 
-    private var temporary: String { path + ".part" }
-
     /// Says now, and not after a night's work, when the report could not be written.
     func checkPlace() throws(CommandError) {
-        let descriptor = Glibc.open(temporary, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            throw CommandError(
-                .cannotCreate,
-                "cannot write the report '\(path)'",
-                because: [Descriptor.text(of: errno)],
-                hint: "name a file in a directory that can be written"
-            )
-        }
-        close(descriptor)
-        unlink(temporary)
+        guard case .failure(let fault) = Draft.begin(for: path, mode: 0o644) else { return }
+        throw CommandError(
+            .cannotCreate,
+            "cannot write the report '\(path)'",
+            because: [Descriptor.text(of: fault.code)],
+            hint: "name a file in a directory that can be written"
+        )
     }
 
     /// Puts the report in the place of an older one, whole or not at all; the reason when it
     /// could not.
     func write(_ story: RunStory) -> String? {
-        let descriptor = Glibc.open(
-            temporary,
-            O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-            0o644
-        )
-        guard descriptor >= 0 else { return Descriptor.text(of: errno) }
-        var failure = Descriptor.write(Array(text(story).utf8), to: descriptor)
-        if failure == nil, fsync(descriptor) != 0 { failure = errno }
-        if close(descriptor) != 0, failure == nil { failure = errno }
-        if failure == nil, rename(temporary, path) != 0 { failure = errno }
-        guard let failure else { return nil }
-        unlink(temporary)
-        return Descriptor.text(of: failure)
+        Draft.write(Array(text(story).utf8), to: path, mode: 0o644).map { Descriptor.text(of: $0) }
     }
 
     private func text(_ story: RunStory) -> String {

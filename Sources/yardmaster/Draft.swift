@@ -1,0 +1,110 @@
+import Domain
+import Glibc
+
+/// A file in the making, beside the one whose place it takes: that is whole at any moment, old or new.
+///
+/// Several processes can write the same file at once: each has a draft of its own, and the last one to
+/// publish wins. A draft is held by a lock that ends with its process, so that the next one
+/// for the same file removes it.
+final class Draft {
+    let descriptor: CInt
+    private let path: String
+    private let name: String
+    private var isPublished = false
+
+    private init(_ descriptor: CInt, _ name: String, for path: String) {
+        self.descriptor = descriptor
+        self.name = name
+        self.path = path
+    }
+
+    deinit {
+        if !isPublished { unlink(name) }
+        close(descriptor)
+    }
+
+    /// The draft, or the number of what stands in its way.
+    static func begin(for path: String, mode: mode_t) -> Result<Draft, Fault> {
+        removeOrphans(of: path)
+        while true {
+            let name = "\(path).\(Self.mark())\(ending)"
+            let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
+            let descriptor = open(name, flags, mode)
+            guard descriptor >= 0 else {
+                if errno == EEXIST || errno == EINTR { continue }
+                return .failure(Fault(code: errno))
+            }
+            let draft = Draft(descriptor, name, for: path)
+            var status = stat()
+            // Somebody may have taken it for an orphan before it was held.
+            if flock(descriptor, LOCK_EX | LOCK_NB) != 0 { continue }
+            if fstat(descriptor, &status) == 0, status.st_nlink == 0 { continue }
+            return .success(draft)
+        }
+    }
+
+    struct Fault: Error {
+        let code: CInt
+    }
+
+    /// Puts it on the disk and gives it its name; the number of what went wrong.
+    func publish() -> CInt? {
+        guard fsync(descriptor) == 0, rename(name, path) == 0 else { return errno }
+        isPublished = true
+        let folder = open(Self.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return nil }
+        defer { close(folder) }
+        return fsync(folder) == 0 || errno == EINVAL ? nil : errno
+    }
+
+    /// Writes a whole file.
+    static func write(_ bytes: [UInt8], to path: String, mode: mode_t) -> CInt? {
+        switch begin(for: path, mode: mode) {
+        case .failure(let fault): fault.code
+        case .success(let draft):
+            Descriptor.write(bytes, to: draft.descriptor) ?? draft.publish()
+        }
+    }
+
+    // MARK: What others left
+
+    private static let ending = ".part"
+
+    /// Nobody else's, not even that of a process that had our number and was killed.
+    private static func mark() -> String {
+        Hex.text((0..<8).map { _ in UInt8.random(in: .min ... .max) })
+    }
+
+    /// Whether a file's name is that of a draft.
+    static func isName(_ name: String) -> Bool {
+        guard name.hasSuffix(ending) else { return false }
+        let mark = name.utf8.dropLast(ending.utf8.count).split(separator: 0x2E).last ?? [][...]
+        return Hex.bytes(String(decoding: mark, as: UTF8.self))?.count == 8
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: 0x2F) else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Removes the drafts of processes that have ended.
+    private static func removeOrphans(of path: String) {
+        let folder = folder(of: path)
+        let own = Array(path.utf8.split(separator: 0x2F).last ?? []) + [0x2E]
+        guard let stream = opendir(folder) else { return }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                Array(bytes.prefix { $0 != 0 })
+            }
+            guard name.count == own.count + 16 + ending.utf8.count, name.starts(with: own),
+                name.suffix(ending.utf8.count).elementsEqual(ending.utf8)
+            else { continue }
+            let orphan = folder + "/" + String(decoding: name, as: UTF8.self)
+            let descriptor = open(orphan, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            guard descriptor >= 0 else { continue }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(orphan) }
+            close(descriptor)
+        }
+    }
+}

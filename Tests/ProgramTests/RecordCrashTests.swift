@@ -1,0 +1,115 @@
+import Domain
+import Foundation
+import Testing
+import Workbench
+
+/// `run --report` that is killed anywhere, as a plain user: plan and report are whole, old or new.
+@Suite struct RecordCrashTests {
+    /// How many places: few in the gate, as many as one likes by hand.
+    private static let count =
+        ProcessInfo.processInfo.environment["YARDMASTER_CRASH_POINTS"].flatMap { Int($0) } ?? 4
+
+    private let program: Program
+
+    init() throws {
+        program = try Program()
+        try program.copyDemo()
+        try FileManager.default.createDirectory(
+            atPath: program.folder.path + "/reports",
+            withIntermediateDirectories: false
+        )
+        // Two vehicles are enough, and each run has something to do.
+        let fleet = program.folder.path + "/demo/fleet.csv"
+        let rows = try String(contentsOfFile: fleet, encoding: .utf8).split(separator: "\n")
+        try program.write("demo/fleet.csv", rows.prefix(3).joined(separator: "\n") + "\n")
+        try PlainUser.own(program.folder.path)
+    }
+
+    private func start() throws -> Process {
+        let line =
+            PlainUser.prefix + [
+                Program.path, "run", "demo/rollout.yaml", "--simulate", "demo/depot.yaml",
+                "--again", "--state", program.state, "--quiet", "--report", "reports/night.html",
+                "--report", "reports/night.json",
+            ]
+        let process = Process()
+        process.executableURL = URL(filePath: line[0])
+        process.arguments = Array(line.dropFirst())
+        process.currentDirectoryURL = URL(filePath: program.folder.path)
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
+    private var reports: [String] {
+        (try? FileManager.default.contentsOfDirectory(
+            atPath: program.folder.path + "/reports"
+        ).sorted()) ?? []
+    }
+
+    /// How many calls a process has made to read and to write, as the kernel counts them.
+    private static func calls(of process: Int32) -> Int? {
+        guard let text = try? contents("/proc/\(process)/io") else { return nil }
+        var sum = 0
+        for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
+            guard line.hasPrefix("syscr: ") || line.hasPrefix("syscw: ") else { continue }
+            sum += Int(line.split(separator: " ")[1]) ?? 0
+        }
+        return sum
+    }
+
+    private func checkReports(_ point: Int) throws {
+        let folder = program.folder.path + "/reports/"
+        for name in reports where !name.hasSuffix(".part") {
+            let bytes = try Data(contentsOf: URL(filePath: folder + name))
+            if name.hasSuffix(".json") {
+                let value = try? JSONSerialization.jsonObject(with: bytes)
+                #expect(value != nil, "point \(point)")
+            } else {
+                let text = String(decoding: bytes, as: UTF8.self)
+                #expect(text.hasSuffix("</html>\n"), "point \(point): \(text.suffix(80))")
+            }
+        }
+    }
+
+    @Test func `the end at any call leaves plan and report whole, and the next run goes on`() throws
+    {
+        let whole = try start()
+        var most = 0
+        while whole.isRunning {
+            most = max(most, Self.calls(of: whole.processIdentifier) ?? 0)
+        }
+        whole.waitUntilExit()
+        #expect(whole.terminationStatus == 0 && most > 20, "\(most) calls")
+        #expect(reports == ["night.html", "night.json"])
+        var chance = SplitMix64(seed: 61)
+        var killed = 0
+        for point in 0..<Self.count {
+            let process = try start()
+            let place = Int.random(in: most / 4...most, using: &chance)
+            while process.isRunning {
+                guard let calls = Self.calls(of: process.processIdentifier), calls >= place
+                else { continue }
+                kill(process.processIdentifier, SIGKILL)
+                break
+            }
+            process.waitUntilExit()
+            if process.terminationReason == .uncaughtSignal { killed += 1 }
+            try checkReports(point)
+            let status = try program.run(["status", "--state", program.state])
+            #expect(status.status == 0, "point \(point): \(status.errors)")
+            let next = try start()
+            next.waitUntilExit()
+            #expect(next.terminationStatus == 0, "point \(point), after \(place) calls")
+            try checkReports(point)
+            #expect(reports == ["night.html", "night.json"], "point \(point)")
+            let plans = try FileManager.default.contentsOfDirectory(
+                atPath: program.state + "/plans"
+            )
+            #expect(plans == ["demo-4.12"], "point \(point)")
+        }
+        #expect(killed * 3 >= Self.count, "\(killed) of \(Self.count) were killed in time")
+    }
+}
