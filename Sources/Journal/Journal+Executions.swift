@@ -63,6 +63,7 @@ extension Journal {
         _ execution: ExecutionRecord,
         durably: Bool,
         debt: Debt? = nil,
+        holding hold: Hold? = nil,
         with events: [EventRecord] = []
     ) throws(JournalError) {
         let database = try opened()
@@ -76,6 +77,7 @@ extension Journal {
                 )
             }
             if let debt { try database.statement(Debt.update).run(debt.changes) }
+            if let hold { try Self.trip(hold, in: database) }
             try Self.insert(events, in: database)
         }
     }

@@ -31,11 +31,22 @@ extension Journal {
                 if state == .finished, !isAtWork { return .refused("it is finished") }
             case (.paused, nil): break
             }
-            try database.statement(
-                "INSERT OR REPLACE INTO holds (\(Hold.columns)) VALUES (?, ?, ?, ?, ?)"
-            ).run(hold.values)
+            try Self.save(hold, in: database)
             return .done
         }
+    }
+
+    /// A gate sets what is not set yet; an abort outweighs a pause.
+    static func trip(_ hold: Hold, in database: JournalDatabase) throws(JournalError) {
+        let before = try JournalView(database: database).hold(on: hold.rollout)?.kind
+        guard before == nil || (before == .paused && hold.kind == .aborted) else { return }
+        try save(hold, in: database)
+    }
+
+    private static func save(_ hold: Hold, in database: JournalDatabase) throws(JournalError) {
+        try database.statement(
+            "INSERT OR REPLACE INTO holds (\(Hold.columns)) VALUES (?, ?, ?, ?, ?)"
+        ).run(hold.values)
     }
 
     /// Takes a pause back.

@@ -47,6 +47,14 @@ package actor Journal {
         database = nil
     }
 
+    /// Has every write fail after so many transactions, as when the power is cut there; nil for an
+    /// end of that.
+    ///
+    /// For simulated nights, and for nothing else.
+    package func cut(after transactions: Int?) throws(JournalError) {
+        try opened().transactionsLeft = transactions
+    }
+
     private func open(directory: String) throws(JournalError) {
         let path = directory + "/" + Self.fileName
         var status = stat()

@@ -23,6 +23,8 @@ final class JournalDatabase {
     /// Only `Statement` and errors use it.
     let handle: OpaquePointer
     private var durability: Durability?
+    /// Of a simulated power cut: how many transactions are still written; nil for all.
+    var transactionsLeft: Int?
     /// Statements that nobody uses just now: to prepare one costs more than to run it.
     private var idle: [String: OpaquePointer] = [:]
     private static let mostIdle = 64
@@ -82,6 +84,12 @@ final class JournalDatabase {
         _ durability: Durability,
         _ body: () throws(JournalError) -> R
     ) throws(JournalError) -> R {
+        if let left = transactionsLeft {
+            guard left > 0 else {
+                throw JournalError(.disk, "commit", words: "the power is cut")
+            }
+            transactionsLeft = left - 1
+        }
         if self.durability != durability {
             try execute("PRAGMA synchronous = \(durability.rawValue)")
             self.durability = durability

@@ -23,6 +23,12 @@ package struct Depot: Sendable {
     package let image: @Sendable (Debt) async -> UpdateJob?
     /// A step that another execution owes the vehicle, by the words of a manifest.
     package let step: @Sendable (VehicleID, String) -> JobStep?
+    /// The hold that the verdict of this execution brings, when it trips the gate.
+    private(set) var gate: @Sendable (Outcome, FailureClass?, _ touched: Bool) -> Hold? = {
+        _,
+        _,
+        _ in nil
+    }
     /// Numbers that nobody can foresee.
     package let chance: @Sendable () -> UInt64
 
@@ -64,10 +70,16 @@ package struct Depot: Sendable {
 
     var peripheral: (any Peripheral)? { peripherals(central.adapter) }
 
-    /// The same for one execution, with its own turns and its own signal to stop.
-    func with(air: any Airtime, stop: StopSignal, airtime: Duration?) -> Depot {
+    /// The same for one execution, with its own turns, its own signal to stop and what its verdict
+    /// does to the gate.
+    func with(
+        air: any Airtime,
+        stop: StopSignal,
+        airtime: Duration?,
+        gate: @escaping @Sendable (Outcome, FailureClass?, _ touched: Bool) -> Hold?
+    ) -> Depot {
         var depot = self
-        (depot.air, depot.stop, depot.airtime) = (air, stop, airtime)
+        (depot.air, depot.stop, depot.airtime, depot.gate) = (air, stop, airtime, gate)
         return depot
     }
 }

@@ -348,9 +348,16 @@ final class Execution {
             problems: problems
         )
         let (journal, record, debt) = (depot.journal, record, debt)
+        let hold = depot.gate(verdict.outcome, verdict.failure, record.acted)
         try await depot.events.emit(.vehicleEnded(vehicle, verdict)) {
             (events) async throws(JournalError) in
-            try await journal.record(record, durably: true, debt: debt, with: events)
+            try await journal.record(
+                record,
+                durably: true,
+                debt: debt,
+                holding: hold,
+                with: events
+            )
         }
         return verdict
     }

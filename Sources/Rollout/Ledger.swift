@@ -12,6 +12,8 @@ final class Ledger: Sendable {
         var outcomes: [Outcome?]
         /// Vehicles that this run has given a verdict.
         var ended: Set<Int> = []
+        /// The rollout is paused or aborted, or was since this run began: that is set once.
+        var isHeld = false
     }
 
     private let depot: Depot
@@ -225,32 +227,45 @@ final class Ledger: Sendable {
     }
 
     func end(_ ending: RunEnding) async throws(JournalError) {
-        guard !isPartial, let rollout else { return }
+        guard !isPartial, rollout != nil else { return }
         let isFinished = state.withLock { !$0.outcomes.contains(nil) }
-        switch ending {
-        case .complete where isFinished:
-            state.withLock { $0.rollout?.state = .finished }
-            try await save()
-        case .paused(let why) where rollout.hold == nil:
-            try await hold(.paused, why)
-        case .aborted(let why) where rollout.hold == nil:
-            try await hold(.aborted, why)
-        case .complete, .paused, .aborted, .stopped, .replaced, .workLeft: break
-        }
+        guard ending == .complete, isFinished else { return }
+        state.withLock { $0.rollout?.state = .finished }
+        try await save()
     }
 
-    /// A gate or a wave has stopped the rollout.
-    private func hold(_ kind: Hold.Kind, _ why: String) async throws(JournalError) {
-        try await depot.journal.set(
-            Hold(
-                kind,
-                depot.rollout,
-                reason: why,
-                author: Hold.gate,
-                at: depot.time.wallTime
-            ),
-            isAtWork: true
+    /// Somebody else has paused or aborted the rollout.
+    func isHeld() { state.withLock { $0.isHeld = true } }
+
+    /// What a gate or a wave sets that ends the run so; nil when it is set already, for one that a
+    /// person takes back while the run drains is not set again.
+    func hold(_ ending: RunEnding) -> Hold? {
+        let found: (kind: Hold.Kind, why: String)? =
+            switch ending {
+            case .paused(let why): (.paused, why)
+            case .aborted(let why): (.aborted, why)
+            case .complete, .stopped, .replaced, .workLeft: nil
+            }
+        guard let found, !isPartial else { return nil }
+        let isNew = state.withLock { state in
+            guard state.rollout != nil, !state.isHeld else { return false }
+            state.isHeld = true
+            return true
+        }
+        guard isNew else { return nil }
+        return Hold(
+            found.kind,
+            depot.rollout,
+            reason: found.why,
+            author: Hold.gate,
+            at: depot.time.wallTime
         )
+    }
+
+    /// Nothing is begun any more: a wave that stops the rollout is in force from here on.
+    func drains(_ ending: RunEnding) async throws(JournalError) {
+        guard let hold = hold(ending) else { return }
+        try await depot.journal.set(hold, isAtWork: true)
     }
 
     private func save() async throws(JournalError) {

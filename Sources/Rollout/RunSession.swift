@@ -177,6 +177,7 @@ struct RunSession {
                 notice(.windowOpened, "the window is open until \(until)")
             case .drain(let ending):
                 if case .aborted = ending { depot.rules.retryBudget.close() }
+                try await ledger.drains(ending)
                 if let why = ending.sentence { notice(.draining, why) }
             case .stopAll:
                 halt.request()
@@ -227,7 +228,8 @@ struct RunSession {
                 in: depot.with(
                     air: Turn(vehicle: vehicle, turns: turns),
                     stop: stop,
-                    airtime: run.schedule.limits.airtime.vehicle
+                    airtime: run.schedule.limits.airtime.vehicle,
+                    gate: { hold(vehicle, $0, $1, touched: $2) }
                 ),
                 position: place,
                 record: try await ledger.execution(of: vehicle),
@@ -249,6 +251,19 @@ struct RunSession {
             fail(error)
             ended(vehicle, nil, nil, touched: false)
         }
+    }
+
+    /// What a verdict that trips the gate brings with it into the journal.
+    private func hold(
+        _ vehicle: Int,
+        _ outcome: Outcome,
+        _ failure: FailureClass?,
+        touched: Bool
+    ) -> Hold? {
+        let ending = turns.with {
+            $0.scheduler.counts(vehicle, outcome, failure, touched: touched)
+        }
+        return ending.flatMap { ledger.hold($0) }
     }
 
     /// What follows from a verdict.
@@ -356,7 +371,8 @@ struct RunSession {
         _ outcome: Outcome,
         _ failure: FailureClass?,
         _ message: String,
-        _ problems: [Problem] = []
+        _ problems: [Problem] = [],
+        touched: Bool = false
     ) async throws(JournalError) -> Verdict {
         let job = run.jobs[vehicle]
         let now = depot.time.wallTime
@@ -392,9 +408,10 @@ struct RunSession {
             problems: problems
         )
         let (journal, ended) = (depot.journal, record)
+        let hold = hold(vehicle, verdict.outcome, verdict.failure, touched: touched)
         try await depot.events.emit(.vehicleEnded(job.vehicle, verdict)) {
             (events) async throws(JournalError) in
-            try await journal.record(ended, durably: true, with: events)
+            try await journal.record(ended, durably: true, holding: hold, with: events)
         }
         ledger.note(vehicle, verdict.outcome)
         return verdict
@@ -461,7 +478,13 @@ struct RunSession {
         guard !ledger.indebted.contains(index) else { return nil }
         if ledger.doubtful.contains(index), !job.onlyReads {
             if ledger.outcome(of: index) == .inDoubt { return .inDoubt }
-            return try await conclude(index, .inDoubt, .inDoubt, "").outcome
+            return try await conclude(
+                index,
+                .inDoubt,
+                .inDoubt,
+                "",
+                touched: ledger.executions[index].acted
+            ).outcome
         }
         guard let outcome = ledger.outcome(of: index), !job.hasUpdates else { return nil }
         switch outcome {
@@ -588,6 +611,7 @@ struct RunSession {
             case .paused: .paused(hold.reason)
             case .aborted: .aborted(hold.reason)
             }
+        ledger.isHeld()
         turns.with { $0.actions += $0.scheduler.drain(ending) }
     }
 

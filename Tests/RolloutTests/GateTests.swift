@@ -36,6 +36,18 @@ import Testing
         #expect(board.verdict(4, .failed, .device, touched: true) == [], "once is enough")
     }
 
+    @Test func `of two verdicts that are written at once the second one trips the gate`() {
+        var board = board([Array(0..<12)], rule(.count(1)))
+        _ = board.begin()
+        #expect(board.counts(0, .failed, .device, touched: true) == nil)
+        let trip = WaveBoard.Action.pause("the gate: 2 of 2 attempted have failed, at most 1 may")
+        #expect(board.counts(1, .failed, .device, touched: true) == trip)
+        #expect(board.counts(2, .failed, .device, touched: true) == nil, "it is set once")
+        #expect(board.verdict(0, .failed, .device, touched: true).count == 1)
+        #expect(board.verdict(1, .failed, .device, touched: true) == [])
+        #expect(board.gate == GateCount(attempted: 3, failed: 3), "each counts once")
+    }
+
     @Test(
         arguments: [.unreachable, .deferred, .skipped, .alreadyCurrent, .aborted] as [Outcome]
     ) func `who was never touched trips no gate`(outcome: Outcome) {

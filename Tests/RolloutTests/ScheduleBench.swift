@@ -41,17 +41,21 @@ extension DepotBench {
                 var nights: [Night] = []
                 for (index, schedule) in schedules.enumerated() {
                     try await before(index, journal)
-                    nights.append(
-                        try await night(
-                            steps,
-                            schedule,
-                            names,
-                            roster,
-                            rules,
-                            clock ?? simulation.time,
-                            journal
+                    do {
+                        nights.append(
+                            try await night(
+                                steps,
+                                schedule,
+                                names,
+                                roster,
+                                rules,
+                                clock ?? simulation.time,
+                                journal
+                            )
                         )
-                    )
+                    } catch let error as JournalError where error.kind == .disk {
+                        // The power was cut; what the journal has by then is what counts.
+                    }
                 }
                 return .success(nights)
             } catch {

@@ -8,6 +8,7 @@ import Radio
 import Reports
 import Rollout
 import Simulation
+import Synchronization
 import Testing
 import Wire
 
@@ -148,6 +149,40 @@ import Wire
         #expect(nights[2].result.ending == .complete)
         #expect(nights[2].result.unfinished == 0)
         #expect(nights[2].versions.allSatisfy { $0 == image.version })
+    }
+
+    @Test func `a verdict that trips the gate pauses the rollout in its own transaction`() throws {
+        var (cuts, paused) = (0, 0)
+        for cut in 1... {
+            let bench = bench(4) { number, plan in
+                if number <= 2 { plan.faults = [.init(.returnUnchanged, times: 9)] }
+            }
+            let schedule = DepotBench.schedule([Array(0..<4)]) {
+                $0.rules.pause = PauseRule(failed: .count(0), atLeast: 1)
+            }
+            let found = Mutex<(failed: Int, hold: Hold?)>((0, nil))
+            let nights = try bench.nights(
+                [.update(DepotBench.image(bytes: 600))],
+                [schedule, schedule]
+            ) { night, journal in
+                if night == 0 { return try await journal.cut(after: cut) }
+                try await journal.cut(after: nil)
+                let records = try await journal.executions(rollout: "test")
+                let hold = try await journal.hold(on: "test")
+                found.withLock { $0 = (records.count { $0.end?.outcome == .failed }, hold) }
+            }
+            let (failed, hold) = found.withLock { $0 }
+            #expect((failed > 0) == (hold != nil), "cut after \(cut)")
+            if hold != nil { paused += 1 }
+            if hold != nil, case .paused? = nights.last?.result.ending {
+            } else {
+                #expect(hold == nil, "the next run begins nothing, cut after \(cut)")
+            }
+            #expect(nights.last?.records.count { $0.end?.outcome == .failed } ?? 0 <= 1)
+            if nights.count == 2 { break }
+            cuts += 1
+        }
+        #expect(cuts > 12 && paused > 1, "\(cuts) cuts, \(paused) of them after the verdict")
     }
 
     @Test func `eight links in flight do not overshoot a gate of one`() throws {

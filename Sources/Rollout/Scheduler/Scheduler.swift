@@ -121,6 +121,20 @@ package struct Scheduler: Sendable {
 
     package mutating func plugged(_ name: String) -> Int { dispatch.plugged(name) }
 
+    /// A verdict is about to be written: how the run ends when it trips the gate.
+    package mutating func counts(
+        _ vehicle: Int,
+        _ outcome: Outcome,
+        _ failure: FailureClass?,
+        touched: Bool
+    ) -> RunEnding? {
+        switch board.counts(vehicle, outcome, failure, touched: touched) {
+        case .pause(let why): .paused(why)
+        case .abort(let why): .aborted(why)
+        case .letIn, .replace, .ended, .check, nil: nil
+        }
+    }
+
     /// A vehicle has its verdict, or with none was stopped at a safe point.
     package mutating func ended(
         _ vehicle: Int,

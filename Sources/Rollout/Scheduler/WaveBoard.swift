@@ -70,6 +70,7 @@ package struct WaveBoard: Sendable {
     private let beginning: Int
     private let soakedSince: WallTime?
     private var isTripped = false
+    private var isHeld = false
 
     /// `beginning` is the last wave that an earlier run let in, `soakedSince` when it had ended.
     package init(
@@ -147,6 +148,22 @@ package struct WaveBoard: Sendable {
         }
     }
 
+    /// A verdict that is about to be written counts at the gate already: the hold when it trips it.
+    ///
+    /// So of two that are written at once the second one knows of the first.
+    package mutating func counts(
+        _ vehicle: Int,
+        _ outcome: Outcome,
+        _ failure: FailureClass?,
+        touched: Bool
+    ) -> Action? {
+        guard !hasEnded[vehicle] else { return nil }
+        share(of: vehicle, outcome, failure, touched)
+        guard !isHeld, let rule = rules.pause, gate.trips(rule) else { return nil }
+        isHeld = true
+        return tripped(rule)
+    }
+
     /// A vehicle has its verdict.
     package mutating func verdict(
         _ vehicle: Int,
@@ -164,10 +181,14 @@ package struct WaveBoard: Sendable {
         if outcome == .succeeded { tallies[wave].succeeded += 1 }
         guard !isTripped, let rule = rules.pause, gate.trips(rule) else { return [] }
         isTripped = true
+        return [tripped(rule)]
+    }
+
+    private func tripped(_ rule: PauseRule) -> Action {
         let sentence =
             "the gate: \(gate.failed) of \(gate.attempted) attempted have failed, at most "
             + "\(rule.failed) may"
-        return [rule.action == .abort ? .abort(sentence) : .pause(sentence)]
+        return rule.action == .abort ? .abort(sentence) : .pause(sentence)
     }
 
     private mutating func share(
