@@ -135,32 +135,6 @@ extension Journal {
             ).run(measure.values)
         }
     }
-
-    /// Drops the events of old runs, and the space they took, when there are many.
-    ///
-    /// What the executions, intents and runs themselves say stays.
-    package func compact(keepingRuns runs: Int) throws(JournalError) {
-        let database = try opened()
-        try database.transaction(.relaxed) { () throws(JournalError) in
-            try database.statement(
-                """
-                DELETE FROM events WHERE run IN (
-                    SELECT number FROM runs ORDER BY number DESC LIMIT -1 OFFSET ?
-                )
-                """
-            ).run([Value(runs)])
-            try database.statement(
-                """
-                DELETE FROM requests WHERE answered IS NOT NULL
-                AND id NOT IN (SELECT id FROM requests ORDER BY id DESC LIMIT 100)
-                """
-            ).run([])
-        }
-        let free = try database.integer("PRAGMA freelist_count")
-        let all = try database.integer("PRAGMA page_count")
-        // Rewriting the file is worth it once a quarter of it is air.
-        if free * 4 > all, all > 1_000 { try database.execute("VACUUM") }
-    }
 }
 
 extension JournalView {

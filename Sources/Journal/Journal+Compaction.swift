@@ -1,0 +1,112 @@
+// What is dropped, so that the journal does not grow for ever.
+
+extension Journal {
+    /// Drops what nobody asks for any more, and the space it took when there is much.
+    ///
+    /// These are the events of all but the last `runs` runs; executions that another one of the same
+    /// rollout and vehicle has taken the place of, with their intents; orders that are as old as the
+    /// events; and requests that were answered. What is owed, in doubt or set by people stays, and
+    /// so does whatever it belongs to.
+    package func compact(keepingRuns runs: Int) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(.relaxed) { () throws(JournalError) in
+            let first = try Self.firstKept(runs, in: database)
+            try database.statement("DELETE FROM events WHERE run < ?").run([Value(first)])
+            try database.execute(
+                "CREATE TEMP TABLE IF NOT EXISTS over (number INTEGER PRIMARY KEY)"
+            )
+            try database.statement(Self.collect).run([Value(first)])
+            try database.execute(
+                """
+                DELETE FROM intents WHERE execution IN (SELECT number FROM over);
+                DELETE FROM executions WHERE number IN (SELECT number FROM over);
+                DELETE FROM over;
+                """
+            )
+            try database.statement(Self.dropTries).run([Value(first)])
+            for (table, name) in [("holds", "rollout"), ("rollouts", "name")] {
+                try database.statement("DELETE FROM \(table) WHERE \(name) IN (\(Self.oldOrders))")
+                    .run([Value(first)])
+            }
+            try database.statement(
+                """
+                DELETE FROM requests WHERE answered IS NOT NULL
+                AND id NOT IN (SELECT id FROM requests ORDER BY id DESC LIMIT 100)
+                """
+            ).run([])
+            let oldest = try Self.firstKept(runs * Self.runsPerKept, in: database)
+            try database.statement(Self.dropRuns).run([Value(oldest)])
+        }
+        let free = try database.integer("PRAGMA freelist_count")
+        let all = try database.integer("PRAGMA page_count")
+        // Rewriting the file is worth it once a quarter of it is air.
+        if free * 4 > all, all > 1_000 { try database.execute("VACUUM") }
+    }
+
+    /// A run's own line is small, and is kept so many times as long as its events.
+    private static let runsPerKept = 10
+
+    /// The oldest of the last `runs` runs.
+    private static func firstKept(
+        _ runs: Int,
+        in database: JournalDatabase
+    ) throws(JournalError) -> Int {
+        let statement = try database.statement(
+            "SELECT coalesce(min(number), 0) FROM (SELECT number FROM runs "
+                + "ORDER BY number DESC LIMIT ?)"
+        )
+        try statement.bind([Value(runs)])
+        return try statement.step() ? Int(statement.integer(0)) : 0
+    }
+
+    /// Executions that no run goes on with, unless something of theirs is open.
+    private static let collect = """
+        INSERT INTO over SELECT e.number FROM executions AS e
+        LEFT JOIN rollouts AS r ON r.name = e.rollout
+        WHERE (
+            e.beginning < coalesce(r.began, 0)
+            OR EXISTS (
+                SELECT 1 FROM executions AS n
+                WHERE n.rollout = e.rollout AND n.vehicle = e.vehicle AND n.number > e.number
+                    AND n.plan IS e.plan
+            )
+            OR (
+                e.run < ?1
+                AND EXISTS (SELECT 1 FROM runs WHERE number = e.beginning AND is_order = 1)
+            )
+        )
+        AND NOT EXISTS (SELECT 1 FROM debts WHERE debts.execution = e.number)
+        AND NOT EXISTS (SELECT 1 FROM owed WHERE owed.execution = e.number)
+        AND NOT EXISTS (
+            SELECT 1 FROM intents AS i
+            WHERE i.execution = e.number AND i.effect = '\(Effect.once.rawValue)'
+                AND (i.outcome IS NULL OR i.outcome = '\(IntentRecord.doubtful)')
+        )
+        """
+
+    /// What was tried long ago in an execution that goes on, and says nothing about what is done.
+    private static let dropTries = """
+        DELETE FROM intents WHERE run < ?1 AND outcome IS NOT NULL AND (
+            effect = '\(Effect.transfer.rawValue)' OR outcome = '\(IntentRecord.failed)'
+        )
+        """
+
+    /// An order is not gone on with: nothing is left of it once its executions are gone.
+    private static let oldOrders = """
+        SELECT name FROM rollouts WHERE began < ?1
+        AND EXISTS (SELECT 1 FROM runs WHERE number = rollouts.began AND is_order = 1)
+        AND NOT EXISTS (SELECT 1 FROM executions WHERE rollout = rollouts.name)
+        """
+
+    /// Runs that nothing points to.
+    private static let dropRuns = """
+        DELETE FROM runs WHERE number < ?1 AND number NOT IN (
+            SELECT run FROM executions UNION SELECT beginning FROM executions
+            UNION SELECT run FROM intents UNION SELECT run FROM events
+            UNION SELECT run FROM leases WHERE run IS NOT NULL
+            UNION SELECT began FROM rollouts
+            UNION SELECT run FROM debts UNION SELECT seen_run FROM debts
+            UNION SELECT run FROM owed
+        )
+        """
+}
