@@ -52,6 +52,11 @@ actor SimulatedSite {
         } catch {
             throw CommandError(.internal, error.description)
         }
+        do throws(SimulatedDepot.MemoryFailure) {
+            try depot.keepTime()
+        } catch {
+            throw CommandError(.cannotWrite, error.description)
+        }
         return try result.get()
     }
 }

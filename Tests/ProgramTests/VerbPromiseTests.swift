@@ -118,8 +118,7 @@ import Testing
         for _ in 1...3 { #expect(try yard.run("daily").status == 0) }
         #expect(yard.deeds.filter { $0 == "open-trunk" }.count == 1)
         // Simulated depots begin at 22:00 UTC: two hours later it is another day.
-        // A depot's clock goes on where its modules last kept something.
-        try yard.manifest("pass", steps: "[{wait: 1h}, {wait: 1h}, {wait: 1h}, {command: lock}]")
+        try yard.manifest("pass", steps: "[{wait: 1h}, {wait: 1h}, {wait: 1h}]")
         #expect(try yard.run("pass").status == 0)
         #expect(try yard.run("daily").status == 0)
         #expect(yard.deeds.filter { $0 == "open-trunk" }.count == 2)
@@ -133,10 +132,10 @@ import Testing
         let yard = try PromiseYard()
         let daily = "{again: daily}"
         func pass() throws {
-            // Simulated depots begin at 22:00 UTC, and go on where something was kept last.
+            // Simulated depots begin at 22:00 UTC.
             try yard.manifest(
                 "pass",
-                steps: "[{wait: 1h}, {wait: 1h}, {wait: 1h}, {command: lock}]"
+                steps: "[{wait: 1h}, {wait: 1h}, {wait: 1h}]"
             )
             #expect(try yard.run("pass", "--again").status == 0)
         }
@@ -155,9 +154,9 @@ import Testing
         try pass()
         let next = try yard.run()
         #expect(next.status == 0 && !next.errors.contains("has changed"), "\(next.errors)")
-        #expect(yard.deeds == ["open-trunk", "close-trunk", "lock", "locate"])
+        #expect(yard.deeds == ["open-trunk", "close-trunk", "locate"])
         #expect(try yard.run().status == 0)
-        #expect(yard.deeds.count == 4, "once a day")
+        #expect(yard.deeds.count == 3, "once a day")
         // An edited one does not hide that the clock is wrong, either.
         try pass()
         for _ in 1...7 { try pass() }

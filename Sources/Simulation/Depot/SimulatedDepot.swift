@@ -51,6 +51,13 @@ package struct SimulatedDepot: Sendable {
         try result.get()
     }
 
+    /// Keeps the time that has passed, also when no module has kept anything since.
+    package func keepTime() throws(MemoryFailure) {
+        guard let memoryPath else { return }
+        let memory = try Self.memory(memoryPath, file)
+        memory.clock = max(memory.clock, simulation.time.now.nanoseconds)
+    }
+
     /// Where virtual time stood when the depot's memory was last written.
     package static func clock(
         of file: DepotFile,
