@@ -36,10 +36,17 @@ extension Journal {
     package func leave(_ request: ControlRequest) throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
-            try database.statement(
-                "INSERT INTO requests (\(ControlRequest.columns)) VALUES (?, ?, ?, ?, ?)"
-            ).run(request.values)
+            try Self.leave(request, in: database)
         }
+    }
+
+    static func leave(
+        _ request: ControlRequest,
+        in database: JournalDatabase
+    ) throws(JournalError) {
+        try database.statement(
+            "INSERT INTO requests (\(ControlRequest.columns)) VALUES (?, ?, ?, ?, ?)"
+        ).run(request.values)
     }
 
     /// Requests that nobody has taken up yet, oldest first.

@@ -60,11 +60,13 @@ extension Journal {
     /// that may be taken again without being named.
     ///
     /// What they have carried out stays done. For one that is named it is also said that what is in
-    /// doubt was not carried out.
+    /// doubt was not carried out. Where one of those that are named may not be taken again, nothing
+    /// is changed. A run under way is told in the same transaction.
     package func retry(
         _ rollout: String,
         _ named: [VehicleID],
         quarantined: Set<VehicleID>,
+        tellingRun isAtWork: Bool = false,
         by author: String,
         at time: WallTime
     ) throws(JournalError) -> Rearmed {
@@ -74,6 +76,7 @@ extension Journal {
             let wanted = Set(named)
             let doubts = Set(try view.doubts(of: nil).map(\.intent.vehicle))
             var rearmed = Rearmed()
+            var chosen: [ExecutionRecord] = []
             for record in try view.executions(rollout: rollout) {
                 let vehicle = record.vehicle
                 let isNamed = wanted.contains(vehicle)
@@ -88,16 +91,19 @@ extension Journal {
                     if isNamed { rearmed.refused[vehicle] = why }
                     continue
                 }
-                let isDoubtful = doubts.contains(vehicle)
-                if isDoubtful, !isNamed { continue }
+                if doubts.contains(vehicle), !isNamed { continue }
                 guard let tally = record.end?.outcome.tally else { continue }
                 switch tally {
                 case .failed, .unreachable, .deferred: break
                 case .ok, .current, .skipped, .aborted: continue
                 }
-                if isDoubtful {
+                chosen.append(record)
+            }
+            guard rearmed.refused.isEmpty else { return rearmed }
+            for record in chosen {
+                if doubts.contains(record.vehicle) {
                     _ = try Self.answerDoubts(
-                        of: vehicle,
+                        of: record.vehicle,
                         as: IntentRecord.failed,
                         by: author,
                         at: time,
@@ -110,11 +116,20 @@ extension Journal {
                         message = NULL, ended = NULL WHERE number = ?
                     """
                 ).run([Value(record.number)])
-                rearmed.vehicles.append(vehicle)
+                rearmed.vehicles.append(record.vehicle)
             }
             if !rearmed.vehicles.isEmpty {
                 try database.statement("UPDATE rollouts SET state = 'running' WHERE name = ?")
                     .run([.text(rollout)])
+                if isAtWork {
+                    let request = ControlRequest(
+                        .retry,
+                        rollout: rollout,
+                        vehicles: rearmed.vehicles,
+                        at: time
+                    )
+                    try Self.leave(request, in: database)
+                }
             }
             return rearmed
         }

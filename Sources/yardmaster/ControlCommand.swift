@@ -162,6 +162,7 @@ struct ControlCommand {
             rollout,
             vehicles,
             quarantined: quarantined,
+            tellingRun: isAtWork,
             by: Self.author,
             at: now
         )
@@ -170,11 +171,6 @@ struct ControlCommand {
         }
         guard !rearmed.vehicles.isEmpty else {
             return Answer(.noChange("nothing is to be taken again"), rollout, "", false)
-        }
-        if isAtWork {
-            try await journal.leave(
-                ControlRequest(.retry, rollout: rollout, vehicles: rearmed.vehicles, at: now)
-            )
         }
         let names = rearmed.vehicles.map(\.text.visible).joined(separator: ", ")
         let who =

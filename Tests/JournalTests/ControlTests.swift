@@ -52,6 +52,45 @@ import Workbench
         }
     }
 
+    @Test func `a retry takes verdicts away and tells the run in one transaction`() async throws {
+        let scratch = try Scratch()
+        try await withJournal(scratch.path) { journal in
+            let run = try await begin(journal)
+            for id in ["a", "b"] {
+                var record = try await recorded(journal, id, run: run)
+                record.state = .ended
+                record.end = .init(.failed, failure: .device, message: "", at: at(2))
+                try await journal.record(record, durably: true)
+            }
+            func retry(_ ids: [String]) async throws -> Rearmed {
+                let named = try ids.map { try vehicle($0) }
+                return try await journal.retry(
+                    "r",
+                    named,
+                    quarantined: [try vehicle("b")],
+                    tellingRun: true,
+                    by: "anna",
+                    at: at(3)
+                )
+            }
+            // One that may not be taken again: a refusal changes nothing.
+            #expect(try await retry(["a", "b"]).refused.keys.map(\.text) == ["b"])
+            #expect(try await journal.openRequests(for: "r").isEmpty)
+            let before = try await journal.execution(rollout: "r", vehicle: try vehicle("a"))
+            #expect(before?.end != nil)
+            try await journal.cut(after: 0)
+            await #expect(throws: JournalError.self) { try await retry(["a"]) }
+            try await journal.cut(after: 1)
+            #expect(try await retry(["a"]).vehicles.map(\.text) == ["a"])
+            try await journal.cut(after: nil)
+            let told = try await journal.openRequests(for: "r").map(\.request)
+            #expect(told.map(\.kind) == [.retry])
+            #expect(told.first?.vehicles.map(\.text) == ["a"])
+            let after = try await journal.execution(rollout: "r", vehicle: try vehicle("a"))
+            #expect(after?.end == nil)
+        }
+    }
+
     @Test func `an inhibition holds until it expires or is lifted`() async throws {
         let scratch = try Scratch()
         let bus = VehicleID("bus")
