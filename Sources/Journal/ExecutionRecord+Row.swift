@@ -6,7 +6,7 @@ extension ExecutionRecord {
         "forgiven", "image", "total_bytes", "acknowledged", "restarts", "interruptions",
         "settle_deadline", "in_bootloader", "bootloader_place", "stage", "part", "target_seen",
         "version_before", "version_after", "outcome", "failure", "message", "started", "updated",
-        "ended", "next_label", "next_time",
+        "ended", "next_label", "next_time", "linked",
     ]
 
     static let columns = "number, " + fields.joined(separator: ", ")
@@ -44,7 +44,7 @@ extension ExecutionRecord {
             Value(versionBefore?.description), Value(versionAfter?.description),
             Value(end?.outcome.rawValue), Value(end?.failure?.rawValue), Value(end?.message),
             Value(started), Value(updated), Value(end?.time),
-            Value(nextDeadline?.label), Value(nextDeadline?.time),
+            Value(nextDeadline?.label), Value(nextDeadline?.time), Value(linked ? 1 : 0),
         ]
     }
 
@@ -88,6 +88,7 @@ extension ExecutionRecord {
         if let label = row.text(30), let time = row.time(31) {
             nextDeadline = Deadline(label, at: time)
         }
+        linked = row.integer(32) != 0
     }
 }
 

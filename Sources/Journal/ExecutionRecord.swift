@@ -14,6 +14,8 @@ package struct ExecutionRecord: Sendable, Equatable {
     package let started: WallTime
     /// An intent of a step with effect was written in it.
     package var acted = false
+    /// A link to the vehicle was made in it, or a step was begun.
+    package var linked = false
     /// It was counted at a gate before somebody said `resume`.
     package var forgiven = false
     package var state = ExecutionState.queued

@@ -68,6 +68,11 @@ extension Journal {
     ) throws(JournalError) {
         let database = try opened()
         try database.transaction(durably ? .durable : .relaxed) { () throws(JournalError) in
+            if execution.end == nil {
+                try Self.keepVerdict(of: execution.number, in: database)
+            } else {
+                try Self.dropVerdict(of: execution.number, in: database)
+            }
             try database.statement(ExecutionRecord.update).run(execution.changes)
             guard database.changedRows == 1 else {
                 throw JournalError(
@@ -135,6 +140,7 @@ extension Journal {
         if intent.effect != .observe {
             try database.statement("UPDATE executions SET acted = 1 WHERE number = ?")
                 .run([Value(intent.execution)])
+            try dropVerdict(of: intent.execution, in: database)
         }
         if let debt { try database.statement(Debt.insert).run(debt.values) }
         let owe = try database.statement(

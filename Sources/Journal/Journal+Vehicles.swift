@@ -116,6 +116,7 @@ extension Journal {
                         message = NULL, ended = NULL WHERE number = ?
                     """
                 ).run([Value(record.number)])
+                try Self.dropVerdict(of: record.number, in: database)
                 rearmed.vehicles.append(record.vehicle)
             }
             if !rearmed.vehicles.isEmpty {

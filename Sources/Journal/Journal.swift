@@ -129,6 +129,7 @@ extension Journal {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
             try Self.closeOpenRuns(in: database)
+            try Self.giveVerdictsBack(in: database)
             try database.statement(
                 """
                 INSERT INTO runs (rollout, plan, started, seed, is_order) VALUES (?, ?, ?, ?, ?)

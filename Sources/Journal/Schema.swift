@@ -147,6 +147,25 @@ enum Schema {
         // A bootloader without a name is found again by its place.
         "ALTER TABLE executions ADD COLUMN bootloader_place TEXT",
         Schema.numbered,
+        // A verdict stands until the vehicle has another one, or a step acts on it.
+        """
+        ALTER TABLE executions ADD COLUMN linked INTEGER NOT NULL DEFAULT 0
+            CHECK (linked IN (0, 1));
+        UPDATE executions SET linked = 1 WHERE acted = 1 OR version_before IS NOT NULL;
+        CREATE TABLE verdicts (
+            execution INTEGER PRIMARY KEY REFERENCES executions (number) ON DELETE CASCADE,
+            run INTEGER NOT NULL,
+            attempt INTEGER NOT NULL,
+            interruptions INTEGER NOT NULL,
+            version_before TEXT,
+            version_after TEXT,
+            outcome TEXT NOT NULL,
+            failure TEXT,
+            message TEXT,
+            updated INTEGER NOT NULL,
+            ended INTEGER NOT NULL
+        ) STRICT;
+        """,
     ]
 
     static var version: Int { migrations.count }

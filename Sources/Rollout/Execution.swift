@@ -372,6 +372,7 @@ final class Execution {
         deadline: (label: String, in: Duration)? = nil
     ) async throws(JournalError) {
         record.state = state
+        record.linked = record.linked || state.isReached
         record.updated = time.wallTime
         record.nextDeadline = deadline.map {
             ExecutionRecord.Deadline($0.label, at: time.wallTime.advanced(by: $0.in))

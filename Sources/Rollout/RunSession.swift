@@ -93,6 +93,7 @@ struct RunSession {
         try await ledger.end(ending)
         var result = RunResult()
         result.ending = ending
+        try await depot.journal.giveVerdictsBack()
         let standings = try await ledger.standings(of: run.jobs)
         result.vehicles = VehicleCounts(standings.map { $0.verdict?.outcome })
         for (job, standing) in zip(run.jobs, standings) where standing.isNews {

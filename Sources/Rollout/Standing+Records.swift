@@ -64,16 +64,15 @@ extension Standing.State {
             case let debt? where debt.inBootloader: .inBootloader
             case let debt? where debt.total > 0 && debt.acknowledged >= debt.total: .unproven
             case _?: .midUpdate
-            case nil: record.wasReached ? .waiting : .notBegun
+            case nil: record.linked || record.acted ? .waiting : .notBegun
             }
     }
 }
 
-extension ExecutionRecord {
-    /// A link to the vehicle was made, or a step acted.
-    fileprivate var wasReached: Bool {
-        if acted || versionBefore != nil || versionAfter != nil { return true }
-        return switch state {
+extension ExecutionState {
+    /// Whether a link to the vehicle is there, or a step is under way.
+    var isReached: Bool {
+        switch self {
         case .queued, .seeking, .connecting, .interrupted, .ended: false
         case .authenticating, .inspecting, .acting, .starting, .transferring, .settling,
             .confirming:

@@ -13,6 +13,8 @@ struct StatusCommand {
     private struct Snapshot {
         let run: RunRecord?
         let executions: [ExecutionRecord]
+        /// The same with the verdicts that they had before they were looked at once more.
+        var settled: [ExecutionRecord] = []
         var rollout: RolloutRecord?
         var requests: [OpenRequest] = []
         var inhibits: [Inhibit] = []
@@ -35,7 +37,8 @@ struct StatusCommand {
         /// The same answer as a report of the last run would give.
         func standings(of chosen: [ExecutionRecord]) -> [Standing] {
             let accounts = OpenAccounts(debts: debts, doubts: openDoubts, owed: owed)
-            return chosen.map { record in
+            let wanted = Set(chosen.map(\.number))
+            return settled.filter { wanted.contains($0.number) }.map { record in
                 accounts.standing(
                     of: record,
                     asking: run?.number ?? record.run,
@@ -88,9 +91,11 @@ struct StatusCommand {
                     options.rollout == nil
                     ? try view.lastRollout() : try view.lastRun(rollout: options.rollout)
                 guard let run else { return Snapshot(run: nil, executions: []) }
+                let executions = try view.executions(rollout: run.rollout)
                 return Snapshot(
                     run: run,
-                    executions: try view.executions(rollout: run.rollout),
+                    executions: executions,
+                    settled: try view.standing(executions),
                     rollout: try view.rollout(run.rollout),
                     requests: try view.openRequests(for: run.rollout),
                     inhibits: try view.inhibits(at: RealTime().wallTime),

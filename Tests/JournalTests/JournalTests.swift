@@ -78,6 +78,7 @@ import Workbench
             var full = try await recorded(journal, "full", run: run)
             full.state = .ended
             full.attempt = 3
+            full.linked = true
             full.image = plan
             full.totalBytes = ByteCount(bytes: 300_000)
             full.acknowledged = ByteCount(bytes: 4_096)
@@ -150,6 +151,55 @@ import Workbench
                 #expect(error?.kind == .internal)
             }
             #expect(try await journal.executions(rollout: "r") == [good])
+        }
+    }
+
+    @Test func `a verdict stands while it is looked at once more, until a step acts`() async throws
+    {
+        let scratch = try Scratch()
+        try await withJournal(scratch.path) { journal in
+            let run = try await begin(journal)
+            var ended: [ExecutionRecord] = []
+            for id in ["acted", "looked", "tried"] {
+                var record = try await recorded(journal, id, run: run)
+                record.state = .ended
+                record.attempt = 2
+                record.versionAfter = FirmwareVersion(4, 12, 0)
+                record.end = .init(.succeeded, message: "runs 4.12.0", at: at(2))
+                try await journal.record(record, durably: true)
+                ended.append(record)
+            }
+            let next = try await begin(journal)
+            for record in ended {
+                var seeking = record
+                (seeking.end, seeking.state, seeking.run) = (nil, .seeking, next)
+                (seeking.attempt, seeking.versionAfter) = (1, nil)
+                seeking.nextDeadline = .init("search", at: at(9))
+                for _ in 1...2 { try await journal.record(seeking, durably: false) }
+            }
+            _ = try await journal.intend(
+                try intent("acted", step: 0, execution: ended[0].number)
+            )
+            var failed = ended[2]
+            failed.run = next
+            failed.end = .init(.failed, failure: .device, message: "no", at: at(3))
+            try await journal.record(failed, durably: true)
+            // A run is at work on it, and whoever asks where it stands has its verdict.
+            let open = try await journal.executions(rollout: "r")
+            #expect(open[1].state == .seeking && open[1].end == nil)
+            let standing = try JournalReader(directory: scratch.path).read {
+                view throws(JournalError) in
+                try view.standing(try view.executions(rollout: "r"))
+            }
+            #expect(standing[0].end == nil)
+            #expect(standing[1] == ended[1])
+            #expect(standing[2] == failed)
+            // It was killed.
+            _ = try await begin(journal)
+            let back = try await journal.executions(rollout: "r")
+            #expect(back[0].end == nil && back[0].acted)
+            #expect(back[1] == ended[1])
+            #expect(back[2] == failed)
         }
     }
 

@@ -108,6 +108,23 @@ import Testing
         try agreed(yard.program, yard.line() + ["--again"], vehicles: 3)
     }
 
+    @Test(arguments: [SIGKILL, SIGTERM])
+    func `a verdict stands while its vehicle is looked at once more`(signal: Int32) throws {
+        let yard = try PromiseYard(bikes: ["", ""], link: "link: {interval: 60ms}\n")
+        try yard.manifest(family: "comodule", steps: "[{update: city}]")
+        let first = try agreed(yard.program, yard.line(), vehicles: 2)
+        #expect(first.numbers["ok"] == 2)
+        // Cut while it looks for the first one: nothing was done, and nothing has changed.
+        try yard.cut(at: "\"state\":\"seeking\"", with: signal, pace: 1)
+        #expect(try yard.say("pause").status == 0)
+        let status = try yard.document(try yard.say("status", "--json"))
+        #expect(try Numbers(counts: status)["ok"] == 2, "\(status)")
+        let paused = try agreed(yard.program, yard.line(), vehicles: 2)
+        #expect(paused.result.status == 12)
+        #expect(paused.numbers == first.numbers, "\(paused.result.output)")
+        #expect(try vehicles(yard.program)["b1"]?["run"] as? Int == 1)
+    }
+
     @Test func `a vehicle in doubt is one in every report, also while the rollout is paused`()
         throws
     {
