@@ -65,7 +65,7 @@ extension DepotBench {
         return try outcome.get()
     }
 
-    private func night(
+    func night(
         _ steps: [JobStep],
         _ schedule: Schedule,
         _ names: [String],

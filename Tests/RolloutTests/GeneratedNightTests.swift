@@ -1,0 +1,28 @@
+import Foundation
+import Testing
+
+/// Nights that seeds make, judged by what docs/promises.md says; `scripts/nights` runs more.
+@Suite struct GeneratedNightTests {
+    private static func number(_ name: String, or usual: UInt64) -> UInt64 {
+        ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) } ?? usual
+    }
+
+    @Test func `generated nights break no promise`() throws {
+        let count = Self.number("YARDMASTER_NIGHTS", or: 40)
+        let first = Self.number("YARDMASTER_NIGHTS_SEED", or: 1)
+        var (cuts, whole) = (0, 0)
+        for seed in first..<(first + count) {
+            let nights = GeneratedNights(seed: seed)
+            let result = try nights.run()
+            for broken in result.broken {
+                Issue.record("seed \(seed), \(nights.modules.count) vehicles: \(broken)")
+            }
+            cuts += result.trace.count { $0.contains(": cut at ") }
+            whole += result.trace.count { !$0.contains(": cut at ") }
+            if seed % 10 == 0 {
+                #expect(try nights.run().trace == result.trace, "one seed, one life: \(seed)")
+            }
+        }
+        #expect(count < 20 || (cuts > 0 && whole > 0), "\(cuts) cuts, \(whole) whole nights")
+    }
+}
