@@ -29,11 +29,14 @@ package struct ImageCompanions: Sendable {
         return isRead == nil ? nil : bytes
     }
 
-    /// Keeps a file in place of the one of this name; on disk when this returns.
+    /// Keeps a file in place of the one of this name; on disk when this returns, if it is synced.
+    ///
+    /// Two syncs cost more than the fetch of a small image: what is only told to people does without.
     package func keep(
         _ bytes: [UInt8],
         as name: String,
-        of digest: SHA256Digest
+        of digest: SHA256Digest,
+        isSynced: Bool = true
     ) throws(ImageError) {
         let path = path(name, of: digest)
         if read(name, of: digest, limit: Int64(bytes.count)) == bytes { return }
@@ -47,12 +50,12 @@ package struct ImageCompanions: Sendable {
             bytes.withUnsafeBytes { bytes in
                 do throws(FileFault) {
                     try store.files.writeAll(bytes, to: file, at: 0)
-                    try store.files.sync(file)
+                    if isSynced { try store.files.sync(file) }
                 } catch { result = .failure(error) }
             }
             try result.get()
             try store.files.rename(draft, to: path)
-            try store.files.syncFolder(store.folder(of: digest))
+            if isSynced { try store.files.syncFolder(store.folder(of: digest)) }
         } catch {
             try? store.files.remove(draft)
             throw .writing(path, error.code)

@@ -195,7 +195,8 @@ package struct ImageProvenance: Sendable, Equatable {
     }
 
     package func keep(of digest: SHA256Digest, in store: StoreFolder) throws(ImageError) {
-        try ImageCompanions(store).keep(bytes, as: Self.name, of: digest)
+        // One that is lost or torn with the power says nothing, and the next run writes it again.
+        try ImageCompanions(store).keep(bytes, as: Self.name, of: digest, isSynced: false)
     }
 
     private var bytes: [UInt8] {
