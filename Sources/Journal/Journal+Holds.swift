@@ -26,10 +26,10 @@ extension Journal {
             case (.paused, .paused): return .noChange("it is paused already")
             case (.paused, .aborted): return .refused("it is aborted")
             case (.aborted, .aborted): return .noChange("it is aborted already")
-            case (.aborted, nil), (.aborted, .paused):
+            case (.aborted, nil):
                 let state = try view.rollout(hold.rollout)?.state
                 if state == .finished, !isAtWork { return .refused("it is finished") }
-            case (.paused, nil): break
+            case (.paused, nil), (.aborted, .paused): break
             }
             try Self.save(hold, in: database)
             return .done

@@ -3,11 +3,14 @@ package import Domain
 /// What `clear` came to.
 package struct Cleared: Sendable, Equatable {
     package var debts: [Debt] = []
-    package var doubts = 0
+    /// What was in doubt on them counts as done.
+    package var answered: [VehicleID] = []
+    /// They were not named in full, so nobody has answered for them.
+    package var stillInDoubt: [VehicleID] = []
     package var owed: [OwedStep] = []
     package var failures = 0
-    /// A run is at work on the vehicle: nothing was changed.
-    package var isAtWork = false
+    /// A run is at work on this vehicle: nothing was changed.
+    package var atWork: VehicleID?
 
     package init() {}
 }
@@ -15,6 +18,8 @@ package struct Cleared: Sendable, Equatable {
 /// What `retry` came to, by vehicle.
 package struct Rearmed: Sendable, Equatable {
     package var vehicles: [VehicleID] = []
+    /// What was in doubt on them was not carried out.
+    package var answered: [VehicleID] = []
     /// Those that were named and may not be taken again, with why.
     package var refused: [VehicleID: String] = [:]
 
@@ -56,8 +61,8 @@ extension Journal {
         }
     }
 
-    /// Takes the verdicts of failed, unreachable and deferred vehicles away: those named, or all
-    /// that may be taken again without being named.
+    /// Takes the verdicts of failed, unreachable and deferred vehicles away: those named, and those
+    /// among `chosen` that may be taken again without being named.
     ///
     /// What they have carried out stays done. For one that is named it is also said that what is in
     /// doubt was not carried out. Where one of those that are named may not be taken again, nothing
@@ -65,6 +70,8 @@ extension Journal {
     package func retry(
         _ rollout: String,
         _ named: [VehicleID],
+        among chosen: Set<VehicleID>? = nil,
+        atWork: Set<VehicleID> = [],
         quarantined: Set<VehicleID>,
         tellingRun isAtWork: Bool = false,
         by author: String,
@@ -74,13 +81,14 @@ extension Journal {
         return try database.transaction(.durable) { () throws(JournalError) in
             let view = JournalView(database: database)
             let wanted = Set(named)
+            let others = chosen ?? (named.isEmpty ? nil : [])
             let doubts = Set(try view.doubts(of: nil).map(\.intent.vehicle))
             var rearmed = Rearmed()
-            var chosen: [ExecutionRecord] = []
+            var ended: [ExecutionRecord] = []
             for record in try view.executions(rollout: rollout) {
                 let vehicle = record.vehicle
                 let isNamed = wanted.contains(vehicle)
-                guard isNamed || wanted.isEmpty else { continue }
+                guard isNamed || others?.contains(vehicle) ?? true else { continue }
                 var why: String?
                 if try view.inhibition(of: vehicle, at: time) != nil {
                     why = "it is inhibited: 'yardmaster uninhibit' first"
@@ -91,25 +99,29 @@ extension Journal {
                     if isNamed { rearmed.refused[vehicle] = why }
                     continue
                 }
-                if doubts.contains(vehicle), !isNamed { continue }
-                guard let tally = record.end?.outcome.tally else { continue }
-                switch tally {
-                case .failed, .unreachable, .deferred: break
-                case .ok, .current, .skipped, .aborted: continue
+                guard !atWork.contains(vehicle) else { continue }
+                let isDoubtful = doubts.contains(vehicle)
+                if isDoubtful, !isNamed { continue }
+                if isDoubtful { rearmed.answered.append(vehicle) }
+                switch record.end?.outcome.tally {
+                case .failed, .unreachable, .deferred: ended.append(record)
+                case .ok, .current, .skipped, .aborted, nil: continue
                 }
-                chosen.append(record)
             }
-            guard rearmed.refused.isEmpty else { return rearmed }
-            for record in chosen {
-                if doubts.contains(record.vehicle) {
-                    _ = try Self.answerDoubts(
-                        of: record.vehicle,
-                        as: IntentRecord.failed,
-                        by: author,
-                        at: time,
-                        in: database
-                    )
-                }
+            guard rearmed.refused.isEmpty else {
+                rearmed.answered = []
+                return rearmed
+            }
+            for vehicle in rearmed.answered {
+                _ = try Self.answerDoubts(
+                    of: vehicle,
+                    as: IntentRecord.failed,
+                    by: author,
+                    at: time,
+                    in: database
+                )
+            }
+            for record in ended {
                 try database.statement(
                     """
                     UPDATE executions SET state = 'queued', outcome = NULL, failure = NULL,
@@ -136,10 +148,14 @@ extension Journal {
         }
     }
 
-    /// A person has looked at the vehicle: nothing is owed to it, nothing is in doubt.
+    /// A person has looked at the vehicles: nothing is owed to them, and nothing is in doubt on
+    /// those that were named in full.
+    ///
+    /// Nothing is changed when a run is at work on one that has a debt or a doubt.
     package func clear(
-        _ vehicle: VehicleID,
-        isAtWork: Bool,
+        _ vehicles: [VehicleID],
+        named: Set<VehicleID>,
+        atWork: Set<VehicleID>,
         by author: String,
         at time: WallTime
     ) throws(JournalError) -> Cleared {
@@ -147,37 +163,51 @@ extension Journal {
         return try database.transaction(.durable) { () throws(JournalError) in
             let view = JournalView(database: database)
             var cleared = Cleared()
-            cleared.debts = try view.debts().filter { $0.vehicle == vehicle }
-            cleared.owed = try view.owed(by: vehicle)
-            let hasDoubts = try !view.doubts(of: vehicle).isEmpty
-            if isAtWork, hasDoubts || !cleared.debts.isEmpty {
-                cleared.isAtWork = true
-                return cleared
+            let debts = try view.debts()
+            let doubts = Set(try view.doubts(of: nil).map(\.intent.vehicle))
+            for vehicle in vehicles where atWork.contains(vehicle) {
+                let isClean = !doubts.contains(vehicle) && !debts.contains { $0.vehicle == vehicle }
+                guard isClean else {
+                    cleared.atWork = vehicle
+                    return cleared
+                }
             }
-            cleared.doubts = try Self.answerDoubts(
-                of: vehicle,
-                as: IntentRecord.done,
-                by: author,
-                at: time,
-                in: database
-            )
-            for debt in cleared.debts {
-                try database.statement("DELETE FROM debts WHERE serial = ?")
-                    .run([.text(debt.serial.text)])
-                try database.statement(
-                    """
-                    UPDATE intents SET outcome = 'cleared', settled = ?, author = ?
-                    WHERE vehicle = ? AND image = ? AND settled IS NULL
-                    """
-                ).run([
-                    Value(time), .text(author), .text(vehicle.text),
-                    .text(debt.image.description),
-                ])
+            for vehicle in vehicles {
+                if doubts.contains(vehicle) {
+                    if named.contains(vehicle) {
+                        _ = try Self.answerDoubts(
+                            of: vehicle,
+                            as: IntentRecord.done,
+                            by: author,
+                            at: time,
+                            in: database
+                        )
+                        cleared.answered.append(vehicle)
+                    } else {
+                        cleared.stillInDoubt.append(vehicle)
+                    }
+                }
+                for debt in debts where debt.vehicle == vehicle {
+                    try database.statement("DELETE FROM debts WHERE serial = ?")
+                        .run([.text(debt.serial.text)])
+                    try database.statement(
+                        """
+                        UPDATE intents SET outcome = 'cleared', settled = ?, author = ?
+                        WHERE vehicle = ? AND image = ? AND settled IS NULL
+                        """
+                    ).run([
+                        Value(time), .text(author), .text(vehicle.text),
+                        .text(debt.image.description),
+                    ])
+                    cleared.debts.append(debt)
+                }
+                cleared.owed += try view.owed(by: vehicle)
+                try database.statement("DELETE FROM owed WHERE vehicle = ?")
+                    .run([.text(vehicle.text)])
+                try database.statement("DELETE FROM failures WHERE vehicle = ?")
+                    .run([.text(vehicle.text)])
+                cleared.failures += database.changedRows
             }
-            try database.statement("DELETE FROM owed WHERE vehicle = ?").run([.text(vehicle.text)])
-            try database.statement("DELETE FROM failures WHERE vehicle = ?")
-                .run([.text(vehicle.text)])
-            cleared.failures = database.changedRows
             return cleared
         }
     }

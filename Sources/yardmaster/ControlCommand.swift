@@ -150,9 +150,11 @@ struct ControlCommand {
             return Answer(.refused("it is aborted, and that is for good"), rollout, "", false)
         }
         let known = Set(try await journal.executions(rollout: rollout).map(\.vehicle))
-        if let unknown = vehicles.first(where: { !known.contains($0) }) {
-            return Answer(.refused("it has no vehicle \(unknown)"), rollout, "", false)
+        if let unknown = patterns.first(where: { !known.contains(where: $0.matches) }) {
+            return Answer(.refused("it has no vehicle \(unknown.text.visible)"), rollout, "", false)
         }
+        let named = vehicles.filter(known.contains)
+        let chosen = known.filter { vehicle in patterns.contains { $0.matches(vehicle) } }
         var quarantined: Set<VehicleID> = []
         let plan = record.flatMap { PlanArchive(state: state).plan($0.plan, of: rollout) }
         if let limit = plan?.rollout.quarantineAfter {
@@ -160,7 +162,9 @@ struct ControlCommand {
         }
         let rearmed = try await journal.retry(
             rollout,
-            vehicles,
+            named,
+            among: patterns.isEmpty ? nil : chosen,
+            atWork: try await atWork(journal, isAtWork),
             quarantined: quarantined,
             tellingRun: isAtWork,
             by: Self.author,
@@ -169,10 +173,11 @@ struct ControlCommand {
         if let (vehicle, why) = rearmed.refused.min(by: { $0.key < $1.key }) {
             return Answer(.refused("\(vehicle) is left: \(why)"), rollout, "", false)
         }
-        guard !rearmed.vehicles.isEmpty else {
+        let again = Set(rearmed.vehicles + rearmed.answered).sorted()
+        guard !again.isEmpty else {
             return Answer(.noChange("nothing is to be taken again"), rollout, "", false)
         }
-        let names = rearmed.vehicles.map(\.text.visible).joined(separator: ", ")
+        let names = again.map(\.text.visible).joined(separator: ", ")
         let who =
             record?.hold != nil
             ? "after 'resume'" : isAtWork ? "by the run under way" : "by the next run"
@@ -246,7 +251,7 @@ struct ControlCommand {
             )
         }
         let until = expires.map { "until \($0)" } ?? "until it is lifted"
-        let busy = try await atWork(journal, holder)
+        let busy = try await atWork(journal, holder != nil)
         let late = chosen.compactMap(\.self).filter(busy.contains)
         let remark =
             late.isEmpty
@@ -274,42 +279,40 @@ struct ControlCommand {
     ) async throws(JournalError) -> Answer {
         let (chosen, unknown) = try await chosen(journal)
         if let unknown { return unknown }
-        let busy = try await atWork(journal, holder)
-        var sentences: [String] = []
-        var failures = 0
-        for vehicle in chosen {
-            guard let vehicle else {
-                failures += try await journal.clearFailures(of: nil)
-                continue
-            }
-            let cleared = try await journal.clear(
-                vehicle,
-                isAtWork: busy.contains(vehicle),
-                by: Self.author,
-                at: RealTime().wallTime
-            )
-            guard !cleared.isAtWork else {
-                throw JournalError(.busy, "clear", words: "a run is at work on \(vehicle)")
-            }
-            failures += cleared.failures
-            sentences += cleared.debts.map {
-                "\(vehicle): its update to \($0.title) is owed no more"
-            }
-            if cleared.doubts > 0 {
-                sentences.append("\(vehicle): what was in doubt counts as done")
-            }
-            sentences += cleared.owed.map { "\(vehicle): `\($0.action)` is owed no more" }
+        let named = chosen.compactMap(\.self)
+        guard !named.isEmpty else {
+            let count = try await journal.clearFailures(of: nil)
+            return Answer(sentence: "failures forgotten: \(count)")
         }
-        sentences.append("failures forgotten: \(failures)")
+        let cleared = try await journal.clear(
+            named,
+            named: Set(vehicles),
+            atWork: try await atWork(journal, holder != nil),
+            by: Self.author,
+            at: RealTime().wallTime
+        )
+        if let vehicle = cleared.atWork {
+            throw JournalError(.busy, "clear", words: "a run is at work on \(vehicle)")
+        }
+        var sentences = cleared.debts.map {
+            "\($0.vehicle): its update to \($0.title) is owed no more"
+        }
+        sentences += cleared.answered.map { "\($0): what was in doubt counts as done" }
+        sentences += cleared.owed.map { "\($0.vehicle): `\($0.action)` is owed no more" }
+        if cleared.failures > 0 { sentences.append("failures forgotten: \(cleared.failures)") }
+        if sentences.isEmpty {
+            sentences.append("no change, nothing to clear: \(Self.names(chosen))")
+        }
+        sentences += cleared.stillInDoubt.map { "\($0): still in doubt, name it in full to answer" }
         return Answer(sentence: sentences.joined(separator: "\n"))
     }
 
     /// Vehicles that a run is at work on; one that was killed is at work on nothing.
     private func atWork(
         _ journal: Journal,
-        _ holder: LockHolder?
+        _ runs: Bool
     ) async throws(JournalError) -> Set<VehicleID> {
-        holder == nil ? [] : try await journal.vehiclesAtWork()
+        runs ? try await journal.vehiclesAtWork() : []
     }
 
     /// The vehicles that are named, by id or pattern, among all that are known; nil for the depot.

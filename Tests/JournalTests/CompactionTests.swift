@@ -116,8 +116,9 @@ import Workbench
             #expect(try await journal.intents(rollout: "r", vehicle: nil).count < 2 * Self.buses)
             // A person answers, and then it goes, too.
             _ = try await journal.clear(
-                try vehicle("bus-3"),
-                isAtWork: false,
+                [try vehicle("bus-3")],
+                named: [try vehicle("bus-3")],
+                atWork: [],
                 by: "anna",
                 at: at(20)
             )

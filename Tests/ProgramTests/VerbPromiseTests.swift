@@ -87,7 +87,6 @@ import Testing
         #expect(try yard.say("resume").output.contains("no change"))
         #expect(try yard.say("pause").status == 0)
         #expect(try yard.run("yard", "--again").status == 12, "a pause is not lifted by it")
-        #expect(try yard.say("abort").status == 64)
         #expect(try yard.say("resume").status == 0)
         #expect(try yard.run().status == 0)
         #expect(try yard.say("retry", "b9").status == 64)

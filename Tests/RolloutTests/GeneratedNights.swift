@@ -154,7 +154,14 @@ struct GeneratedNights: Sendable {
             )
         case .uninhibit(let vehicle): _ = try await journal.uninhibit(try name(vehicle))
         case .clear(let vehicle):
-            _ = try await journal.clear(try name(vehicle), isAtWork: false, by: "anna", at: now)
+            let named = try name(vehicle)
+            _ = try await journal.clear(
+                [named],
+                named: [named],
+                atWork: [],
+                by: "anna",
+                at: now
+            )
         }
     }
 
