@@ -33,6 +33,8 @@ package struct Hold: Sendable, Equatable {
     /// The author of what a gate or a wave set.
     package static let gate = "gate"
 
+    package var isByGate: Bool { author == Self.gate }
+
     static let columns = "rollout, kind, reason, author, made"
 
     init(row: borrowing Statement, from first: Int32 = 0) throws(JournalError) {

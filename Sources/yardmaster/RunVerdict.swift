@@ -1,6 +1,7 @@
 import Commands
 import Domain
 import Glibc
+import Journal
 import Manifest
 import Reports
 import Rollout
@@ -44,11 +45,15 @@ struct RunVerdict {
     }
 
     /// The code's sentence, and what is known beyond it.
-    static func reason(_ code: ExitCode, _ result: RunResult) -> String {
+    ///
+    /// `hold` is what stands in the journal when the run has ended.
+    static func reason(_ code: ExitCode, _ result: RunResult, _ hold: Hold?) -> String {
         switch code {
         case .paused, .aborted, .workLeft:
-            result.ending.sentence.map { "\(code.sentence): \($0)" } ?? code.sentence
-        default: code.sentence
+            let sentence =
+                code == .paused && hold?.isByGate != true ? "the rollout is paused" : code.sentence
+            return result.ending.sentence.map { "\(sentence): \($0)" } ?? sentence
+        default: return code.sentence
         }
     }
 }

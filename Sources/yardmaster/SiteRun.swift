@@ -173,7 +173,11 @@ struct SiteRun {
         // Who gives an order wants to know of each vehicle that has not carried it out.
         let tolerance = job.isOrder ? .none : job.plan.rollout.tolerance
         let code = RunVerdict(tolerance, vehicles: job.vehicles.count).code(of: result)
-        let reason = RunVerdict.reason(code, result)
+        let reason = RunVerdict.reason(
+            code,
+            result,
+            try await journal.hold(on: job.plan.name)
+        )
         var end = RunEnd(
             rollout: job.plan.name,
             counts: result.counts,

@@ -1,5 +1,6 @@
 import Commands
 import Domain
+import Journal
 import Manifest
 import Reports
 import Rollout
@@ -57,9 +58,18 @@ import Testing
 
     @Test func `the reason says what is known beyond the code`() {
         let paused = result([:], unfinished: 2, .paused("the gate: 2 of 3"))
+        func hold(by author: String) -> Hold {
+            Hold(.paused, "r", reason: "why", author: author, at: WallTime(milliseconds: 0))
+        }
         #expect(
-            RunVerdict.reason(.paused, paused) == "a gate paused the rollout: the gate: 2 of 3"
+            RunVerdict.reason(.paused, paused, hold(by: Hold.gate))
+                == "a gate paused the rollout: the gate: 2 of 3"
         )
-        #expect(RunVerdict.reason(.someFailed, paused) == ExitCode.someFailed.sentence)
+        // A person did, or it was taken back while the run drained.
+        let byHand = result([:], unfinished: 2, .paused("by request"))
+        for hold in [hold(by: "anna"), nil] {
+            #expect(RunVerdict.reason(.paused, byHand, hold) == "the rollout is paused: by request")
+        }
+        #expect(RunVerdict.reason(.someFailed, paused, nil) == ExitCode.someFailed.sentence)
     }
 }

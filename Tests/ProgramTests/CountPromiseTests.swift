@@ -1,0 +1,132 @@
+import Foundation
+import Testing
+
+/// What numbers and exit codes mean, wherever they stand.
+@Suite struct CountPromiseTests {
+    /// Four cars of the shipped manifest, each with its own token, whose command fails each time.
+    private func cars(rollout: String) throws -> PromiseYard {
+        let yard = try PromiseYard()
+        let keys = Program.repository.appending(path: "manifests/commands").path
+        var fleet = "id,serial,family,secret\n"
+        for number in 1...4 {
+            let text = try String(
+                contentsOfFile: "\(keys)/keys/car-0\(number).token",
+                encoding: .utf8
+            )
+            try yard.program.write("car-\(number).token", text)
+            fleet += "car-\(number),G9-000\(number),geotab-go,file:car-\(number).token\n"
+        }
+        try yard.program.write("fleet.csv", fleet)
+        let depot = try String(contentsOfFile: "\(keys)/depot.yaml", encoding: .utf8)
+        try yard.program.write(
+            "depot.yaml",
+            depot.replacing(", vehicle: {reservation: true}", with: "")
+                .replacing(", faults: [{late-result: 20s}]", with: "")
+        )
+        // Nobody has checked in.
+        try yard.manifest(steps: "[{command: check-out}]", rollout: rollout)
+        return yard
+    }
+
+    private func outcomes(_ yard: PromiseYard, _ result: Program.Result) throws -> [String: String]
+    {
+        let list = try #require(try yard.document(result)["vehicles"] as? [[String: Any]])
+        var outcomes: [String: String] = [:]
+        for vehicle in list {
+            guard let id = (vehicle["id"] ?? vehicle["vehicle"]) as? String else { continue }
+            outcomes[id] = vehicle["outcome"] as? String
+        }
+        return outcomes
+    }
+
+    @Test func `commands that fail trip the gate, and a vehicle counts once`() throws {
+        // Each is tried twice: that are two failed attempts of one vehicle.
+        let yard = try cars(rollout: "{retry: {device: 1}, pause-when: {failed: 1}}")
+        let first = try yard.run("yard", "--json")
+        #expect(first.status == 12, "\(first.errors)")
+        #expect(try first.exit().1.hasPrefix("a gate paused the rollout: "))
+        let failed = try outcomes(yard, first).filter { $0.value == "failed" }
+        #expect(failed.keys.sorted() == ["car-1", "car-2"], "\(failed)")
+        // The two known failures wait until the others were taken.
+        #expect(try yard.say("resume").status == 0)
+        let running = try yard.program.begin("second", yard.line() + ["--json"])
+        #expect(running.result().status == 12)
+        let taken = running.events.split(separator: "\n").filter {
+            $0.contains("\"kind\":\"vehicle-ended\"")
+        }
+        #expect(taken.count == 2)
+        #expect(taken.allSatisfy { $0.contains("\"car-3\"") || $0.contains("\"car-4\"") })
+        // And what was looked at trips it no more, though all of them fail again.
+        #expect(try yard.say("resume").status == 0)
+        #expect(try yard.run().lastLine.contains("failed=4 exit=10"))
+    }
+
+    @Test func `one number means one thing wherever it stands`() throws {
+        let yard = try cars(rollout: "{pause-when: {failed: 0}, tolerate: {unreachable: 100%}}")
+        let paused = try yard.run("yard", "--report", "night.prom")
+        #expect(paused.lastLine.contains("failed=1") && paused.lastLine.hasSuffix("exit=12"))
+        // A run that is refused says the same of the rollout.
+        let refused = try yard.run("yard", "--json")
+        #expect(refused.status == 12)
+        let counts = try #require(try yard.document(refused)["counts"] as? [String: Any])
+        #expect(counts["failed"] as? Int == 1, "\(counts)")
+        #expect(try refused.exit().1.hasPrefix("a gate paused the rollout: "))
+        #expect(try yard.run().lastLine.contains("failed=1"))
+        // A pause that a person has set is not a gate's.
+        #expect(try yard.say("resume").status == 0)
+        #expect(try yard.say("pause", "--reason", "brakes").status == 0)
+        let (code, reason) = try yard.run("yard", "--json").exit()
+        #expect(code == 12 && reason == "the rollout is paused: paused by request: brakes")
+        let status = try yard.say("status")
+        #expect(!status.output.contains("a gate"), "\(status.output)")
+    }
+
+    @Test func `an order that does not reach its vehicle is not done, whatever is tolerated`()
+        throws
+    {
+        let yard = try PromiseYard(car: ", out-of-reach: true")
+        try yard.manifest(
+            steps: "[{command: lock}]",
+            rollout: "{tolerate: {unreachable: 100%, deferred: 100%}}"
+        )
+        #expect(try yard.run().status == 0, "a rollout may do without it")
+        let order = try yard.exec("car", "command lock")
+        #expect(order.status == 11, "\(order.output)")
+        #expect(order.lastLine.contains("unreachable=1"))
+        #expect(try yard.say("inhibit", "car", "--reason", "mechanic below it").status == 0)
+        try yard.depot()
+        let left = try yard.exec("car", "command lock")
+        #expect(left.status == 11 && left.output.contains("mechanic below it"), "\(left.output)")
+        #expect(left.lastLine.contains("deferred=1"))
+        #expect(try yard.say("uninhibit", "car").status == 0)
+        // The depot as a whole, too.
+        #expect(try yard.say("inhibit").status == 0)
+        #expect(try yard.exec("car", "command lock").status == 11)
+        #expect(yard.deeds.isEmpty)
+        #expect(try yard.say("uninhibit").status == 0)
+        #expect(try yard.exec("car", "command lock").status == 0)
+        #expect(yard.deeds == ["lock"])
+    }
+
+    @Test
+    func `an order finds its vehicle inhibited while it is at work, and does no further step`()
+        throws
+    {
+        let yard = try PromiseYard()
+        try yard.manifest(steps: "[{command: lock}]")
+        let running = try yard.program.begin(
+            "order",
+            [
+                "exec", "--fleet", "yard.yaml", "--simulate", "depot.yaml", "--state",
+                yard.program.state, "--pace", "2", "--json", "car",
+                "command locate; wait 20s; command unlock-all",
+            ]
+        )
+        #expect(running.waits(for: "\"detail\":\"wait"))
+        #expect(try yard.say("inhibit", "car", "--reason", "brakes").status == 0)
+        let result = running.result()
+        #expect(result.status == 11, "\(result.errors)")
+        #expect(yard.deeds == ["locate"])
+        #expect(try yard.vehicle("car", in: result)["outcome"] as? String == "deferred")
+    }
+}
