@@ -81,6 +81,29 @@ import Testing
         #expect(!status.output.contains("a gate"), "\(status.output)")
     }
 
+    @Test func `the time of the last success advances only when a run ended with 0`() throws {
+        let yard = try PromiseYard()
+        try yard.manifest(steps: "[{command: lock}]")
+        func night(_ status: Int32) throws -> String {
+            #expect(try yard.run("yard", "--again", "--report", "night.prom").status == status)
+            let text = try String(
+                contentsOfFile: yard.program.folder.path + "/night.prom",
+                encoding: .utf8
+            )
+            let name = "yardmaster_run_last_success_timestamp_seconds{"
+            return try #require(
+                text.split(separator: "\n").first { $0.hasPrefix(name) }.map(String.init)
+            )
+        }
+        let first = try night(0)
+        try yard.depot(car: ", out-of-reach: true")
+        #expect(try night(11) == first)
+        try yard.depot(car: ", faults: [{nack: 8, times: 9}]")
+        #expect(try night(10) == first)
+        try yard.depot()
+        #expect(try night(0) != first)
+    }
+
     @Test func `an order that does not reach its vehicle is not done, whatever is tolerated`()
         throws
     {

@@ -31,6 +31,27 @@ import Testing
         #expect(rows.contains { $0.split(separator: "|")[0].contains("`\(outcome.rawValue)`") })
     }
 
+    @Test func `each promise names a test that there is`() throws {
+        let lines = try Repository.text("docs/promises.md").split(separator: "\n")
+        let promise = /^- \*\*([A-Z][0-9])\.\*\*/
+        let promises = lines.compactMap { $0.firstMatch(of: promise).map { String($0.1) } }
+        let rows = lines.drop { !$0.hasPrefix("## 10.") }.filter { $0.hasPrefix("|") }
+            .map { $0.split(separator: "|") }
+        let held = Set(
+            rows.flatMap { $0[0].split { !$0.isLetter && !$0.isNumber } }.map(String.init)
+        )
+        #expect(promises.count > 40 && promises.allSatisfy(held.contains))
+        let code = try Repository.sources("Tests").flatMap(\.lines).filter { $0.contains("func `") }
+        for row in rows.dropFirst(2) {
+            let tests = row[1].split(separator: "`", omittingEmptySubsequences: false)
+            #expect(tests.count > 1, "\(row[0]) has no test")
+            for index in stride(from: 1, to: tests.count, by: 2) {
+                let name = "func `\(tests[index])`"
+                #expect(code.contains { $0.contains(name) }, "\(tests[index])")
+            }
+        }
+    }
+
     @Test func `every room stands in the architecture`() throws {
         let text = try Repository.text("docs/architecture.md")
         for room in try Repository.folders("Sources") {
