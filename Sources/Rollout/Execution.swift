@@ -88,6 +88,8 @@ final class Execution {
     func run() async throws(JournalError) -> Verdict? {
         var isPaying = true
         if case .steps = aim { isPaying = false }
+        // Whoever may not touch it owes it what was begun all the same.
+        debt = try await depot.journal.debt(of: job.serial)
         let claim = try await depot.coordinator.claim(
             job.serial,
             for: vehicle,
@@ -104,7 +106,6 @@ final class Execution {
         case .stopped: return nil
         case .inhibited(let inhibit): return try await end(.deferred, nil, inhibit.sentence)
         case .granted(let lease):
-            debt = try await depot.journal.debt(of: job.serial)
             if let doubt = try await depot.journal.doubts(of: vehicle).first, !job.onlyReads {
                 // Nothing is done on a vehicle of which nobody knows what was done.
                 aim = .verdict(job.closing(inDoubt: doubt))
