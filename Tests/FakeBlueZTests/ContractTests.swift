@@ -102,6 +102,17 @@ struct FakeBench: BondBench {
         try await FakeBench.with { try await clause.hold(on: $0) }
     }
 
+    /// It may come between the link's end and the news of it.
+    @Test(arguments: 0..<40)
+    func `no request waits for ever on a link that ends in that moment`(turn: Int) async throws {
+        let clause = try #require(
+            RadioContract.clauses.first {
+                "\($0)" == "an adapter that is switched off ends its links and works again later"
+            }
+        )
+        try await FakeBench.with { try await clause.hold(on: $0) }
+    }
+
     @Test(arguments: BondScenario.all)
     func `bonds come out as with any radio`(scenario: BondScenario) async throws {
         try await FakeBench.with { try await scenario.hold(on: $0) }

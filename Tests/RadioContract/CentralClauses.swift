@@ -221,14 +221,16 @@ extension RadioContract {
             try await expect(.linkLost, "its link") { () async throws(RadioError) in
                 try await link.read(ContractPeer.store, before: bench.soon())
             }
-            // A service that has just come may not have found its adapters yet.
+            // It may not have gone yet, and one that has just come may not have found its adapters.
             let patience = bench.soon()
             while true {
                 do throws(RadioError) {
                     let again = try await bench.connectToPeer()
                     return await again.disconnect()
                 } catch {
-                    guard error == .adapterMissing, bench.time.now < patience else { throw error }
+                    guard error == .adapterMissing || error == .serviceUnavailable,
+                        bench.time.now < patience
+                    else { throw error }
                     await bench.time.sleep(for: .milliseconds(50), "the adapter to come back")
                 }
             }

@@ -94,6 +94,8 @@ extension BlueZ {
         _ body: LinkBody,
         before deadline: Moment
     ) async throws(RadioError) -> PendingRequest.Outcome {
+        // Whoever asked saw it standing; what comes behind its end would wait for ever.
+        guard links[body.ticket] === body, body.machine.isStanding else { throw .linkLost }
         let id = newID()
         let request = PendingRequest(
             id,
