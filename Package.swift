@@ -252,7 +252,8 @@ let package = Package(
         tests(
             "CommandsTests",
             [
-                "BlueZ", "Domain", "Wire", "Commands", "Images", "Journal", "Manifest", "Radio", "Reports",
+                "BlueZ", "Domain", "Wire", "Commands", "Images", "Journal", "Manifest", "Radio",
+                "Reports",
                 "Rollout", "Workbench", "yardmaster",
             ],
             resources: [.copy("Golden")]

@@ -106,11 +106,12 @@ import Workbench
             default: connection.answer("200 OK", [], bytes)
             }
         }
-        let closed = try HostileServer { _, _ in }.port
+        let closed = try ClosedPort()
+        defer { withExtendedLifetime(closed) {} }
         for (urls, status, words) in [
             ([server.url("/none")], 66, "404"), ([server.url("/other")], 77, "SHA-256"),
             ([server.url("/page")], 77, "web page"), ([server.url("/down")], 69, "503"),
-            (["http://127.0.0.1:\(closed)/x"], 69, "cannot be reached"),
+            (["http://127.0.0.1:\(closed.number)/x"], 69, "cannot be reached"),
             (["file:none.bin"], 66, "none.bin"),
             ([server.url("/none"), server.url("/other")], 77, "404"),
             ([server.url("/none"), server.url("/down")], 69, "404"),

@@ -369,12 +369,13 @@ import Workbench
 
     @Test func `nothing listens there`() async throws {
         let scratch = try Scratch()
-        let port = try HostileServer { _, _ in }.port
+        let port = try ClosedPort()
         let result = try await fetch(
             try request(Self.digest),
-            from: [try web("http://127.0.0.1:\(port)/x")],
+            from: [try web("http://127.0.0.1:\(port.number)/x")],
             into: scratch.path
         )
+        withExtendedLifetime(port) {}
         guard case .download(.unreachable) = result.firstReason else {
             Issue.record("\(result)")
             return

@@ -35,7 +35,9 @@ import Testing
         #expect(runs.first?["run"] as? Int == 2)
         #expect((runs.first?["exit"] as? [String: Any])?["code"] as? Int == 0)
         #expect((runs.first?["counts"] as? [String: Any])?["succeeded"] as? Int == 1)
-        #expect(try history(program, "--rollout", "other").output == "nothing has run here yet\n")
+        let other = try history(program, "--rollout", "other")
+        #expect(other.status == 66)
+        #expect(other.errors.contains("other"))
     }
 
     @Test func `a run is told with every vehicle and its events`() throws {

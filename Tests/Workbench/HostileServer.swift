@@ -93,21 +93,9 @@ package final class HostileServer: Sendable {
 
     package init(_ onRequest: @escaping @Sendable (Request, Connection) -> Void) throws {
         self.onRequest = onRequest
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        guard listener >= 0 else { throw FileFailure("to make a socket") }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        (listener, port) = try boundSocket()
+        guard listen(listener, 64) == 0 else { throw FileFailure("to listen on the loopback") }
         let listener = listener
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, length) == 0 && listen(listener, 64) == 0
-                    && getsockname(listener, $0, &length) == 0
-            }
-        }
-        guard isBound else { throw FileFailure("to listen on the loopback") }
-        port = UInt16(bigEndian: address.sin_port)
         Thread.detachNewThread { [weak self] in
             while true {
                 let client = accept(listener, nil, nil)
@@ -151,4 +139,30 @@ package final class HostileServer: Sendable {
         onRequest(request, connection)
         shutdown(connection.socket, Int32(SHUT_WR))
     }
+}
+
+/// A port of the loopback at which nobody listens, and nobody else will while this is there.
+package final class ClosedPort {
+    package let number: UInt16
+    private let socket: Int32
+
+    package init() throws { (socket, number) = try boundSocket() }
+
+    deinit { close(socket) }
+}
+
+private func boundSocket() throws -> (Int32, port: UInt16) {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { throw FileFailure("to make a socket") }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+        }
+    }
+    guard isBound else { throw FileFailure("to bind a socket on the loopback") }
+    return (descriptor, UInt16(bigEndian: address.sin_port))
 }
