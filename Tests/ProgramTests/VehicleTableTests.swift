@@ -171,7 +171,7 @@ import Testing
             return Scene(yard: yard, vehicle: "b2")
         case .atWork:
             let yard = try bikes([""])
-            let running = try yard.program.begin("work", yard.line() + ["--pace", "12", "--json"])
+            let running = try yard.program.begin("work", yard.line() + ["--pace", "6", "--json"])
             #expect(running.waits(for: "\"kind\":\"progress\""))
             return Scene(yard: yard, vehicle: "b1", running: running)
         case .done:
@@ -258,7 +258,7 @@ import Testing
         let isInhibited = row.standing == .inhibited
         if !isInhibited {
             expect(try yard.say("uninhibit", vehicle), row.uninhibit, "uninhibit")
-            #expect(try scene.burdens() == before)
+            if row.standing != .atWork { #expect(try scene.burdens() == before) }
         }
         expect(
             try yard.say("inhibit", vehicle, "--reason", "brakes"),
@@ -266,9 +266,11 @@ import Testing
             "inhibit"
         )
         if row.standing != .unknown {
-            var after = before
+            var (after, now) = (before, try scene.burdens())
             after["inhibits"] = 1
-            #expect(try scene.burdens() == after, "what is owed stays")
+            // A run that is at work on the vehicle pays what it owes meanwhile.
+            if row.standing == .atWork { (after["debts"], now["debts"]) = (nil, nil) }
+            #expect(now == after, "what is owed stays")
             let inhibits = try scene.status()["inhibits"] as? [[String: Any]]
             #expect(inhibits?.first?["reason"] as? String == "brakes")
             #expect(inhibits?.first?["expires"] == nil, "the reason and the expiry are replaced")
