@@ -59,9 +59,9 @@ extension FakeBlueZ {
         guard let incident = order.incident else {
             return refuse(call, HostOrder.faults + HostOrder.incidents)
         }
-        // A task of its own, because a restart takes its time; in real time nothing hangs on order.
-        Task {
-            guard await cause(incident) else {
+        // A restart takes its time; in real time nothing hangs on order.
+        run { host in
+            guard await host.cause(incident) else {
                 return call.fail(.failed("there is no such module or adapter"))
             }
             call.reply()

@@ -38,6 +38,10 @@ package actor FakeBlueZ {
     private var generation = 0
     /// For those who let things go wrong; stays over restarts of the service.
     private var control: Connection?
+    /// Tasks of ours that are under way: none may come back to the thread after its end.
+    private var errands: [Int: Task<Void, Never>] = [:]
+    private var lastErrand = 0
+    private var isClosed = false
 
     package init(_ address: BusAddress, _ settings: Settings = Settings()) throws(ThreadError) {
         self.address = address
@@ -95,8 +99,31 @@ package actor FakeBlueZ {
     /// Ends for good.
     package nonisolated func close() async {
         await stop()
+        await endErrands()
+        // One of them may have come as far as the bus.
+        await stop()
         await closeControl()
         loop.stop()
+    }
+
+    /// Does what takes its time in a task, which the end waits for; nothing once it has come.
+    func run(_ errand: @escaping @Sendable (FakeBlueZ) async -> Void) {
+        guard !isClosed else { return }
+        lastErrand += 1
+        let number = lastErrand
+        errands[number] = Task {
+            await errand(self)
+            errands[number] = nil
+        }
+    }
+
+    private func endErrands() async {
+        isClosed = true
+        while let errand = errands.values.first {
+            // What it waits for on the bus fails at once.
+            errand.cancel()
+            await errand.value
+        }
     }
 
     private func open() async throws(BusError) {
@@ -147,7 +174,7 @@ package actor FakeBlueZ {
         generation += 1
         let before = generation
         _ = loop.schedule(after: pause) { [weak self] in
-            Task { await self?.reopen(before) }
+            self?.assumeIsolated { $0.run { await $0.reopen(before) } }
         }
     }
 

@@ -5,6 +5,7 @@ import FakeBlueZ
 import Families
 import Foundation
 import Marked
+import PrivateBus
 import Radio
 import RadioContract
 import Simulation
@@ -89,6 +90,36 @@ import Testing
                 HostFault(.staleServices, times: 1, lacking: GATTUUID(short: 0x2556)),
             ]
         )
+    }
+
+    /// Whatever a restart has set in motion is over before the thread is.
+    @Test(arguments: 0..<40)
+    func `a service may be closed in the middle of a restart`(turn: Int) async throws {
+        let bus = try PrivateBus()
+        let fake = try FakeBlueZ(#require(BusAddress(bus.address)))
+        try await fake.start()
+        try await beginRestart(of: fake, turn)
+        await fake.close()
+    }
+
+    /// Ordered by a program half of the time, and then still under way when the end comes.
+    private func beginRestart(of fake: FakeBlueZ, _ turn: Int) async throws {
+        guard turn.isMultiple(of: 2) else {
+            await fake.cause(.restart(after: .milliseconds(turn % 5)))
+            return
+        }
+        let client = try await Connection.open(fake.address, on: fake.loop)
+        try await client.send(
+            MethodCall(
+                "Order",
+                of: "ee.yardmaster.Depot1",
+                at: Control.path,
+                on: Control.name,
+                [.string("restart after=\(turn % 5)ms")]
+            )
+        )
+        for _ in 0..<turn / 8 { _ = try await client.owner(of: Control.name) }
+        await client.close()
     }
 
     @Test func `a program on the bus lets things go wrong and sees how they stand`() async throws {
