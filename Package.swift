@@ -281,41 +281,20 @@ let package = Package(
     ]
 )
 
-// Programs for libFuzzer, which brings their `main`: nothing else could link them.
+// One program for libFuzzer, which brings its `main`: nothing else could link it.
 if Context.environment["YARDMASTER_FUZZ"] != nil {
-    let fuzz: (String, [Target.Dependency]) -> Target = { name, rooms in
+    package.targets.append(
         .executableTarget(
-            name: name,
-            dependencies: rooms,
-            path: "Fuzz/\(name)",
+            name: "fuzz",
+            dependencies: [
+                "DBus", "Digests", "Domain", "Families", "Images", "Manifest", "Marked", "Modules",
+                "Protocols", "Radio", "Sessions", "Signatures", "Simulation", "Trust", "Wire",
+            ],
+            path: "Fuzz",
             exclude: ["Seeds"],
             swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]
         )
-    }
-    package.targets += [
-        fuzz("json", ["Wire"]),
-        fuzz("zone", ["Wire"]),
-        fuzz("wire", ["Digests", "Domain", "Families", "Protocols", "Simulation"]),
-        fuzz("lrdevice", ["Domain", "Families"]),
-        fuzz("zip", ["Images"]),
-        fuzz("addon", ["Domain", "Families"]),
-        fuzz("token", ["Domain", "Families", "Wire"]),
-        fuzz("carshare", ["Domain", "Families", "Sessions"]),
-        fuzz("profile", ["Domain", "Families", "Marked", "Radio", "Modules"]),
-        fuzz("tuf", ["Domain", "Trust"]),
-        fuzz("minisign", ["Trust", "Wire"]),
-        fuzz("attestation", ["Domain", "Signatures", "Trust", "Wire"]),
-        fuzz("bundle", ["Trust"]),
-        fuzz("gzip", ["Domain", "Images"]),
-        fuzz("http", ["Domain", "Images"]),
-        fuzz("dbus", ["DBus"]),
-        fuzz("manifest", ["Marked", "Manifest"]),
-        fuzz("cbor", ["Wire"]),
-        fuzz("smp", ["Domain", "Protocols", "Simulation"]),
-        fuzz("mcuboot", ["Images", "Protocols"]),
-        fuzz("legacy", ["Domain", "Images", "Protocols", "Sessions"]),
-        fuzz("esp", ["Domain", "Images", "Protocols", "Sessions"]),
-    ]
+    )
 }
 
 // Programs that measure: scripts/bench builds and runs them.

@@ -1,0 +1,44 @@
+import Glibc
+
+/// What is fuzzed.
+///
+/// One program holds it all: to link each by itself took longer than to run it.
+private let targets: [String: @Sendable ([UInt8]) -> Void] = [
+    "addon": fuzzAddOn,
+    "attestation": fuzzAttestation,
+    "bundle": fuzzBundle,
+    "carshare": fuzzCarShare,
+    "cbor": fuzzCBOR,
+    "dbus": fuzzDBus,
+    "esp": fuzzESP,
+    "gzip": fuzzGzip,
+    "http": fuzzHTTP,
+    "json": fuzzJSON,
+    "legacy": fuzzLegacy,
+    "lrdevice": fuzzLRDevice,
+    "manifest": fuzzManifest,
+    "mcuboot": fuzzMCUboot,
+    "minisign": fuzzMinisign,
+    "profile": fuzzProfile,
+    "smp": fuzzSMP,
+    "token": fuzzToken,
+    "tuf": fuzzTUF,
+    "wire": fuzzWire,
+    "zip": fuzzZip,
+    "zone": fuzzZone,
+]
+
+/// The one that this process feeds, by its name in the table.
+private let target: @Sendable ([UInt8]) -> Void = {
+    let name = getenv("YARDMASTER_FUZZ_TARGET").map { String(cString: $0) } ?? ""
+    guard let target = targets[name] else {
+        fatalError("YARDMASTER_FUZZ_TARGET is none of \(targets.keys.sorted())")
+    }
+    return target
+}()
+
+@c(LLVMFuzzerTestOneInput)
+func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    target(Array(UnsafeBufferPointer(start: start, count: count)))
+    return 0
+}

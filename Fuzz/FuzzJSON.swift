@@ -1,0 +1,10 @@
+import Wire
+
+/// Any bytes are read or refused; what is read is written so that it reads back the same.
+func fuzzJSON(_ bytes: [UInt8]) {
+    guard let value = try? JSONValue(json: bytes) else { return }
+    let written = value.bytes
+    guard let again = try? JSONValue(json: written), again.bytes == written else {
+        fatalError("what was written does not read back the same")
+    }
+}

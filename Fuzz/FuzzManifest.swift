@@ -1,0 +1,19 @@
+import Manifest
+import Marked
+
+/// Reads the input as a manifest whose fleet file is the same input after the first zero byte.
+///
+/// A trap, a hang or a plan beside an error is a finding; everything else is an answer.
+func fuzzManifest(_ input: [UInt8]) {
+    let manifest = Array(input.prefix { $0 != 0 })
+    let fleet = Array(input.dropFirst(manifest.count + 1))
+    guard
+        let (plan, diagnostics) = try? ManifestReader.read(
+            manifest,
+            path: "m.yaml",
+            files: { _, _ throws(FileError) in fleet }
+        )
+    else { return }
+    let hasErrors = diagnostics.contains { $0.severity == .error }
+    precondition((plan == nil) == hasErrors, "a plan and an error, or neither")
+}
