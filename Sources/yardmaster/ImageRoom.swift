@@ -91,13 +91,14 @@ struct ImageRoom {
         } catch { throw distrust(image, error.description) }
     }
 
-    /// Why an image must not go to a vehicle that a plan sends it to.
+    /// Why images must not go to the vehicles that a plan sends them to: each wrong pair, once.
     static func check(
         _ contents: [String: ImageContent],
         of plan: FrozenPlan,
         for vehicles: [PlannedVehicle],
         _ profiles: ProfileLibrary
     ) throws(CommandError) {
+        var wrong: [WrongPair] = []
         for vehicle in vehicles {
             guard let profile = profiles.profile(vehicle.profile, of: vehicle.family) else {
                 continue
@@ -109,14 +110,50 @@ struct ImageRoom {
                         image.fits.family == vehicle.family,
                         let cause = content.mismatch(with: update.part, of: profile)
                     else { continue }
-                    throw CommandError(
-                        .trust,
-                        "the image \(name) must not go to vehicle \(vehicle.id)",
-                        because: [cause],
-                        hint: "name another image or another `part`; \(image.place) names it"
-                    )
+                    WrongPair.note(image, vehicle, cause, in: &wrong)
                 }
             }
+        }
+        guard let first = wrong.first else { return }
+        let isOne = wrong.allSatisfy {
+            $0.image.name == first.image.name && $0.vehicles == first.vehicles
+        }
+        throw CommandError(
+            .trust,
+            isOne
+                ? "the image \(first.image.name) must not go to \(first.vehicles)"
+                : "images must not go to the vehicles that they are for",
+            because: wrong.map {
+                isOne ? $0.cause : "\($0.image.name) to \($0.vehicles): \($0.cause)"
+            },
+            hint: "name another image or another `part`; \(first.image.place) names it"
+        )
+    }
+
+    /// An image and the vehicles that must not have it, for one reason.
+    private struct WrongPair {
+        let image: PlannedImage
+        let cause: String
+        /// The first of them.
+        let vehicle: VehicleID
+        var others: Set<VehicleID> = []
+
+        var vehicles: String {
+            "vehicle \(vehicle)" + (others.isEmpty ? "" : " and \(others.count) more")
+        }
+
+        static func note(
+            _ image: PlannedImage,
+            _ vehicle: PlannedVehicle,
+            _ cause: String,
+            in pairs: inout [WrongPair]
+        ) {
+            let known = pairs.firstIndex { $0.image.name == image.name && $0.cause == cause }
+            guard let known else {
+                pairs.append(WrongPair(image: image, cause: cause, vehicle: vehicle.id))
+                return
+            }
+            if pairs[known].vehicle != vehicle.id { pairs[known].others.insert(vehicle.id) }
         }
     }
 
