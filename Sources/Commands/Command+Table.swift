@@ -22,15 +22,17 @@ extension Command {
         summary: "Check a manifest and the files it names",
         description: [
             "Reads the manifest and the vehicle tables it names and reports every fault at once, "
-                + "each with file, line and column. Neither the network nor Bluetooth is used and "
-                + "nothing is written."
+                + "each with file, line and column: all that a run would find before it uses "
+                + "radio, also keys, tokens and images that are missing or wrong on this machine. "
+                + "A fault that many rows have is reported once. Neither the network nor Bluetooth "
+                + "is used and nothing is written."
         ],
         arguments: [manifest],
-        flags: [.profiles, .json, .quiet, .noColor],
+        flags: [.profiles, .withoutFiles, .json, .quiet, .noColor],
         examples: [
             Example("yardmaster validate tallinn.yaml", "Says what is wrong with it, if anything.")
         ],
-        exitCodes: [.invalidManifest, .inputMissing]
+        exitCodes: [.invalidManifest, .inputMissing, .trustRefused, .configuration]
     )
 
     static let plan = Command(

@@ -50,6 +50,12 @@ extension Flag {
             + "carried out once more. An abort is over with it; a pause is not."
     )
 
+    static let withoutFiles = Flag(
+        "without-files",
+        help: "Look at no key, token, image, time zone or program that the manifest names: for "
+            + "machines that have none of them."
+    )
+
     static let known = Flag(
         "fleet",
         value: Value("MANIFEST", .file),

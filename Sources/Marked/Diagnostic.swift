@@ -11,12 +11,26 @@ package struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
     package let place: Place
     package let message: String
     package let hint: String?
+    /// What those have in common that are told as one; nil where the words say it.
+    package let topic: String?
 
-    package init(_ severity: Severity, _ place: Place, _ message: String, hint: String? = nil) {
+    package init(
+        _ severity: Severity,
+        _ place: Place,
+        _ message: String,
+        hint: String? = nil,
+        topic: String? = nil
+    ) {
         self.severity = severity
         self.place = place
         self.message = message
         self.hint = hint
+        self.topic = topic
+    }
+
+    /// The same where it is in nobody's way.
+    package var asWarning: Diagnostic {
+        Diagnostic(.warning, place, message, hint: hint, topic: topic)
     }
 
     /// `file:line:column: error: message`, and the hint on a line of its own.

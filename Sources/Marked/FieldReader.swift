@@ -165,7 +165,7 @@ package struct FieldReader {
         let free = known.filter { fields?[$0] == nil }
         var meant: Set<String> = []
         for entry in keys where !known.contains(entry.key) && !diagnostics.isFull {
-            if let match = Nearest.match(entry.key, among: free) { meant.insert(match) }
+            meant.formUnion(Nearest.meant(by: entry.key, among: free))
             diagnostics.error(
                 entry.keyPlace,
                 "unknown key \(quoted(entry.key)) in \(what)",

@@ -12,13 +12,23 @@ package enum Nearest {
     ) -> String? {
         guard word.utf8.count <= 64, candidates.count <= mostCandidates else { return nil }
         var best: (word: String, distance: Int)?
-        for candidate in candidates.sorted() {
+        for candidate in candidates.sorted() where !Opposites.areTwo(word, candidate) {
             let allowed = max(1, min(3, min(word.utf8.count, candidate.utf8.count) / 2))
             let distance = distance(Array(word.lowercased().utf8), Array(candidate.utf8))
             guard distance <= allowed, distance < best?.distance ?? .max else { continue }
             best = (candidate, distance)
         }
         return best?.word
+    }
+
+    /// Those candidates that the word may have been meant to be; empty when nothing is near.
+    package static func meant(
+        by word: String,
+        among candidates: some Collection<String>
+    ) -> [String] {
+        guard word.utf8.count <= 64, candidates.count <= mostCandidates else { return [] }
+        let words = Meanings.words(for: word, among: candidates.sorted())
+        return words.isEmpty ? match(word, among: candidates).map { [$0] } ?? [] : words
     }
 
     /// ``did you mean `x`?``, or the list of what is possible.
@@ -28,6 +38,7 @@ package enum Nearest {
     ) -> String {
         guard candidates.count <= mostCandidates else { return "check its spelling" }
         let known = candidates.sorted()
+        if let hint = Meanings.hint(for: word, among: known) { return hint }
         if let match = match(word, among: known) { return "did you mean `\(match)`?" }
         if known.isEmpty { return "nothing can stand here" }
         let shown = known.prefix(20).map { "`\($0)`" }.joined(separator: ", ")

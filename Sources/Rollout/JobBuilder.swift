@@ -41,16 +41,24 @@ package struct JobBuilder: Sendable {
                 note(vehicle.place, error)
                 continue
             }
-            for step in vehicle.steps + plan.always {
+            for part in (vehicle.steps + plan.always).flatMap(\.parts) {
                 do throws(StepMistake) {
-                    _ = try steps.job(step, for: vehicle) {
+                    _ = try steps.job(part.step, for: vehicle) {
                         (update, profile) throws(StepMistake) -> UpdateJob in
                         try self.update(update, profile, [:])
                     }
-                } catch { note(step.place, error) }
+                } catch { note(error.concernsValue ? part.place.value : part.place.name, error) }
             }
         }
-        return list
+        var files: [String: Int] = [plan.place.file: 0]
+        for mistake in list where files[mistake.place.file] == nil {
+            files[mistake.place.file] = files.count
+        }
+        return list.enumerated().sorted { left, right in
+            let (first, second) = (left.element.place, right.element.place)
+            return (files[first.file] ?? 0, first.line, first.column, left.offset)
+                < (files[second.file] ?? 0, second.line, second.column, right.offset)
+        }.map(\.element)
     }
 
     /// What is wrong with a serial that no module of the profile can have.

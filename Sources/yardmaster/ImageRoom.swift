@@ -27,6 +27,14 @@ struct ImageRoom {
         do throws(ImageError) {
             bytes = try await store.acquire(request, from: Source(image: image)).bytes()
         } catch { throw Self.refusal(error, image) }
+        return (try Self.content(of: image, bytes), ByteCount(of: bytes))
+    }
+
+    /// What is in the bytes of an image, after everything that can be checked without a module.
+    static func content(
+        of image: PlannedImage,
+        _ bytes: [UInt8]
+    ) throws(CommandError) -> ImageContent {
         let content: ImageContent
         let unpacked = try Self.unpacked(image, bytes)
         do throws(InspectionError) {
@@ -37,7 +45,7 @@ struct ImageRoom {
         if let cause = content.mismatch(with: image.version) {
             throw Self.distrust(image, cause)
         }
-        return (content, ByteCount(of: bytes))
+        return content
     }
 
     /// The image that another rollout began to send, as far as the store still has it.

@@ -95,7 +95,7 @@ enum Inputs {
     }
 
     static func tell(_ diagnostics: [Diagnostic], _ context: Context) {
-        for diagnostic in diagnostics { context.console.note(diagnostic.description + "\n") }
+        for text in Diagnostic.texts(diagnostics) { context.console.note(text + "\n") }
     }
 
     static func invalid(_ path: String, _ diagnostics: [Diagnostic]) -> CommandError {

@@ -16,7 +16,7 @@ struct PlanCommand {
     let options: PlanOptions
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        let answer = try answer(context)
+        let answer = try answer(context, tellsAll: true)
         if options.common.wantsJSON {
             context.console.result(answer.document.text + "\n")
         } else if !options.common.isQuiet {
@@ -26,17 +26,30 @@ struct PlanCommand {
     }
 
     /// What is told, for people and for programs.
+    ///
+    /// With `tellsAll`, what this machine lacks for a run is told; the plan stands all the same.
     func answer(
-        _ context: Context
+        _ context: Context,
+        tellsAll: Bool = false
     ) throws(CommandError) -> (text: String, document: JSONValue) {
         let plan = try Inputs.plan(options.manifest, context, options.common)
         let vehicles = try Inputs.selected(plan, options.common)
         try TokenCheck.check(plan, for: vehicles, context)
+        let profiles = try ProfileFolder.library(of: plan, options.common, context)
+        if tellsAll {
+            if !options.common.isQuiet { Inputs.tell(plan.remarks, context) }
+            MachineCheck(
+                plan: plan,
+                context: context,
+                profiles: profiles,
+                state: options.state,
+                isRun: false
+            ).warn(for: vehicles)
+        }
         let zone = try ZoneSource.zone(of: plan, context)
         let now = RealTime().wallTime
         var adapters = plan.radio.adapters
         if adapters.isEmpty, let simulation = options.simulation {
-            let profiles = try ProfileFolder.library(of: plan, options.common, context)
             adapters = try Inputs.depot(simulation.depot, context, profiles).adapters
         }
         let knowledge = PlanForecast.Knowledge(
@@ -54,7 +67,7 @@ struct PlanCommand {
             vehicles: vehicles,
             adapters: adapters,
             knowledge: knowledge,
-            profiles: try ProfileFolder.library(of: plan, options.common, context),
+            profiles: profiles,
             zone: zone,
             now: now
         )

@@ -119,6 +119,7 @@ struct RunCommand {
     ) async throws(CommandError) -> ExitCode {
         var vehicles = chosen
         try TokenCheck.check(written, for: vehicles, context)
+        try demand(written, for: vehicles)
         var access = try access(to: vehicles)
         var zone = try ZoneSource.zone(of: written, context)
         let directory = try stateDirectory()
@@ -128,6 +129,7 @@ struct RunCommand {
         if plan.digest != written.digest {
             vehicles = try Inputs.selected(plan, options.common)
             try TokenCheck.check(plan, for: vehicles, context)
+            try demand(plan, for: vehicles)
             access = try self.access(to: vehicles)
             zone = try ZoneSource.zone(of: plan, context)
         } else if let sources,
@@ -176,6 +178,20 @@ struct RunCommand {
         }
         lock.release()
         return try result.get()
+    }
+
+    /// That this machine has what the plan names.
+    private func demand(
+        _ plan: FrozenPlan,
+        for vehicles: [PlannedVehicle]
+    ) throws(CommandError) {
+        try MachineCheck(
+            plan: plan,
+            context: context,
+            profiles: try ProfileFolder.library(of: plan, options.common, context),
+            state: options.state,
+            isRun: true
+        ).demand(for: vehicles)
     }
 
     /// The plan that a rollout of this name was begun with, for as long as it is not over.

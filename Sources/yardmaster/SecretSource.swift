@@ -3,6 +3,7 @@ import Domain
 import Families
 import Glibc
 import Manifest
+import Marked
 import Radio
 import Rollout
 
@@ -30,6 +31,57 @@ struct SecretSource {
             carShare: try token(secret, of: vehicle),
             passkey: passkey
         )
+    }
+
+    /// All that keeps a vehicle from being opened, each with the place that names it.
+    func faults(of vehicle: PlannedVehicle) -> [Fault] {
+        var faults: [Fault] = []
+        func attempt(
+            _ reference: SecretReference?,
+            _ place: Place?,
+            _ body: () throws(CommandError) -> Void
+        ) {
+            do throws(CommandError) { try body() } catch {
+                faults.append(
+                    Fault(error: error, place: place ?? vehicle.place, reference: reference)
+                )
+            }
+        }
+        let isToken = FamilyRegistry.takesToken(vehicle.family)
+        attempt(vehicle.secret, vehicle.secretPlace) { () throws(CommandError) in
+            _ = try opener(of: vehicle)
+        }
+        attempt(vehicle.bond.passkey, vehicle.passkeyPlace) { () throws(CommandError) in
+            _ = try passkey(of: vehicle)
+        }
+        let isTokenSecret = isToken && vehicle.secret != nil
+        attempt(
+            vehicle.tokenReference,
+            isTokenSecret ? vehicle.secretPlace : vehicle.tokenPlace
+        ) { () throws(CommandError) in
+            if let token = vehicle.tokenReference {
+                _ = try self.token(token, of: vehicle)
+            } else if isToken {
+                throw missing(vehicle)
+            }
+        }
+        return faults
+    }
+
+    /// Why a vehicle cannot be opened.
+    struct Fault {
+        let error: CommandError
+        let place: Place
+        let reference: SecretReference?
+
+        /// Whether it may be otherwise where the run takes place: by the service manager.
+        func mayBeElsewhere(_ context: Context) -> Bool {
+            switch reference {
+            case .credential: context.variable("CREDENTIALS_DIRECTORY") == nil
+            case .environment(let name): context.variable(name) == nil
+            case .file, nil: false
+            }
+        }
     }
 
     private func opener(of vehicle: PlannedVehicle) throws(CommandError) -> ModuleOpener {
@@ -76,7 +128,7 @@ struct SecretSource {
     private func missing(_ vehicle: PlannedVehicle) -> CommandError {
         CommandError(
             .manifest,
-            "\(vehicle.place): vehicle \(vehicle.id) has no secret",
+            "vehicle \(vehicle.id) has no secret",
             hint: "name one in its `secret` column, as in file:keys/\(vehicle.id).key"
         )
     }
@@ -163,7 +215,13 @@ struct SecretSource {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             let kind: CommandError.Kind = errno == ENOENT ? .inputMissing : .configuration
-            throw CommandError(kind, sentence, because: ["\(path): \(Descriptor.text(of: errno))"])
+            throw CommandError(
+                kind,
+                sentence,
+                because: ["\(path): \(Descriptor.text(of: errno))"],
+                hint: kind == .inputMissing
+                    ? "put it there with mode 0600; `file:` is relative to the manifest" : nil
+            )
         }
         defer { close(descriptor) }
         var status = stat()

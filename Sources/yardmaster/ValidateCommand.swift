@@ -7,18 +7,27 @@ import Wire
 struct ValidateCommand {
     let manifest: String
     let common: CommonOptions
+    /// Whether keys, tokens and images of this machine are looked at.
+    let looksAtFiles: Bool
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         manifest = invocation.arguments[0]
         common = try CommonOptions(invocation, context)
+        looksAtFiles = !invocation.has("without-files")
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         let (plan, found) = try Inputs.read(manifest, common)
+        let machine = try plan.map { (plan) throws(CommandError) in
+            try findings(plan, context)
+        }
         let tokens = plan.map { TokenCheck($0, context).findings() } ?? TokenCheck.Findings()
-        let diagnostics = found + tokens.faults
+        let diagnostics =
+            found + (plan?.remarks ?? []) + (machine ?? []).map(\.diagnostic) + tokens.faults
+        let lack = machine.flatMap { MachineCheck.refusal($0, manifest) }
         let code: ExitCode =
-            plan == nil ? .invalidManifest : tokens.faults.isEmpty ? .done : .trustRefused
+            plan == nil
+            ? .invalidManifest : tokens.faults.isEmpty ? lack?.exitCode ?? .done : .trustRefused
         if common.wantsJSON {
             context.console.result(document(diagnostics, code).text + "\n")
             return code
@@ -26,12 +35,7 @@ struct ValidateCommand {
         if !common.isQuiet || code != .done { Inputs.tell(diagnostics, context) }
         guard let plan else { throw Inputs.invalid(manifest, diagnostics) }
         guard tokens.faults.isEmpty else { throw TokenCheck.refusal(tokens.faults) }
-        if !common.isQuiet, let first = tokens.unread.first {
-            context.console.note(
-                "yardmaster: warning: the tokens of \(tokens.unread.count) vehicles, "
-                    + "\(first) the first, cannot be read here and were compared with nothing\n"
-            )
-        }
+        if let lack { throw lack }
         if !common.isQuiet {
             let images = plan.images.count
             context.console.result(
@@ -41,6 +45,21 @@ struct ValidateCommand {
             )
         }
         return .done
+    }
+
+    /// What a run of the plan would lack on this machine.
+    private func findings(
+        _ plan: FrozenPlan,
+        _ context: Context
+    ) throws(CommandError) -> [MachineCheck.Finding] {
+        guard looksAtFiles else { return [] }
+        return MachineCheck(
+            plan: plan,
+            context: context,
+            profiles: try ProfileFolder.library(of: plan, common, context),
+            state: StateLocation.path(flag: nil, environment: context.variable),
+            isRun: false
+        ).findings(for: plan.vehicles)
     }
 
     private func document(_ diagnostics: [Diagnostic], _ code: ExitCode) -> JSONValue {

@@ -9,6 +9,35 @@ enum ZoneSource {
     /// No zone has more than a few kilobytes.
     private static let limit = 1 << 20
 
+    /// Zones of which people write another part, and those that are near.
+    private static func hint(_ name: String, _ folder: String) -> String {
+        let names = names(in: folder)
+        guard !names.isEmpty else { return "install the package tzdata" }
+        let city = name.split(separator: "/").last.map { $0.lowercased() } ?? ""
+        let same = names.filter { $0.split(separator: "/").last?.lowercased() == city }
+        if let first = same.first { return "did you mean `\(first)`?" }
+        if let near = Nearest.match(name, among: names.map { $0.lowercased() }) {
+            return "did you mean `\(names.first { $0.lowercased() == near } ?? near)`?"
+        }
+        return "write it as in Europe/Tallinn; `timedatectl list-timezones` lists them"
+    }
+
+    /// From the table that lies beside the zones' files.
+    private static func names(in folder: String) -> [String] {
+        for table in ["zone1970.tab", "zone.tab"] {
+            guard let bytes = try? TextFile.read(path: "\(folder)/\(table)", limit: limit) else {
+                continue
+            }
+            return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap {
+                line in
+                guard !line.hasPrefix("#") else { return nil }
+                let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+                return fields.count > 2 ? String(fields[2]) : nil
+            }.sorted()
+        }
+        return []
+    }
+
     static func zone(
         of plan: FrozenPlan,
         _ context: Context
@@ -26,7 +55,7 @@ enum ZoneSource {
                 .configuration,
                 "this machine does not know the time zone \(name) of the window",
                 because: ["\(error)"],
-                hint: "check its name, or install the package tzdata"
+                hint: hint(name, folder)
             )
         }
         do throws(ZoneError) {

@@ -29,7 +29,10 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.contains("yardmaster run rollouts/trusted/manifest.yaml"))
         #expect(result.output.contains("  in the store\n"), "\(result.output)")
-        let valid = try depot.program.run(["validate", "rollouts/trusted/manifest.yaml"])
+        // The keys of vehicles are no part of a bundle.
+        let valid = try depot.program.run([
+            "validate", "rollouts/trusted/manifest.yaml", "--without-files",
+        ])
         #expect(valid.status == 0)
         let again = try apply(depot, "--key", "office.pub", "--json", "tallinn.bundle")
         #expect(again.status == 0, "\(again.errors)")

@@ -102,7 +102,7 @@ import Testing
             contentsOfFile: program.folder.path + "/errors.txt",
             encoding: .utf8
         )
-        #expect(errors.hasPrefix("<3>yardmaster: error: the secret of"))
+        #expect(errors.hasPrefix("<3>demo/fleet.csv:2:36: error: the secret of"))
         #expect(errors.split(separator: "\n").allSatisfy { $0.hasPrefix("<3>") })
     }
 

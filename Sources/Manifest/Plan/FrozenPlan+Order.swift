@@ -36,20 +36,8 @@ extension FrozenPlan {
 
 extension PlannedVehicle {
     fileprivate func with(steps: [Step]) -> PlannedVehicle {
-        PlannedVehicle(
-            id: id,
-            serial: serial,
-            family: family,
-            profile: profile,
-            secret: secret,
-            token: token,
-            goSerial: goSerial,
-            hardwareID: hardwareID,
-            bond: bond,
-            labels: labels,
-            steps: steps,
-            place: place,
-            serialPlace: serialPlace
-        )
+        var vehicle = self
+        vehicle.steps = steps
+        return vehicle
     }
 }

@@ -26,6 +26,12 @@ package struct FrozenPlan: Sendable, Equatable {
     package let digest: SHA256Digest
     /// The manifest.
     package let place: Place
+    /// Rules of the rollout that never apply to these vehicles, as warnings.
+    package internal(set) var remarks: [Diagnostic] = []
+    /// Where the window's time zone stands, when it does.
+    package internal(set) var zonePlace: Place?
+    /// Where the program between two waves stands, when there is one.
+    package internal(set) var checkPlace: Place?
 
     init(
         name: String,

@@ -25,6 +25,9 @@ struct FleetReader {
         let ownSteps: [Step]?
         let place: Place
         let serialPlace: Place
+        let secretPlace: Place?
+        let tokenPlace: Place?
+        let passkeyPlace: Place?
     }
 
     /// The vehicles of a list in the manifest itself.
@@ -147,7 +150,10 @@ struct FleetReader {
             labels: row.labels.map { Label($0.name, $0.cell.text) }.sorted { $0.name < $1.name },
             ownSteps: own,
             place: row.place,
-            serialPlace: row.serial?.place ?? row.place
+            serialPlace: row.serial?.place ?? row.place,
+            secretPlace: row.secret?.place,
+            tokenPlace: row.token?.place,
+            passkeyPlace: row.passkey?.place
         )
     }
 

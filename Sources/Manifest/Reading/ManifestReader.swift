@@ -95,7 +95,8 @@ package struct ManifestReader {
         let profiles = reader.value("profiles").flatMap { Form.path.read($0, diagnostics) }
             .map { FileReference($0, relativeTo: directory).path }
         let policy = PolicyReader(diagnostics: diagnostics)
-        let rollout = policy.rollout(reader.value("rollout"), at: tree.place)
+        let rolloutNode = reader.value("rollout")
+        let rollout = policy.rollout(rolloutNode, at: tree.place)
         let radio = policy.radio(reader.value("radio"), at: tree.place)
         let settle = policy.settle(reader.value("settle"), at: tree.place)
         let connect = policy.connect(reader.value("connect"), at: tree.place)
@@ -113,7 +114,7 @@ package struct ManifestReader {
         check.labels(of: vehicles)
         guard !diagnostics.hasErrors else { return nil }
         let used = PlanCheck.imageNames(vehicles.flatMap(\.steps))
-        return FrozenPlan(
+        var plan = FrozenPlan(
             name: name,
             vehicles: vehicles,
             images: images.filter { used.contains($0.name) },
@@ -127,6 +128,12 @@ package struct ManifestReader {
             profiles: profiles,
             place: tree.place
         )
+        plan.zonePlace = rolloutNode?.place(of: ["window", "zone"])
+        if let rolloutNode {
+            plan.remarks = PolicyCheck(rollout, for: vehicles, rolloutNode).remarks
+        }
+        plan.checkPlace = rolloutNode?.place(of: ["between-waves", "check"])
+        return plan
     }
 
     /// The names under `images`, so that a step may refer to one that has errors of its own.
@@ -200,7 +207,7 @@ package struct ManifestReader {
             )
         }
         return vehicles.map { vehicle in
-            PlannedVehicle(
+            var planned = PlannedVehicle(
                 id: vehicle.id,
                 serial: vehicle.serial,
                 family: vehicle.family,
@@ -215,6 +222,10 @@ package struct ManifestReader {
                 place: vehicle.place,
                 serialPlace: vehicle.serialPlace
             )
+            planned.secretPlace = vehicle.secretPlace
+            planned.tokenPlace = vehicle.tokenPlace
+            planned.passkeyPlace = vehicle.passkeyPlace
+            return planned
         }
     }
 }

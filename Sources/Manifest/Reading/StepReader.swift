@@ -110,7 +110,7 @@ struct StepReader {
         guard case .map = node.value else { return nil }
         guard let first = actions.first else {
             let known = Grammar.step.exactlyOne
-            let typo = reader.keys.contains { Nearest.match($0.key, among: known) != nil }
+            let typo = reader.keys.contains { !Nearest.meant(by: $0.key, among: known).isEmpty }
             // The unknown key was reported with the action it is near to: one mistake, one error.
             if !typo {
                 diagnostics.error(
@@ -136,7 +136,37 @@ struct StepReader {
                 hint: "`always` runs whatever happened before; move the step to `steps`"
             )
         }
-        return action.map { Step($0, at: node.place) }
+        return action.map { Step($0, at: node.place, names: Self.places(of: first)) }
+    }
+
+    /// Where the names stand that an action has.
+    private static func places(of action: MarkedNode.Entry) -> [String: Step.NamePlace] {
+        var places: [String: Step.NamePlace] = [:]
+        switch (action.key, action.value.value) {
+        case ("update", .map(let entries)):
+            guard let healthy = entries.first(where: { $0.key == "healthy" }),
+                case .map(let names) = healthy.value.value
+            else { break }
+            note(names)
+        case ("require", .map(let names)), ("expect", .map(let names)), ("set", .map(let names)),
+            ("feature", .map(let names)):
+            note(names)
+        case ("read", .scalar): note([action.value])
+        case ("read", .list(let items)): note(items)
+        default: break
+        }
+        func note(_ entries: [MarkedNode.Entry]) {
+            for entry in entries {
+                places[entry.key] = Step.NamePlace(name: entry.keyPlace, value: entry.value.place)
+            }
+        }
+        func note(_ names: [MarkedNode]) {
+            for node in names {
+                guard case .scalar(let name, _) = node.value else { continue }
+                places[name] = Step.NamePlace(name: node.place, value: node.place)
+            }
+        }
+        return places
     }
 
     /// Reads every key that is there, so that each one's mistakes are told.

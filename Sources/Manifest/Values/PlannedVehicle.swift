@@ -18,10 +18,14 @@ package struct PlannedVehicle: Sendable, Equatable {
     /// By name.
     package let labels: [Label]
     /// Its own steps, or else the manifest's.
-    package let steps: [Step]
+    package internal(set) var steps: [Step]
     package let place: Place
     /// Where its serial stands.
     package let serialPlace: Place
+    /// Where it says what opens it; nil where it says nothing of it.
+    package internal(set) var secretPlace: Place?
+    package internal(set) var tokenPlace: Place?
+    package internal(set) var passkeyPlace: Place?
 
     package init(
         id: VehicleID,

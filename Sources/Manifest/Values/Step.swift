@@ -19,12 +19,73 @@ package struct Step: Sendable, Equatable {
         case wait(Duration)
     }
 
+    /// Where a name in it stands, and the value that belongs to it.
+    package struct NamePlace: Sendable {
+        package let name: Place
+        package let value: Place
+    }
+
     package let action: Action
     package let place: Place
+    /// Of the properties and features that it names.
+    let places: [String: NamePlace]
 
     package init(_ action: Action, at place: Place) {
+        self.init(action, at: place, names: [:])
+    }
+
+    init(_ action: Action, at place: Place, names: [String: NamePlace]) {
         self.action = action
         self.place = place
+        places = names
+    }
+
+    package static func == (left: Step, right: Step) -> Bool {
+        left.action == right.action && left.place == right.place
+    }
+}
+
+extension Step {
+    /// A step that does one thing of a step that names several.
+    package struct Part: Sendable {
+        package let step: Step
+        /// Where what it names stands, and the value that belongs to it.
+        package let place: NamePlace
+    }
+
+    /// The step as one step for each name in it, so that each can be wrong by itself.
+    package var parts: [Part] {
+        switch action {
+        case .require(let conditions, let otherwise):
+            return conditions.map { part(.require([$0], otherwise: otherwise), $0.property) }
+        case .expect(let conditions, let within):
+            return conditions.map { part(.expect([$0], within: within), $0.property) }
+        case .set(let assignments): return assignments.map { part(.set([$0]), $0.name) }
+        case .feature(let assignments): return assignments.map { part(.feature([$0]), $0.name) }
+        case .read(let names): return names.map { part(.read([$0]), $0) }
+        case .update(let update):
+            return [part(.update(update.with(healthy: [])), nil)]
+                + update.healthy.map { part(.update(update.with(healthy: [$0])), $0.property) }
+        case .command, .wait: return [part(action, nil)]
+        }
+    }
+
+    private func part(_ action: Action, _ name: String?) -> Part {
+        let own = NamePlace(name: place, value: place)
+        return Part(step: Step(action, at: place), place: name.flatMap { places[$0] } ?? own)
+    }
+}
+
+extension UpdateStep {
+    fileprivate func with(healthy: [PropertyCondition]) -> UpdateStep {
+        UpdateStep(
+            image: image,
+            part: part,
+            via: via,
+            allowsDowngrade: allowsDowngrade,
+            healthy: healthy,
+            within: within
+        )
     }
 }
 

@@ -69,7 +69,11 @@ package struct FeatureSpec: Sendable, Hashable {
         switch payload {
         case .none:
             guard ["on", "true"].contains(literal) else {
-                throw PropertyMistake("`\(name)` takes no value", hint: "write `\(name): on`")
+                throw PropertyMistake(
+                    "`\(name)` takes no value",
+                    hint: "write `\(name): on`",
+                    concernsValue: true
+                )
             }
             return []
         case .boolean:
@@ -77,14 +81,19 @@ package struct FeatureSpec: Sendable, Hashable {
             case "on", "true": return [1]
             case "off", "false": return [0]
             default:
-                throw PropertyMistake("`\(name)` is on or off", hint: "write `on` or `off`")
+                throw PropertyMistake(
+                    "`\(name)` is on or off",
+                    hint: "write `on` or `off`",
+                    concernsValue: true
+                )
             }
         case .byte(let mayBeOff):
             if mayBeOff, literal == "off" || literal == "false" { return [] }
             guard let byte = UInt8(literal) else {
                 throw PropertyMistake(
                     "`\(name)` takes a whole number" + (mayBeOff ? " or `off`" : ""),
-                    hint: "write a number from 0 to 255"
+                    hint: "write a number from 0 to 255",
+                    concernsValue: true
                 )
             }
             return [byte]
@@ -93,7 +102,8 @@ package struct FeatureSpec: Sendable, Hashable {
             guard !text.isEmpty, text.count <= limit, text.utf8.count <= Self.longest else {
                 throw PropertyMistake(
                     "`\(name)` takes 1 to \(limit) characters of text",
-                    hint: "write a shorter one"
+                    hint: "write a shorter one",
+                    concernsValue: true
                 )
             }
             return Array(text.utf8)
@@ -102,7 +112,8 @@ package struct FeatureSpec: Sendable, Hashable {
             guard !parts.isEmpty, literal.utf8.count <= 250 else {
                 throw PropertyMistake(
                     "`\(name)` takes texts",
-                    hint: "write them with commas between"
+                    hint: "write them with commas between",
+                    concernsValue: true
                 )
             }
             return Array(parts.joined(separator: "\u{1F}").utf8)
@@ -110,7 +121,8 @@ package struct FeatureSpec: Sendable, Hashable {
             guard let state = states.first(where: { $0.name == literal }) else {
                 throw PropertyMistake(
                     "`\(name)` has no such state",
-                    hint: "it has " + states.map { "`\($0.name)`" }.joined(separator: ", ")
+                    hint: "it has " + states.map { "`\($0.name)`" }.joined(separator: ", "),
+                    concernsValue: true
                 )
             }
             return [UInt8(truncatingIfNeeded: state.raw)]

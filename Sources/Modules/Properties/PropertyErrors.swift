@@ -116,6 +116,18 @@ extension PropertyWriteError: Explained {
         }
     }
 
+    /// The name is right, and its value is not.
+    var concernsValue: Bool {
+        switch self {
+        case .propertyWrongType, .rangeOutOfBounds, .invalidWriteStep, .unknownState,
+            .valueBytesInvalidSize:
+            true
+        case .moduleNotConnected, .firmwareUpdateOngoing, .propertyNotFound, .propertyNotWritable,
+            .notTaken, .module:
+            false
+        }
+    }
+
     private static func text(_ number: Double) -> String { PropertyValue.number(number).text }
 }
 

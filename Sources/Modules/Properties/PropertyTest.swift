@@ -66,13 +66,20 @@ package struct PropertyTest: Sendable, Hashable, CustomStringConvertible {
 package struct PropertyMistake: Error, Sendable, Hashable, CustomStringConvertible {
     package let message: String
     package let hint: String
+    /// The name is right, and its value is not.
+    package let concernsValue: Bool
 
-    package init(_ message: String, hint: String) {
+    package init(_ message: String, hint: String, concernsValue: Bool = false) {
         self.message = message
         self.hint = hint
+        self.concernsValue = concernsValue
     }
 
-    init(_ error: some Explained) { self.init(error.sentence, hint: error.remedy) }
+    init(_ error: PropertyReadError) { self.init(error.sentence, hint: error.remedy) }
+
+    init(_ error: PropertyWriteError) {
+        self.init(error.sentence, hint: error.remedy, concernsValue: error.concernsValue)
+    }
 
     package var description: String { "\(message); \(hint)" }
 }
@@ -93,13 +100,15 @@ extension PropertySpec {
         } else if comparison.ordersValues {
             throw PropertyMistake(
                 "`\(comparison.rawValue)` cannot compare `\(name)`, which is no number",
-                hint: "use `==` or `!=`"
+                hint: "use `==` or `!=`",
+                concernsValue: true
             )
         }
         let operand: PropertyValue
         do throws(PropertyWriteError) { operand = try parse(literal) } catch {
             throw PropertyMistake(error)
         }
+        try checkReach(of: comparison, operand)
         guard case .states(let form) = form, case .state(let state) = operand else {
             return PropertyTest(name, comparison, operand)
         }
@@ -112,7 +121,35 @@ extension PropertySpec {
         }
         throw PropertyMistake(
             "`\(name)` has no state \(quoted(state))",
-            hint: Nearest.hint(state, among: form.names)
+            hint: Nearest.hint(state, among: form.names),
+            concernsValue: true
+        )
+    }
+
+    /// Refuses a condition that no reading within the property's limits passes.
+    private func checkReach(
+        of comparison: Comparison,
+        _ operand: PropertyValue
+    ) throws(PropertyMistake) {
+        guard case .range(let range) = form, let limits = range.limits,
+            case .number(let number) = operand
+        else { return }
+        let canHold =
+            switch comparison {
+            case .equal: limits.contains(number)
+            case .notEqual: true
+            case .atLeast: limits.upperBound >= number
+            case .above: limits.upperBound > number
+            case .atMost: limits.lowerBound <= number
+            case .below: limits.lowerBound < number
+            }
+        guard !canHold else { return }
+        let text = PropertyValue.number
+        throw PropertyMistake(
+            "`\(name)` can never be \(comparison.rawValue) \(text(number).text)",
+            hint: "it is between \(text(limits.lowerBound).text) and "
+                + text(limits.upperBound).text,
+            concernsValue: true
         )
     }
 

@@ -132,7 +132,8 @@ package struct StepBuilder: Sendable {
         guard let number = condition.operand.number, (-127...20).contains(number) else {
             throw StepMistake(
                 "\(quoted(condition.operand.text)) is no signal",
-                hint: "write dBm without the unit, such as \">= -82\""
+                hint: "write dBm without the unit, such as \">= -82\"",
+                concernsValue: true
             )
         }
         return condition
@@ -182,11 +183,16 @@ package struct StepBuilder: Sendable {
 package struct StepMistake: Error, Sendable, Hashable {
     package let message: String
     package let hint: String
+    /// The name is right, and its value is not.
+    let concernsValue: Bool
 
-    package init(_ message: String, hint: String) {
+    package init(_ message: String, hint: String, concernsValue: Bool = false) {
         self.message = message
         self.hint = hint
+        self.concernsValue = concernsValue
     }
 
-    init(_ mistake: PropertyMistake) { self.init(mistake.message, hint: mistake.hint) }
+    init(_ mistake: PropertyMistake) {
+        self.init(mistake.message, hint: mistake.hint, concernsValue: mistake.concernsValue)
+    }
 }

@@ -64,7 +64,7 @@ _yardmaster() {
     fi
     case $command in
     'validate')
-        flags='--profiles --json --quiet --no-color --help'
+        flags='--profiles --without-files --json --quiet --no-color --help'
         kind=files
         case $prev in
         --profiles) flags= kind=directories ;;

@@ -39,6 +39,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from profiles; and not __fish_
 complete -c yardmaster -n '__fish_seen_subcommand_from bundle; and not __fish_seen_subcommand_from create verify apply copy show' -a 'create verify apply copy show'
 complete -c yardmaster -n '__fish_seen_subcommand_from systemd; and not __fish_seen_subcommand_from print' -a 'print'
 complete -c yardmaster -n '__fish_seen_subcommand_from validate' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to be used besides those that are built in.'
+complete -c yardmaster -n '__fish_seen_subcommand_from validate' -l without-files -d 'Look at no key, token, image, time zone or program that the manifest names: for machines that have none of them.'
 complete -c yardmaster -n '__fish_seen_subcommand_from validate' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from validate' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'
 complete -c yardmaster -n '__fish_seen_subcommand_from validate' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'

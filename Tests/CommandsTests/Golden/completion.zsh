@@ -107,6 +107,7 @@ _yardmaster() {
     'validate')
         _arguments -S \
             '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
+            '--without-files''[Look at no key, token, image, time zone or program that the manifest names\: for machines that have none of them.]' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \

@@ -1,0 +1,132 @@
+import Domain
+import Marked
+
+/// Finds rules that can never apply to the vehicles that are meant: what somebody relies on does nothing.
+///
+/// They are remarks of `validate` and `plan` and no part of reading: one manifest serves depots of any size.
+struct PolicyCheck {
+    private let diagnostics = Diagnostics()
+
+    /// `node` is what stands under `rollout`.
+    init(_ policy: RolloutPolicy, for vehicles: [PlannedVehicle], _ node: MarkedNode) {
+        guard !vehicles.isEmpty else { return }
+        waves(policy, vehicles.count, node)
+        gate(policy, vehicles.count, node)
+        spread(policy, vehicles, node)
+        if let vehicle = policy.airtime.vehicle, let total = policy.airtime.total, vehicle > total {
+            warn(
+                node,
+                ["airtime", "vehicle"],
+                "one vehicle may use \(vehicle.brief) of the adapters, and the whole run only "
+                    + total.brief,
+                "make `total` longer than `vehicle`"
+            )
+        }
+        if let window = policy.window, window.length >= .seconds(86_400) {
+            warn(
+                node,
+                ["window", "for"],
+                "the window is open all day and keeps nothing back",
+                "write how long it is open each day, such as `for: 4h`, or remove `window`"
+            )
+        }
+    }
+
+    /// Each a warning at its key's own place.
+    var remarks: [Diagnostic] { diagnostics.list }
+
+    private func warn(_ node: MarkedNode, _ path: [String], _ message: String, _ hint: String) {
+        diagnostics.warning(node.place(of: path) ?? node.place, message, hint: hint)
+    }
+
+    /// Waves for which no vehicle is left, and rules between waves where there is only one.
+    private func waves(_ policy: RolloutPolicy, _ total: Int, _ node: MarkedNode) {
+        let sizes = FrozenPlan.sizes(of: policy.waves, total: total)
+        if let number = policy.waves.indices.first(where: { $0 >= sizes.count }),
+            policy.waves.count > 1, policy.waves[number] != .rest,
+            case .list(let items)? = node.node(at: ["waves"])?.value, items.indices.contains(number)
+        {
+            let taken = total == 1 ? "the vehicle is" : "all \(total) vehicles are"
+            diagnostics.warning(
+                items[number].place,
+                "nobody is left for wave \(number + 1), `\(policy.waves[number])`: \(taken) in the "
+                    + "waves before it",
+                hint: "make the waves before it smaller, or remove it"
+            )
+        }
+        guard sizes.count == 1 else { return }
+        for key in ["go-on-when", "between-waves"] where node.node(at: [key]) != nil {
+            diagnostics.warning(
+                node.node(at: ["waves"])?.place ?? node.keyPlace(of: key) ?? node.place,
+                "`\(key)` never applies: all \(total) vehicles are in one wave",
+                hint: "cut them into waves, as in `waves: [1, 10%, rest]`, or remove `\(key)`"
+            )
+        }
+    }
+
+    /// A gate that no number of failures can trip.
+    private func gate(_ policy: RolloutPolicy, _ total: Int, _ node: MarkedNode) {
+        guard let pause = policy.pause, !pause.trips(failed: total, attempted: total) else {
+            return
+        }
+        switch pause.failed {
+        case .count(let limit):
+            warn(
+                node,
+                ["pause-when", "failed"],
+                "the gate never trips: it lets \(limit) vehicles fail, and there are \(total)",
+                "write a smaller number, or a share such as 5%"
+            )
+        case .percent where pause.atLeast > total:
+            warn(
+                node,
+                ["pause-when", "at-least"],
+                "the gate never trips: it waits for \(pause.atLeast) attempts, and there are "
+                    + "\(total) vehicles",
+                "make `at-least` \(max(1, total / 3)) or less"
+            )
+        case .percent(let percent):
+            warn(
+                node,
+                ["pause-when", "failed"],
+                "the gate never trips: no more than 100% can fail, and it lets \(percent) fail",
+                "write a smaller share"
+            )
+        }
+    }
+
+    private func spread(_ policy: RolloutPolicy, _ vehicles: [PlannedVehicle], _ node: MarkedNode) {
+        let known = Set(vehicles.flatMap { $0.labels.map(\.name) })
+            .union(["id", "serial", "family", "profile"])
+        guard case .list(let items)? = node.node(at: ["spread"])?.value else { return }
+        for (label, item) in zip(policy.spread, items) where !known.contains(label) {
+            diagnostics.warning(
+                item.place,
+                "no vehicle here has the label \(quoted(label))",
+                hint: Nearest.hint(label, among: known)
+            )
+        }
+    }
+}
+
+extension MarkedNode {
+    /// What stands under these keys, one inside the other.
+    func node(at path: [String]) -> MarkedNode? {
+        var node = self
+        for key in path {
+            guard case .map(let entries) = node.value,
+                let entry = entries.first(where: { $0.key == key })
+            else { return nil }
+            node = entry.value
+        }
+        return node
+    }
+
+    func place(of path: [String]) -> Place? { node(at: path)?.place }
+
+    /// Where the key itself stands.
+    func keyPlace(of key: String) -> Place? {
+        guard case .map(let entries) = value else { return nil }
+        return entries.first { $0.key == key }?.keyPlace
+    }
+}
