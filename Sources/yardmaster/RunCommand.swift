@@ -125,7 +125,10 @@ struct RunCommand {
         let directory = try stateDirectory()
         let lock = try await lock(directory, written)
         // Only the holder of the lock knows whether the rollout is over.
-        let plan = options.again || isOrder ? written : try frozen(written, zone, now)
+        let isWhole = chosen.count == written.vehicles.count
+        let plan =
+            options.again || isOrder
+            ? written : try frozen(written, zone, isWhole: isWhole, at: now())
         if plan.digest != written.digest {
             vehicles = try Inputs.selected(plan, options.common)
             try TokenCheck.check(plan, for: vehicles, context)
@@ -198,7 +201,8 @@ struct RunCommand {
     private func frozen(
         _ plan: FrozenPlan,
         _ zone: Zone,
-        _ now: () throws(CommandError) -> WallTime
+        isWhole: Bool,
+        at now: WallTime
     ) throws(CommandError) -> FrozenPlan {
         let record: RolloutRecord?
         var began: WallTime?
@@ -214,17 +218,10 @@ struct RunCommand {
             return plan
         }
         guard let record, record.plan != plan.digest else { return plan }
-        // What is over is begun by the plan as it is now.
-        if record.hold?.kind == .aborted || (record.hold == nil && record.state == .finished) {
-            return plan
-        }
-        // So is what begins with each day, finished or not.
-        if plan.rollout.again == .daily, record.hold == nil, let began,
-            try Inputs.selected(plan, options.common).count == plan.vehicles.count,
-            try DailyBeginning(zone).isDue(since: began, at: now())
-        {
-            return plan
-        }
+        let start = RolloutStart(plan, isWhole: isWhole, zone: zone)
+        do throws(RolloutStart.ClockBehind) {
+            guard try start.goesOn(with: record, begun: began, at: now) else { return plan }
+        } catch { throw CommandError(error) }
         let kept = PlanArchive(state: options.state).plan(record.plan, of: plan.name)
         context.console.note(
             "yardmaster: warning: \(options.manifest) has changed since the rollout "

@@ -208,36 +208,27 @@ struct SiteRun {
     private func begins(_ journal: Journal, at now: WallTime) async throws -> Bool {
         if job.again || job.isOrder { return true }
         if job.isKept { return false }
-        let isWhole = job.vehicles.count == job.plan.vehicles.count
-        guard isWhole, let kept = try await journal.rollout(job.plan.name), kept.hold == nil else {
-            return false
-        }
-        switch job.plan.rollout.again {
-        case .whenAsked: return false
-        case .eachRun: return kept.state == .finished
-        case .daily:
-            guard let last = try await journal.run(kept.began)?.started else { return false }
-            return try DailyBeginning(job.zone).isDue(since: last, at: now)
-        }
+        let record = try await journal.rollout(job.plan.name)
+        var begun: WallTime?
+        if let record { begun = try await journal.run(record.began)?.started }
+        let start = RolloutStart(
+            job.plan,
+            isWhole: job.vehicles.count == job.plan.vehicles.count,
+            zone: job.zone
+        )
+        do throws(RolloutStart.ClockBehind) {
+            return try start.beginsAgain(record, begun: begun, at: now)
+        } catch { throw CommandError(error) }
     }
 }
 
-/// When a rollout with `again: daily` begins again.
-struct DailyBeginning {
-    private let zone: Zone
-
-    init(_ zone: Zone) { self.zone = zone }
-
-    /// Whether it is another day than that of the last beginning; a day before it is a wrong clock.
-    func isDue(since last: WallTime, at now: WallTime) throws(CommandError) -> Bool {
-        let (then, today) = (zone.day(of: last), zone.day(of: now))
-        guard today >= then else {
-            throw CommandError(
-                .configuration,
-                "the clock says \(now), which is a day before the rollout was begun (\(last))",
-                hint: "set the clock; nothing was done"
-            )
-        }
-        return today > then
+extension CommandError {
+    init(_ clock: RolloutStart.ClockBehind) {
+        self.init(
+            .configuration,
+            "the clock says \(clock.now), which is a day before the rollout was begun "
+                + "(\(clock.begun))",
+            hint: "set the clock; nothing was done"
+        )
     }
 }
