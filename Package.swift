@@ -145,6 +145,17 @@ let package = Package(
             swiftSettings: common
         ),
         .target(
+            name: "Nights",
+            dependencies: [
+                "Digests", "Domain", "Wire", "Marked", "Sessions", "Radio", "Modules", "Protocols",
+                "Families", "Samples", "Simulation", "Images", "Journal", "Manifest", "Reports",
+                "Rollout",
+            ],
+            path: "Tests/Nights",
+            swiftSettings: common
+        ),
+        tests("NightsTests", ["Nights"], resources: [.copy("Stories")]),
+        .target(
             name: "Moments",
             dependencies: ["Domain"],
             path: "Tests/Moments",
@@ -212,7 +223,7 @@ let package = Package(
             "CarShareTests",
             [
                 "Digests", "Domain", "Journal", "Manifest", "Marked", "Wire", "Sessions", "Radio",
-                "Modules", "Protocols", "Families", "Reports", "Rollout", "Simulation",
+                "Modules", "Protocols", "Families", "Reports", "Rollout", "Samples", "Simulation",
             ],
             resources: [.copy("Tables")]
         ),
@@ -314,6 +325,14 @@ if Context.environment["YARDMASTER_BENCH"] != nil {
                 "BlueZ", "DBus", "Domain", "Radio", "RadioContract", "PrivateBus", "ScriptedHost",
             ],
             path: "Bench/bluez",
+            swiftSettings: common
+        )
+    )
+    package.targets.append(
+        .executableTarget(
+            name: "night-lives",
+            dependencies: ["Nights"],
+            path: "Bench/nights",
             swiftSettings: common
         )
     )

@@ -1,6 +1,7 @@
 import Digests
 import Domain
 import Families
+import Samples
 import Simulation
 import Testing
 import Wire

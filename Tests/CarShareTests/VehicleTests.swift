@@ -1,6 +1,7 @@
 import Domain
 import Families
 import Radio
+import Samples
 import Simulation
 import Testing
 

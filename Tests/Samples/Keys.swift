@@ -3,9 +3,9 @@ import Simulation
 import Wire
 
 /// Keys made for these tests; nothing else is opened by them.
-enum Keys {
+package enum Keys {
     /// Of the tenant whose tokens the vehicles take.
-    static let tenant = key(
+    package static let tenant = key(
         """
         MIIEowIBAAKCAQEA6UI+0iCNsW3hWhlIdk48mU2I9ghH70FwCC3AM3+L1BRr4HuE3T1Ofo3DrKQOg4lCD0Z4XySt
         IlGYqdkT6p3pp0yau+45rlIl+RWxvEGl4vjGSInpX2pHLc+EAYKYG9nmPKs9ePTb8E0x5lw28Oxm60doCyjwFom4
@@ -30,7 +30,7 @@ enum Keys {
     )
 
     /// Of a second tenant.
-    static let otherTenant = key(
+    package static let otherTenant = key(
         """
         MIIEpAIBAAKCAQEAs4xqm8rbJkzcWXzIRjrso1Qkkbcjm8pyzgUCYi39gGHjVZO2nFxmxG6ow8dy7x4A4PMWfctq
         ws34t6uGor36UlxyIm3+NvfgURxWoTbU0+QwyCwwXQjJR0h2T70MkgIbGh14qjv2ug+0i4HFtp3HMn0yD2Z80DJD
@@ -55,7 +55,7 @@ enum Keys {
     )
 
     /// Of the person with the token.
-    static let reservation = key(
+    package static let reservation = key(
         """
         MIIEpAIBAAKCAQEA2hRvW1Qgv6UIOokmmC4fPmbKzqzYq4d4fXMU5KxHv+NZM4483x8KkdALF5Hg/OrNW1Fakxf4
         n7RNsU4CFameXEkeFGBYytMqrWaEb8ZemSr/bOfnaXuadug9QlJF3Y4ch3KbSZDR6rns7b4wLmS9w652rq7LBFVI
@@ -80,7 +80,7 @@ enum Keys {
     )
 
     /// Of somebody else.
-    static let other = key(
+    package static let other = key(
         """
         MIIEpAIBAAKCAQEAr3bzZFOEGarYLOgw24p/CPL9jHmuUwSZAEllcy3PHlvRFigsoHl/eAY00q4JlkcoVmQs+YDB
         iG2hoxJcN3jeEbnqlozfffSQczvaDCDn9QtFHX8xZN+Z07ruL0NAIq99JKQOnAFilDYIuJDdq0wpXWdZSCs6b3Zf
@@ -105,7 +105,7 @@ enum Keys {
     )
 
     /// Of 1,024 bits, too few.
-    static let small = key(
+    package static let small = key(
         """
         MIICXAIBAAKBgQDkNIpBS7XSOz09JUh++Z665fFLLnBrk/ixytGKucAY2jjiAdnhoAGd5l47TfZChLxndjeD4/+J
         UPfo8G/7G8j/7+khI1Q8hH3EE+l8CcPPWxJ1u9wy7GjfDGQitmEC2lVW8qvMvSX3xgQjCqi/z3eqJ3SVtgpUzj6v
@@ -121,7 +121,7 @@ enum Keys {
     )
 
     /// With the public exponent 3.
-    static let three = key(
+    package static let three = key(
         """
         MIIEowIBAAKCAQEA5fQv8Y65AhXtq8+Ln3cYDZAStfYDq5A+R8c85qgd/Vl+uI8/0Sp5/SpizpZ5xaemhfSXbeem
         TKmewwz4zrr8y6N29cy0d7QBV6WOeXnO4y+8js1/Vu3LtWWsOevVj4x4m92BvD5Waw8D5M/G+A4wOgJqLhbsrM5j

@@ -1,0 +1,56 @@
+import Foundation
+import Nights
+
+// Lives through stories that seeds make: nights COUNT SEED STEP [--story FILE]
+//
+// Every STEP-th seed from SEED on, so that several processes share the work. Prints each broken
+// promise with its seed and the smallest story that breaks it too, and at the end a line a cell of
+// what was covered. Ends with 1 when a promise was broken.
+
+private func say(_ text: String) {
+    FileHandle.standardOutput.write(Data((text + "\n").utf8))
+}
+
+private func live() throws -> Bool {
+    let arguments = CommandLine.arguments.dropFirst()
+    if arguments.first == "--story" {
+        guard let path = arguments.dropFirst().first else { return false }
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let result = try NightStory(text: text).live()
+        for line in result.trace { say(line) }
+        for broken in result.broken { say("broken\t\(broken)") }
+        return result.broken.isEmpty
+    }
+    let numbers = arguments.compactMap { UInt64($0) }
+    guard numbers.count == 3, numbers[2] > 0 else {
+        say("nights COUNT SEED STEP | --story FILE")
+        return false
+    }
+    var coverage = NightCoverage()
+    var nights = 0
+    var isWell = true
+    for index in 0..<numbers[0] {
+        let seed = numbers[1] + index * numbers[2]
+        let story = NightStory(seed: seed)
+        let result = try story.live()
+        nights += result.nights
+        coverage.add(result.coverage)
+        guard let broken = result.broken.first else { continue }
+        isWell = false
+        for broken in result.broken { say("broken\tseed \(seed)\t\(broken)") }
+        let tries = ProcessInfo.processInfo.environment["YARDMASTER_NIGHTS_TRIES"].flatMap(Int.init)
+        let small = story.shrunk(breaking: broken.promise, tries: tries ?? 300)
+        for broken in small.broken { say("shrunk\tseed \(seed)\t\(broken)") }
+        say("story\tseed \(seed)\n\(small.story.text)\nend of story")
+    }
+    for line in coverage.lines { say("cell\t\(line)") }
+    say("nights\t\(nights)")
+    return isWell
+}
+
+do {
+    exit(try live() ? 0 : 1)
+} catch {
+    say("error\t\(error)")
+    exit(70)
+}

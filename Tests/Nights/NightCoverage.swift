@@ -1,0 +1,128 @@
+import Domain
+import Journal
+import Reports
+
+/// How often each disturbance came upon a vehicle in each state, and each fault upon each outcome.
+package struct NightCoverage: Sendable, Equatable {
+    package private(set) var cells: [String: Int] = [:]
+
+    package init() {}
+
+    private mutating func add(_ row: String, _ column: String) {
+        cells["\(row)\t\(column)", default: 0] += 1
+    }
+
+    package mutating func add(_ other: NightCoverage) {
+        for (cell, count) in other.cells { cells[cell, default: 0] += count }
+    }
+
+    /// Before a night: what every vehicle is like when this is said or done.
+    mutating func note(
+        _ scene: NightScene,
+        _ story: NightStory,
+        _ rollout: String,
+        _ disturbances: [String]
+    ) {
+        for number in story.vehicles.indices {
+            let state = Self.state(scene, rollout, NightDepot.name(number))
+            for disturbance in disturbances { add(state, disturbance) }
+        }
+    }
+
+    /// In a run: what those under way are at when this happens.
+    mutating func note(_ what: NightStory.Event, _ states: [String: ExecutionState]) {
+        for state in states.values { add("at work: \(state.rawValue)", what.title) }
+        if states.isEmpty { add("at work: none", what.title) }
+    }
+
+    /// After a night: what faults came to.
+    mutating func note(_ account: NightAccount, _ story: NightStory) {
+        let told = account.told
+        for number in account.vehicles {
+            guard let outcome = told[NightDepot.name(number)] else { continue }
+            let vehicle = story.vehicles[number]
+            for fault in vehicle.faults {
+                let word = fault.prefix { $0 != ":" }
+                add("fault: \(vehicle.kind.rawValue) \(word)", "ends \(outcome.rawValue)")
+            }
+            if vehicle.faults.isEmpty {
+                add("fault: \(vehicle.kind.rawValue) none", "ends \(outcome.rawValue)")
+            }
+        }
+    }
+
+    private static func state(_ scene: NightScene, _ rollout: String, _ name: String) -> String {
+        if scene.isInhibited(name) { return "inhibited" }
+        if scene.doubts.contains(name) { return "in doubt" }
+        if scene.debts.contains(name) {
+            let number = (Int(name.dropFirst()) ?? 1) - 1
+            return scene.vehicles[number].isInBootloader ? "debt, in bootloader" : "debt"
+        }
+        if scene.owing.contains(name) { return "owing a step" }
+        guard let record = scene.record(rollout, name) else { return "unknown" }
+        guard let end = record.end else { return record.linked ? "waiting" : "not begun" }
+        return end.outcome.rawValue
+    }
+
+    /// A line a cell: row, column and count with tabs between.
+    package var lines: [String] {
+        cells.map { "\($0.key)\t\($0.value)" }.sorted()
+    }
+}
+
+extension NightStory.Night {
+    /// In one word each.
+    var disturbances: [String] {
+        var list = words.map(\.title)
+        for edit in edits {
+            switch edit {
+            case .newImages: list.append("new images")
+            case .steps: list.append("other steps")
+            case .remove: list.append("removed")
+            case .add: list.append("added")
+            case .rename: list.append("renamed")
+            case .drives, .stands, .leaves, .returns: break
+            }
+        }
+        if clock < 0 { list.append("clock back") }
+        if clock > 0 { list.append("clock on") }
+        switch start {
+        case .run: list.append("run")
+        case .again: list.append("run --again")
+        case .limit: list.append("run --limit")
+        case .exec: list.append("exec")
+        case .none: break
+        }
+        return list
+    }
+}
+
+extension NightStory.Word {
+    var title: String {
+        switch self {
+        case .pause: "pause"
+        case .resume: "resume"
+        case .abort: "abort"
+        case .retryAll: "retry"
+        case .retry: "retry VEHICLE"
+        case .inhibit: "inhibit"
+        case .uninhibit: "uninhibit"
+        case .inhibitDepot: "inhibit depot"
+        case .uninhibitDepot: "uninhibit depot"
+        case .clear: "clear VEHICLE"
+        }
+    }
+}
+
+extension NightStory.Event {
+    var title: String {
+        switch self {
+        case .kill: "kill"
+        case .adapterGone: "adapter gone"
+        case .serviceGone: "service gone"
+        case .stop: "TERM"
+        case .clock(let seconds): seconds < 0 ? "clock back" : "clock on"
+        case .say(let word): word.title
+        }
+    }
+}

@@ -1,0 +1,265 @@
+import Digests
+import Domain
+import Families
+import Manifest
+import Marked
+import Modules
+import Protocols
+import Rollout
+import Samples
+import Sessions
+import Simulation
+import Synchronization
+import Wire
+
+/// The depot of a story: its file, its manifests, its images and its keys.
+struct NightDepot {
+    struct Mistake: Error, CustomStringConvertible { let description: String }
+
+    let story: NightStory
+
+    // MARK: Names
+
+    static func name(_ vehicle: Int) -> String { "v\(vehicle + 1)" }
+
+    /// Of its module, or of its GO device where that is all it has.
+    func serial(_ vehicle: Int) -> String {
+        switch story.vehicles[vehicle].kind {
+        case .bike, .van: "00a00000000000" + Self.two(vehicle + 1)
+        case .lock: "0a0b0c0d0e" + Self.two(vehicle + 1)
+        case .car: device(vehicle)
+        case .light: "light-00\(Self.two(vehicle + 1))"
+        case .tag, .oldTag: "tag-00\(Self.two(vehicle + 1))"
+        case .sensor: "esp-00\(Self.two(vehicle + 1))"
+        }
+    }
+
+    /// Of its GO device.
+    func device(_ vehicle: Int) -> String { "G9-\(vehicle + 1)" }
+
+    private func hardware(_ vehicle: Int) -> UInt32 { UInt32(1_000 + vehicle) }
+
+    private static func two(_ number: Int) -> String { Hex.text([UInt8(number)]) }
+
+    static func family(_ kind: NightStory.Kind) -> Family {
+        switch kind {
+        case .bike, .van: .comodule
+        case .lock: .lrdevice
+        case .car: .geotabGo
+        case .light: .mcumgr
+        case .tag, .oldTag: .nordic
+        case .sensor: .esp
+        }
+    }
+
+    // MARK: The depot's file
+
+    private static let key = String(repeating: "11", count: 20)
+    private static let sealing = String(repeating: "42", count: 32)
+    private static let password = "5F7B2C0A-1111-2222-3333-444455556666"
+
+    /// What every simulated module is to begin with.
+    func file() throws -> DepotFile {
+        var text = "name: nights\nseed: 1\nadapters: ["
+        text += (0..<story.policy.adapters).map { "hci\($0)" }.joined(separator: ", ")
+        text += "]\ntenant-keys: [\"\(Hex.text(try Self.issuer().modulus))\"]\nmodules:\n"
+        for (number, vehicle) in story.vehicles.enumerated() {
+            var faults = vehicle.faults.map { "{\($0)}" }.joined(separator: ", ")
+            if !faults.isEmpty { faults = ", faults: [\(faults)]" }
+            text += "  - {serial: \"\(serial(number))\", "
+            switch vehicle.kind {
+            case .bike, .van:
+                text += "key: \"\(Self.key)\", type: 17, version: \"4.11.3\"\(faults)}\n"
+            case .lock:
+                text += "family: lrdevice, key: \"\(Self.sealing)\", "
+                text += "password: \(Self.password)\(faults)}\n"
+            case .car:
+                text += "family: geotab-go, hardware-id: \(hardware(number))\(faults)}\n"
+            case .light:
+                text += "family: mcumgr, version: \"1.0.0\", erase-time: 2ms\(faults)}\n"
+            case .tag:
+                text += "family: nordic, version: \"4.11.0\"\(faults)}\n"
+            case .oldTag:
+                text += "family: nordic, bootloader: legacy-dfu, version: \"4.11.0\"\(faults)}\n"
+            case .sensor:
+                text += "family: esp, version: \"2.6.0\"\(faults)}\n"
+            }
+            if vehicle.kind == .van {
+                text += "  - {serial: \"\(device(number))\", family: geotab-go, "
+                text += "hardware-id: \(hardware(number))}\n"
+            }
+        }
+        let diagnostics = Diagnostics()
+        guard let tree = MarkedNode.parse(Array(text.utf8), file: "depot.yaml", diagnostics),
+            let file = DepotFile.read(
+                tree,
+                families: FamilyRegistry.simulated,
+                profiles: ProfileLibrary.shipped,
+                diagnostics
+            )
+        else { throw Mistake(description: "\(diagnostics.list)\n\(text)") }
+        return file
+    }
+
+    // MARK: Manifests
+
+    /// The plan that the files say by now.
+    func plan(_ wish: NightWish) throws -> FrozenPlan {
+        let text = manifest(wish)
+        let fleet = fleet(wish)
+        let read = try ManifestReader.read(
+            Array(text.utf8),
+            path: "manifest.yaml",
+            files: { (path, _) throws(FileError) in
+                path.hasSuffix("fleet.csv") ? Array(fleet.utf8) : Array("x".utf8)
+            }
+        )
+        guard let plan = read.plan, JobBuilder(plan).mistakes.isEmpty else {
+            let mistakes = read.plan.map { JobBuilder($0).mistakes } ?? []
+            throw Mistake(description: "\(read.diagnostics + mistakes)\n\(text)\n\(fleet)")
+        }
+        return plan
+    }
+
+    private func manifest(_ wish: NightWish) -> String {
+        let policy = story.policy
+        var text = "name: \(wish.name)\nvehicles: {from: fleet.csv}\n"
+        let kinds = wish.listed.filter { wish.steps[$0].contains(.update) }
+            .map { story.vehicles[$0].kind }
+        if !kinds.isEmpty { text += "images:\n" }
+        for image in NightImage.all where kinds.contains(where: { image.fits($0) }) {
+            let version = image.version(wish.release)
+            text += "  \(image.name):\n    url: file:\(image.name)\n"
+            text += "    sha256: \"\(image.digest(wish.release))\"\n"
+            text += "    version: \"\(version)\"\n"
+            text += "    fits: {family: \(image.family.rawValue)\(image.hardware)}\n"
+        }
+        text += "steps: [{wait: 1s}]\n"
+        let canLock = wish.listed.allSatisfy { story.vehicles[$0].kind.hasCommands }
+        if policy.locks, canLock { text += "always: [{command: lock}]\n" }
+        text += "rollout:\n"
+        text += "  waves: [\((policy.waves.map { "\($0)" } + ["rest"]).joined(separator: ", "))]\n"
+        text += "  again: \(policy.again)\n"
+        text += "  retry: {transient: \(policy.transient), device: \(policy.device)}\n"
+        if let gate = policy.gate { text += "  pause-when: {failed: \(gate), at-least: 1}\n" }
+        if let window = policy.window {
+            let hour = window.from / 60 % 24
+            text += "  window: {from: \"\(hour < 10 ? "0" : "")\(hour):00\", "
+            text += "for: \(window.minutes)m}\n"
+        }
+        if let airtime = policy.airtime { text += "  airtime: {vehicle: \(airtime)s}\n" }
+        if let limit = policy.quarantine { text += "  quarantine-after: \(limit)\n" }
+        text += "radio: {links-per-adapter: \(policy.links), take-turns: \(policy.takesTurns)}\n"
+        return text
+    }
+
+    private func fleet(_ wish: NightWish) -> String {
+        var text = "id,serial,family,profile,secret,token,go-serial,steps\n"
+        for number in wish.listed {
+            let kind = story.vehicles[number].kind
+            let steps = wish.steps[number].map { words($0, kind) }.joined(separator: ", ")
+            let secret =
+                switch kind {
+                case .bike, .van, .lock, .car: "file:key"
+                case .light, .tag, .oldTag, .sensor: ""
+                }
+            let token = kind == .van ? "file:token,\(device(number))" : ","
+            text += "\(Self.name(number)),\(serial(number)),\(Self.family(kind).rawValue),"
+            text += "\(kind == .oldTag ? "legacy" : ""),\(secret),\(token),"
+            text += "\"" + "[\(steps)]".replacing("\"", with: "\"\"") + "\"\n"
+        }
+        return text
+    }
+
+    /// A step as a manifest writes it.
+    func words(_ step: NightStory.Step, _ kind: NightStory.Kind) -> String {
+        switch step {
+        case .require(let otherwise): "{require: {speed: \"== 0\"}, otherwise: \(otherwise)}"
+        case .update: "{update: \(NightImage.of(kind)?.name ?? "none")}"
+        case .lights(let value): "{set: {lights: \(value)}}"
+        case .command(let words): "{command: [\(words.joined(separator: ", "))]}"
+        case .feature(let name, let value): "{feature: {\(name): \(value)}}"
+        case .expect(let name, let condition): "{expect: {\(name): \"\(condition)\"}}"
+        case .read(let name): "{read: \(name)}"
+        case .wait(let seconds): "{wait: \(seconds)s}"
+        }
+    }
+
+    /// The same as a person types it.
+    func order(_ step: NightStory.Step, _ kind: NightStory.Kind) -> String {
+        switch step {
+        case .update: "update \(NightImage.of(kind)?.name ?? "none")"
+        case .lights(let value): "set lights=\(value)"
+        case .command(let words): "command \(words.joined(separator: ","))"
+        case .feature(let name, let value): "feature \(name)=\(value)"
+        case .read(let name): "read \(name)"
+        case .wait(let seconds): "wait \(seconds)s"
+        case .require, .expect: "wait 1s"
+        }
+    }
+
+    // MARK: Secrets
+
+    private static let tokens = Mutex<[UInt32: String]>([:])
+
+    private static func issuer() throws -> GOTokenIssuer {
+        guard
+            let issuer = GOTokenIssuer(tenant: Keys.tenant, reservation: Keys.reservation)
+        else { throw Mistake(description: "the keys of the tests are none") }
+        return issuer
+    }
+
+    /// To sign one costs more than a night: each is made once.
+    private func token(_ vehicle: Int) throws -> CarShareCredentials {
+        let number = hardware(vehicle)
+        var text = Self.tokens.withLock { $0[number] }
+        if text == nil {
+            let year = Duration.seconds(366 * 86_400)
+            let reservation = try Self.issuer().reservation(
+                hardwareID: number,
+                from: Simulation.firstEvening.advanced(by: .zero - year),
+                until: Simulation.firstEvening.advanced(by: year)
+            )
+            text = try Self.issuer().token(reservation)?.withBytes {
+                String(decoding: $0, as: UTF8.self)
+            }
+            Self.tokens.withLock { $0[number] = text }
+        }
+        guard let text else { throw Mistake(description: "no token can be signed") }
+        return try CarShareCredentials(text: Secret(Array(text.utf8)))
+    }
+
+    func access(_ vehicle: Int) throws -> VehicleAccess {
+        let kind = story.vehicles[vehicle].kind
+        let secret: String? =
+            switch kind {
+            case .bike, .van: Self.key
+            case .lock: "\(Self.sealing):\(Self.password)"
+            case .car, .light, .tag, .oldTag, .sensor: nil
+            }
+        return VehicleAccess(
+            module: try FamilyRegistry.opener(
+                of: Self.family(kind),
+                secret.map { Secret(Array($0.utf8)) }
+            ),
+            carShare: kind.hasCommands ? try token(vehicle) : nil
+        )
+    }
+}
+
+/// What the manifest says by now.
+struct NightWish: Equatable {
+    var name = "yard"
+    /// Vehicles that are in the fleet list.
+    var listed: [Int]
+    /// Of every vehicle there is.
+    var steps: [[NightStory.Step]]
+    /// Counts the releases from 0; each has newer images.
+    var release = 0
+
+    init(_ story: NightStory) {
+        listed = story.vehicles.indices.filter { story.vehicles[$0].isListed }
+        if listed.isEmpty { listed = [0] }
+        steps = story.vehicles.map(\.steps)
+    }
+}

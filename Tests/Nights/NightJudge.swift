@@ -1,0 +1,456 @@
+import Domain
+import Journal
+import Reports
+import Rollout
+
+/// Says which promises of docs/promises.md a life of nights has broken.
+///
+/// Written from these sentences and nothing else: the modules' own words are held against what the
+/// program says. What the program reads from its journal is believed only as far as modules agree.
+struct NightJudge {
+    private let story: NightStory
+
+    /// What is known of a rollout by its reports alone.
+    private struct Rollout {
+        /// The plan of the last beginning.
+        var plan: SHA256Digest?
+        /// The last report said that every vehicle has a verdict.
+        var mayBeFinished = false
+        var day: Int64?
+        /// Executions that `--limit` began, by plan and vehicle.
+        var parts: Set<String> = []
+    }
+
+    private var rollouts: [String: Rollout] = [:]
+    /// How often each deed may be done on each vehicle by now.
+    private var allowed: [String: Int] = [:]
+    /// Deeds of each vehicle when an execution of it was first seen.
+    private var baselines: [Int: [String]] = [:]
+    /// Doubts that were told and nobody has answered.
+    private var doubtful: Set<String> = []
+    /// A person has said that what was in doubt was carried out.
+    private var seenTo: Set<String> = []
+    /// A person has cleared it, of whatever: what follows is no fault of ours.
+    private var cleared: Set<Int> = []
+    private var broken: [BrokenPromise] = []
+    private var night = 0
+    private var last: NightAccount?
+
+    init(_ story: NightStory) { self.story = story }
+
+    private mutating func no(_ promise: String, _ sentence: String) {
+        broken.append(BrokenPromise(promise: promise, night: night, sentence: sentence))
+    }
+
+    mutating func verdicts(on account: NightAccount, isCure: Bool) -> [BrokenPromise] {
+        (broken, night) = ([], account.number)
+        cleared.formUnion(account.cleared)
+        for vehicle in account.sentAgain {
+            let name = NightDepot.name(vehicle)
+            doubtful.remove(name)
+            // It was not carried out, says somebody: each of its deeds may be done once more.
+            for key in Array(allowed.keys) where key.hasPrefix("\(name) ") { allowed[key]? += 1 }
+        }
+        for vehicle in account.seenTo {
+            doubtful.remove(NightDepot.name(vehicle))
+            seenTo.insert(NightDepot.name(vehicle))
+        }
+        judgeTime(account)
+        if account.isRefusedByClock || account.start == .none {
+            judgeStillness(account)
+            last = account
+            return broken
+        }
+        judgeBeginning(account)
+        judgeReports(account)
+        for number in account.vehicles { judge(number, account) }
+        judgeOthers(account)
+        judgeOnce(account)
+        judgeGate(account)
+        judgeWindow(account)
+        judgeSaid(account)
+        last = account
+        return broken
+    }
+
+    // MARK: E: which beginnings there are
+
+    private mutating func judgeBeginning(_ account: NightAccount) {
+        guard let wish = account.wish, let plan = account.carriedOut else { return }
+        for record in account.after.records where baselines[record.number] == nil {
+            guard let number = Int(record.vehicle.text.dropFirst()) else { continue }
+            baselines[record.number] = account.before.vehicles[number - 1].deeds
+        }
+        func allow(_ vehicles: [Int]) {
+            for number in vehicles {
+                for step in wish.steps[number] {
+                    guard let deed = step.deed else { continue }
+                    allowed["\(NightDepot.name(number)) \(deed)", default: 0] += 1
+                }
+            }
+        }
+        if account.isOrder {
+            allow(account.vehicles)
+            return
+        }
+        var rollout = rollouts[account.rollout] ?? Rollout()
+        let hold = account.before.holds[account.rollout]
+        let day = account.beganAt.milliseconds / 86_400_000
+        let isWhole = account.vehicles.count == wish.listed.count
+        let isForced = account.start == .again
+        // E1: another plan is taken only when the last beginning is over, or a new day begins.
+        if let begun = rollout.plan, begun != plan, !isForced, isWhole {
+            let isOver = rollout.mayBeFinished || hold == .aborted
+            let isDaily = story.policy.again == "daily" && rollout.day.map { day > $0 } ?? true
+            if !isOver, !isDaily {
+                no("E1", "\(account.rollout) is not over, and another plan is carried out")
+            }
+        }
+        if hold == .paused || (hold == .aborted && rollout.plan == plan && !isForced) {
+            // Nothing is begun under a hold.
+        } else if isWhole {
+            let isDue =
+                switch story.policy.again {
+                case "each-run": rollout.mayBeFinished
+                case "daily": rollout.day.map { day > $0 } ?? true
+                default: false
+                }
+            if isForced || rollout.plan != plan || (isDue && hold == nil) {
+                let isTakeover = rollout.plan != plan && !isForced
+                allow(
+                    account.vehicles.filter {
+                        !isTakeover || !rollout.parts.contains("\(plan) \($0)")
+                    }
+                )
+                rollout.plan = plan
+                rollout.day = day
+                rollout.mayBeFinished = false
+                rollout.parts = []
+            }
+        } else if isForced {
+            allow(account.vehicles)
+            rollout.parts.formUnion(account.vehicles.map { "\(plan) \($0)" })
+        } else if rollout.plan != plan {
+            let fresh = account.vehicles.filter { !rollout.parts.contains("\(plan) \($0)") }
+            allow(fresh)
+            rollout.parts.formUnion(fresh.map { "\(plan) \($0)" })
+        }
+        if let counts = account.counts, isWhole {
+            rollout.mayBeFinished = counts.unfinished == 0
+        } else if account.counts == nil {
+            // Cut after the last verdict: it may or may not have been written down.
+            rollout.mayBeFinished = true
+        }
+        rollouts[account.rollout] = rollout
+    }
+
+    // MARK: C: nothing twice
+
+    private mutating func judgeOnce(_ account: NightAccount) {
+        for number in story.vehicles.indices {
+            let name = NightDepot.name(number)
+            let vehicle = account.after.vehicles[number]
+            for deed in Set(vehicle.deeds) where Self.isOnce(deed) {
+                let most = allowed["\(name) \(deed)"] ?? 0
+                let count = vehicle.count(of: deed)
+                if count > most {
+                    no("C2", "\(name) has carried out \(deed) \(count) times, of \(most)")
+                    allowed["\(name) \(deed)"] = count
+                }
+            }
+        }
+    }
+
+    private static func isOnce(_ deed: String) -> Bool {
+        !["lock", "ignition-inhibit", "secure-conditions-check"].contains(deed)
+    }
+
+    // MARK: R: reports
+
+    private mutating func judgeReports(_ account: NightAccount) {
+        let (told, standings) = (account.told, account.standings)
+        // N3: what anybody was told stands in the journal.
+        for (name, outcome) in told {
+            guard let record = account.after.record(account.rollout, name) else { continue }
+            let stands = record.end?.outcome
+            let isTakenAway = account.said.contains { said in
+                switch said.word {
+                case .retryAll: true
+                case .retry(let number): NightDepot.name(number) == name
+                default: false
+                }
+            }
+            if stands != outcome, !isTakenAway {
+                no("N3", "\(name) was told to be \(outcome) and is \(stands?.rawValue ?? "open")")
+            }
+        }
+        guard let counts = account.counts else { return }
+        // R1 and section 8: every vehicle once.
+        let names = Set(told.keys).union(standings.keys)
+        if counts.total != account.vehicles.count || names.count != account.vehicles.count {
+            no("R1", "\(counts.total) counted, \(names.count) told of \(account.vehicles.count)")
+        }
+        var outcomes: [Outcome?] = []
+        for number in account.vehicles {
+            let name = NightDepot.name(number)
+            if let standing = standings[name] {
+                outcomes.append(standing.verdict?.outcome)
+            } else {
+                outcomes.append(told[name])
+            }
+        }
+        if VehicleCounts(outcomes) != counts {
+            no("R1", "\(counts.sentence) is not \(VehicleCounts(outcomes).sentence)")
+        }
+    }
+
+    // MARK: Each vehicle
+
+    private mutating func judge(_ number: Int, _ account: NightAccount) {
+        guard let wish = account.wish else { return }
+        let name = NightDepot.name(number)
+        let kind = story.vehicles[number].kind
+        let steps = wish.steps[number]
+        let (then, now) = (account.before.vehicles[number], account.after.vehicles[number])
+        let told = account.told[name]
+        let standing = account.standings[name]
+        let outcome = standing.map { $0.verdict?.outcome } ?? told
+        let isFine = told?.tally == .ok || told?.tally == .current
+        let hasDebt = account.after.debts.contains(name)
+        // Section 8: success is proven, and the target is at rest.
+        if isFine, steps.contains(.update), let image = NightImage.of(kind) {
+            let target = image.version(wish.release)
+            let isMore = now.version.map { $0 > target } ?? false
+            if now.version != target, !isMore || told?.tally == .ok {
+                no("succeeded", "\(name) is \(told?.rawValue ?? "") and runs \(text(now))")
+            }
+            if now.isInBootloader || !now.isConfirmed {
+                no("succeeded", "\(name) is \(told?.rawValue ?? "") and not at rest: \(text(now))")
+            }
+        }
+        // E3, C3: none is lost.
+        if isFine, !seenTo.contains(name),
+            let record = account.after.record(account.rollout, name),
+            let base = baselines[record.number]
+        {
+            for deed in steps.compactMap(\.deed) {
+                let done = now.count(of: deed) - base.count { $0 == deed }
+                if done < 1 {
+                    no("lost", "\(name) is \(told?.rawValue ?? "") and never did \(deed)")
+                }
+            }
+        }
+        // D1, D6.
+        if now.isInBootloader, !hasDebt,
+            !then.isInBootloader || account.before.debts.contains(name),
+            !cleared.contains(number)
+        {
+            no("D1", "\(name) is left in its bootloader without a debt")
+        }
+        if hasDebt, let told, told.tally != .failed, told.tally != .aborted {
+            no("D6", "\(name) has a debt and was told to be \(told.rawValue)")
+        }
+        if hasDebt, account.isWhole, standing?.debt == nil {
+            no("R1", "\(name) has a debt of which nothing is said")
+        }
+        // C3, C5.
+        let onlyReads = steps.allSatisfy(\.onlyReads) && !account.locks
+        if account.isWhole, doubtful.contains(name), !onlyReads, outcome != .inDoubt {
+            no("C5", "\(name) is in doubt and is said to be \(outcome?.rawValue ?? "open")")
+        }
+        if told == .inDoubt || outcome == .inDoubt,
+            !account.sentAgain.contains(number), !account.seenTo.contains(number)
+        {
+            doubtful.insert(name)
+        }
+        // A1, A4.
+        if account.locks, now.isLocked == false, now.deeds.count > then.deeds.count, isFine {
+            no("A1", "\(name) is \(told?.rawValue ?? "") and stands unlocked")
+        }
+        judgeTouch(number, account)
+    }
+
+    /// Nobody is touched who is to be left alone.
+    private mutating func judgeTouch(_ number: Int, _ account: NightAccount) {
+        guard let wish = account.wish else { return }
+        let name = NightDepot.name(number)
+        let (then, now) = (account.before.vehicles[number], account.after.vehicles[number])
+        let isTouched = now.marks != then.marks || now.deeds != then.deeds
+        let isChanged =
+            now.received > then.received || now.deeds != then.deeds
+            || (now.version != then.version && !account.before.debts.contains(name))
+        let isLifted = account.said.contains { said in
+            said.word == .uninhibit(number) || said.word == .uninhibitDepot
+        }
+        // S2, S4, D7, A3.
+        if account.before.isInhibited(name), !isLifted, isTouched {
+            no("S4", "\(name) is inhibited and was touched: \(text(then)) \(text(now))")
+        }
+        let owes = account.before.debts.contains(name) || account.before.owing.contains(name)
+        let isReleased = account.said.contains { $0.word == .resume } || account.start == .again
+        let isOver = account.before.holds[account.rollout] == .aborted
+        let isNew = isOver && rollouts[account.rollout]?.plan != last?.carriedOut
+        if account.before.holds[account.rollout] != nil, !isReleased, !isNew, !owes,
+            !account.isOrder, isChanged
+        {
+            no("S2", "\(name) was changed while \(account.rollout) was held: \(text(now))")
+        }
+        // Preconditions.
+        if case .require? = wish.steps[number].first, !owes, isChanged,
+            drives.contains(number), !account.locks
+        {
+            no("require", "\(name) does not stand and was changed: \(text(now))")
+        }
+    }
+
+    /// Vehicles that drive by now; kept by the edits of all nights up to this one.
+    private var drives: Set<Int> {
+        var drives: Set<Int> = []
+        for plan in story.nights.prefix(night) {
+            for edit in plan.edits {
+                if case .drives(let vehicle) = edit { drives.insert(vehicle) }
+                if case .stands(let vehicle) = edit { drives.remove(vehicle) }
+            }
+        }
+        if night > story.nights.count { drives = [] }
+        return drives.filter { story.vehicles[$0].kind.isComodule }
+    }
+
+    /// Vehicles that no run had are as they were.
+    private mutating func judgeOthers(_ account: NightAccount) {
+        for number in story.vehicles.indices where !account.vehicles.contains(number) {
+            let (then, now) = (account.before.vehicles[number], account.after.vehicles[number])
+            if now.marks != then.marks || now.deeds != then.deeds {
+                no("E2", "\(NightDepot.name(number)) was not in the run and was touched")
+            }
+        }
+    }
+
+    private mutating func judgeStillness(_ account: NightAccount) {
+        for number in story.vehicles.indices {
+            let (then, now) = (account.before.vehicles[number], account.after.vehicles[number])
+            if now.marks != then.marks || now.deeds != then.deeds {
+                no("E4", "\(NightDepot.name(number)) was touched, and nothing was begun")
+            }
+        }
+    }
+
+    // MARK: G, S, T
+
+    private mutating func judgeGate(_ account: NightAccount) {
+        guard let limit = story.policy.gate, !account.isOrder else { return }
+        let records = account.after.records.filter { $0.rollout == account.rollout }
+        let failed = records.count {
+            $0.acted && !$0.forgiven && $0.end?.outcome.tally == .failed
+                && $0.plan == account.carriedOut
+        }
+        guard account.vehicles.count == account.wish?.listed.count else { return }
+        if failed > limit + 1 { no("G4", "\(failed) have failed at a gate of \(limit)") }
+        let isResumed = account.said.contains { $0.word == .resume }
+        if failed > limit, account.after.holds[account.rollout] == nil, !isResumed {
+            no("S5", "\(failed) have failed at a gate of \(limit), which has not tripped")
+        }
+    }
+
+    private mutating func judgeWindow(_ account: NightAccount) {
+        guard let window = story.policy.window, !account.isOrder, !account.isClockSetInside else {
+            return
+        }
+        for contact in account.contacts {
+            let minute = Int(contact.milliseconds / 60_000) % 1_440
+            let since = (minute - window.from % 1_440 + 1_440) % 1_440
+            // What is under way at its close is finished.
+            if since > window.minutes + 45 {
+                no("window", "a link was made \(since) minutes after the window opened")
+                return
+            }
+        }
+    }
+
+    /// S1, S4: what is said to a run at work is in force from then on.
+    private mutating func judgeSaid(_ account: NightAccount) {
+        for (index, said) in account.said.enumerated() {
+            guard case .inhibit(let number) = said.word else { continue }
+            let later = account.said[(index + 1)...]
+            guard !later.contains(where: { $0.word == .uninhibit(number) }) else { continue }
+            let (then, now) = (said.scene.vehicles[number], account.after.vehicles[number])
+            if now.deeds.count > then.deeds.count + 1 {
+                let deeds = now.deeds[then.deeds.count...].joined(separator: ", ")
+                no("S4", "\(NightDepot.name(number)) was inhibited and did \(deeds)")
+            }
+        }
+    }
+
+    private mutating func judgeTime(_ account: NightAccount) {
+        let took = account.before.time.duration(to: account.after.time)
+        if took > .seconds(50 * 3_600) { no("T1", "the run took \(took)") }
+    }
+
+    // MARK: When all is over
+
+    /// Nights in which nothing goes wrong and everybody is let go on: what is still not well after
+    /// them never will be.
+    static func cure(_ story: NightStory) -> [NightStory.Night] {
+        var first = NightStory.Night()
+        first.words = [.uninhibitDepot, .resume]
+        for number in story.vehicles.indices {
+            first.words += [.uninhibit(number)]
+            first.edits += [.stands(number), .returns(number)]
+        }
+        var second = NightStory.Night()
+        second.words = [.resume, .retryAll]
+        return [first, second, second, second]
+    }
+
+    /// What no night alone shows.
+    mutating func last(night: Int) -> [BrokenPromise] {
+        (broken, self.night) = ([], night)
+        guard let account = last, account.isWhole, account.ending == .complete else { return [] }
+        for number in account.vehicles {
+            let vehicle = story.vehicles[number]
+            let now = account.after.vehicles[number]
+            judgeHealth(number, account)
+            let isHopeless = vehicle.faults.contains { fault in
+                Self.hopeless.contains { fault.hasPrefix($0) }
+            }
+            guard !isHopeless, !cleared.contains(number), now.isInBootloader else { continue }
+            no("bricked", "\(NightDepot.name(number)) is left in its bootloader for good")
+        }
+        return broken
+    }
+
+    /// Who has no fault is done in the end.
+    private mutating func judgeHealth(_ number: Int, _ account: NightAccount) {
+        let name = NightDepot.name(number)
+        let outcome = account.standings[name].map { $0.verdict?.outcome } ?? account.told[name]
+        let steps = account.wish?.steps[number] ?? []
+        let canFail = steps.contains { step in
+            switch step {
+            case .expect: true
+            // A booking that has begun, or not, is the vehicle's own business.
+            case .command(let words): words.contains { $0.hasPrefix("check-") }
+            case .require, .update, .lights, .feature, .read, .wait: false
+            }
+        }
+        guard story.vehicles[number].faults.isEmpty, !canFail, story.policy.airtime == nil,
+            story.policy.quarantine == nil, outcome != .inDoubt, outcome != .aborted
+        else { return }
+        guard outcome?.tally != .ok, outcome?.tally != .current else { return }
+        no(
+            "heals",
+            "\(name) has no fault and is \(outcome?.rawValue ?? "open") in the end: "
+                + account.sentence(name)
+        )
+    }
+
+    /// Faults that no run can do anything about.
+    private static let hopeless = ["never-returns", "refuses-boot", "flash-full", "refuses-init"]
+
+    private func text(_ vehicle: NightScene.Vehicle) -> String {
+        var words = vehicle.version.map { ["\($0)"] } ?? []
+        if vehicle.isInBootloader { words.append("in its bootloader") }
+        if !vehicle.isConfirmed { words.append("on trial") }
+        words += vehicle.deeds
+        return words.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,511 @@
+import Domain
+import Families
+import Journal
+import Manifest
+import Marked
+import Modules
+import Radio
+import Reports
+import Rollout
+import Sessions
+import Simulation
+import Synchronization
+import Wire
+
+/// What a story came to.
+package struct NightResult: Sendable {
+    /// A line a night, the same for one seed.
+    package var trace: [String] = []
+    package var broken: [BrokenPromise] = []
+    package var coverage = NightCoverage()
+    package var nights = 0
+}
+
+extension NightStory {
+    /// Lives through it; throws only when the story itself makes no sense.
+    package func live() throws -> NightResult {
+        let depot = NightDepot(story: self)
+        let simulated = try SimulatedDepot(try depot.file(), seed: seed)
+        let life = NightLife(depot, simulated)
+        do {
+            return try simulated.simulation.run { () async -> Result<NightResult, any Error> in
+                do {
+                    return .success(try await life.live())
+                } catch { return .failure(error) }
+            }.get()
+        } catch let deadlock as Simulation.Deadlock {
+            var result = NightResult()
+            result.broken = [
+                BrokenPromise(promise: "T1", night: 0, sentence: deadlock.description)
+            ]
+            return result
+        }
+    }
+}
+
+/// Nights that follow one another over the same modules and the same journal.
+private struct NightLife: Sendable {
+    private let depot: NightDepot
+    private let simulated: SimulatedDepot
+    private let clock: NightClock
+
+    private var story: NightStory { depot.story }
+    private var simulation: Simulation { simulated.simulation }
+
+    init(_ depot: NightDepot, _ simulated: SimulatedDepot) {
+        self.depot = depot
+        self.simulated = simulated
+        clock = NightClock(simulated.simulation.time)
+    }
+
+    func live() async throws -> NightResult {
+        try await simulated.populate()
+        let journal = try await Journal.inMemory(executor: simulation.worldLane)
+        var wish = NightWish(story)
+        // By digest, as the program keeps them.
+        var archive: [SHA256Digest: (plan: FrozenPlan, wish: NightWish)] = [:]
+        var judge = NightJudge(story)
+        var result = NightResult()
+        var names: Set<String> = [wish.name]
+        let nights = story.nights + NightJudge.cure(story)
+        for (index, night) in nights.enumerated() {
+            let isCure = index >= story.nights.count
+            // What has gone wrong already is not made better by more of it.
+            if isCure, !result.broken.isEmpty { break }
+            var account = NightAccount(index + 1, night)
+            await simulation.time.sleep(for: .seconds(night.pause), "the next night")
+            clock.set(by: night.clock)
+            if isCure { await waitForWindow() }
+            for edit in night.edits { await change(&wish, edit) }
+            if !isCure {
+                result.coverage.note(
+                    try await scene(of: journal, names),
+                    story,
+                    wish.name,
+                    night.disturbances
+                )
+            }
+            for word in night.words {
+                try await say(word, journal, isInside: false, account: &account)
+            }
+            names.insert(wish.name)
+            let plan = try depot.plan(wish)
+            archive[plan.digest] = (plan, wish)
+            account.written = plan.digest
+            account.before = try await scene(of: journal, names)
+            account.beganAt = clock.wallTime
+            try await run(plan, &account, journal, archive, names, &result.coverage)
+            try await journal.cut(after: nil)
+            account.after = try await scene(of: journal, names)
+            let broken = judge.verdicts(on: account, isCure: isCure)
+            result.broken += broken
+            result.coverage.note(account, story)
+            result.nights += 1
+            result.trace.append(
+                "\(account.number) \(account.rollout) \(account.counts?.sentence ?? "cut") "
+                    + "\(account.ending.map { "\($0)" } ?? "") at \(simulation.time.now)"
+            )
+        }
+        if result.broken.isEmpty, let last = result.trace.indices.last {
+            result.broken = judge.last(night: last + 1)
+        }
+        return result
+    }
+
+    /// Until vehicles may be begun, so that what follows is done.
+    private func waitForWindow() async {
+        guard let window = story.policy.window else { return }
+        let minute = Int(clock.wallTime.milliseconds / 60_000) % 1_440
+        let wait = (window.from - minute + 1_440) % 1_440 + 1
+        await simulation.time.sleep(for: .seconds(wait * 60), "the window of the cure")
+    }
+
+    // MARK: What changes
+
+    private func change(_ wish: inout NightWish, _ edit: NightStory.Edit) async {
+        switch edit {
+        case .newImages: wish.release += 1
+        case .steps(let vehicle, let steps): wish.steps[vehicle] = steps
+        case .remove(let vehicle):
+            if wish.listed.count > 1 { wish.listed.removeAll { $0 == vehicle } }
+        case .add(let vehicle):
+            if !wish.listed.contains(vehicle) {
+                wish.listed.append(vehicle)
+                wish.listed.sort()
+            }
+        case .rename(let name): wish.name = name
+        case .drives(let vehicle): await module(vehicle) { $0.speedTenths = 120 }
+        case .stands(let vehicle): await module(vehicle) { $0.speedTenths = 0 }
+        case .leaves(let vehicle): await module(vehicle) { $0.signal = nil }
+        case .returns(let vehicle): await module(vehicle) { $0.signal = -60 }
+        }
+    }
+
+    private func module(
+        _ vehicle: Int,
+        _ change: @escaping @Sendable (ComoduleModule) -> Void
+    ) async {
+        let label = Serial(depot.serial(vehicle))?.text
+        await simulation.air.arrange { world in
+            for module in world.comoduleModules where module.label == label { change(module) }
+        }
+    }
+
+    // MARK: What people say
+
+    private func say(
+        _ word: NightStory.Word,
+        _ journal: Journal,
+        isInside: Bool,
+        account: inout NightAccount
+    ) async throws {
+        let now = clock.wallTime
+        let (author, inside) = ("anna", isInside)
+        let rollout = try await journal.lastRollout()?.rollout
+        func hold(_ kind: Hold.Kind) async throws {
+            guard let rollout else { return }
+            _ = try await journal.set(
+                Hold(kind, rollout, reason: "said", author: author, at: now),
+                isAtWork: inside
+            )
+        }
+        func retry(_ vehicles: [Int]) async throws {
+            guard let rollout, try await journal.hold(on: rollout)?.kind != .aborted else { return }
+            let known = Set(try await journal.executions(rollout: rollout).map(\.vehicle))
+            let named = vehicles.compactMap { VehicleID(NightDepot.name($0)) }
+            guard named.allSatisfy(known.contains) else { return }
+            var quarantined: Set<VehicleID> = []
+            if let limit = story.policy.quarantine {
+                quarantined = Set(try await journal.failures(atLeast: limit).map(\.vehicle))
+            }
+            let rearmed = try await journal.retry(
+                rollout,
+                named,
+                among: named.isEmpty ? nil : Set(named),
+                atWork: inside ? try await journal.vehiclesAtWork() : [],
+                quarantined: quarantined,
+                tellingRun: inside,
+                by: author,
+                at: now
+            )
+            account.sentAgain += vehicles.filter { number in
+                rearmed.answered.contains { $0.text == NightDepot.name(number) }
+            }
+        }
+        func name(_ vehicle: Int) throws -> VehicleID {
+            guard let id = VehicleID(NightDepot.name(vehicle)) else {
+                throw NightDepot.Mistake(description: "no id")
+            }
+            return id
+        }
+        switch word {
+        case .pause: try await hold(.paused)
+        case .abort: try await hold(.aborted)
+        case .resume: if let rollout { _ = try await journal.resume(rollout) }
+        case .retryAll: try await retry([])
+        case .retry(let vehicle): try await retry([vehicle])
+        case .inhibitDepot:
+            try await journal.inhibit(
+                Inhibit(nil, reason: "", expires: nil, author: author, at: now)
+            )
+        case .uninhibitDepot: _ = try await journal.uninhibit(nil)
+        case .inhibit(let vehicle):
+            try await journal.inhibit(
+                Inhibit(try name(vehicle), reason: "", expires: nil, author: author, at: now)
+            )
+        case .uninhibit(let vehicle): _ = try await journal.uninhibit(try name(vehicle))
+        case .clear(let vehicle):
+            let id = try name(vehicle)
+            let cleared = try await journal.clear(
+                [id],
+                named: [id],
+                atWork: inside ? try await journal.vehiclesAtWork() : [],
+                by: author,
+                at: now
+            )
+            if !cleared.answered.isEmpty { account.seenTo.append(vehicle) }
+            if cleared.atWork == nil { account.cleared.append(vehicle) }
+        }
+    }
+
+    // MARK: The run
+
+    /// What happens to a run from outside while it is at work, and is told by it.
+    private final class Doings: Sendable {
+        struct State {
+            var events: [Event.Body] = []
+            var account: NightAccount
+            var failure: (any Error)?
+            var states: [String: ExecutionState] = [:]
+            var disturbed: [(NightStory.Event, [String: ExecutionState])] = []
+        }
+
+        let state: Mutex<State>
+
+        init(_ account: NightAccount) { state = Mutex(State(account: account)) }
+
+        func hear(_ event: Event) {
+            state.withLock { state in
+                state.events.append(event.body)
+                switch event.body {
+                case .stateChanged(let id, let now, _, _): state.states[id.text] = now
+                case .vehicleEnded(let id, _): state.states[id.text] = nil
+                default: break
+                }
+            }
+        }
+    }
+
+    private func run(
+        _ written: FrozenPlan,
+        _ account: inout NightAccount,
+        _ journal: Journal,
+        _ archive: [SHA256Digest: (plan: FrozenPlan, wish: NightWish)],
+        _ names: Set<String>,
+        _ coverage: inout NightCoverage
+    ) async throws {
+        account.start = account.plan.start
+        guard account.start != .none else { return }
+        let chosen = try choose(written, account.start)
+        guard let chosen else {
+            account.start = .none
+            return
+        }
+        var plan = chosen.plan
+        var again = chosen.isOrder
+        account.rollout = plan.name
+        let record = try await journal.rollout(plan.name)
+        var begun: WallTime?
+        if let record { begun = try await journal.run(record.began)?.started }
+        let isForced = account.start == .again
+        do throws(RolloutStart.ClockBehind) {
+            var isKept = false
+            if !isForced, !chosen.isOrder {
+                let start = RolloutStart(plan, isWhole: chosen.isWhole, zone: .utc)
+                if try start.goesOn(with: record, begun: begun, at: clock.wallTime),
+                    let kept = record.flatMap({ archive[$0.plan] })
+                {
+                    plan = kept.plan
+                    isKept = true
+                }
+            }
+            if isForced { again = true }
+            if !again, !isKept {
+                let isWhole = chosen.ids.map { $0.count >= plan.vehicles.count } ?? true
+                again = try RolloutStart(plan, isWhole: isWhole, zone: .utc)
+                    .beginsAgain(record, begun: begun, at: clock.wallTime)
+            }
+        } catch {
+            account.isRefusedByClock = true
+            return
+        }
+        let ids = plan.vehicles.map(\.id).filter { chosen.ids?.contains($0) ?? true }
+        // `--limit` matches none of the plan's vehicles.
+        guard !ids.isEmpty else {
+            account.start = .none
+            return
+        }
+        let numbers = ids.compactMap { Int($0.text.dropFirst()) }.map { $0 - 1 }
+        account.vehicles = numbers
+        account.carriedOut = plan.digest
+        account.wish = archive[plan.digest]?.wish
+        if case .exec(let vehicle, let steps) = account.start {
+            account.wish = archive[written.digest]?.wish
+            account.wish?.steps[vehicle] = steps
+        }
+        account.locks = !plan.always.isEmpty
+        let doings = Doings(account)
+        try await work(plan, ids, again: again, isOrder: chosen.isOrder, doings, journal, names)
+        let (ended, failure) = doings.state.withLock { ($0, $0.failure) }
+        account = ended.account
+        account.events = ended.events
+        for (what, states) in ended.disturbed { coverage.note(what, states) }
+        if let failure { throw failure }
+    }
+
+    private struct Chosen {
+        var plan: FrozenPlan
+        var ids: Set<VehicleID>?
+        var isOrder = false
+        /// Whether all vehicles of the plan are in the run.
+        var isWhole = true
+    }
+
+    private func choose(_ plan: FrozenPlan, _ start: NightStory.Start) throws -> Chosen? {
+        switch start {
+        case .run, .again: return Chosen(plan: plan)
+        case .none: return nil
+        case .limit(let numbers):
+            let names = Set(numbers.map(NightDepot.name))
+            let ids = Set(plan.vehicles.map(\.id).filter { names.contains($0.text) })
+            guard !ids.isEmpty else { return nil }
+            return Chosen(plan: plan, ids: ids, isWhole: ids.count == plan.vehicles.count)
+        case .exec(let vehicle, let steps):
+            let name = NightDepot.name(vehicle)
+            guard let id = plan.vehicles.map(\.id).first(where: { $0.text == name }) else {
+                return nil
+            }
+            let kind = story.vehicles[vehicle].kind
+            let text = steps.map { depot.order($0, kind) }.joined(separator: "; ")
+            let images = Set(plan.images.map(\.name))
+            // Who orders an image that the manifest does not have is told so.
+            guard let read = OrderText.steps(text, images: images, .init()) else { return nil }
+            let order = plan.ordering(read, to: [id], as: "exec-\(clock.now.nanoseconds)")
+            guard JobBuilder(order).mistakes.isEmpty else { return nil }
+            return Chosen(plan: order, ids: [id], isOrder: true)
+        }
+    }
+
+    private func work(
+        _ plan: FrozenPlan,
+        _ ids: [VehicleID],
+        again: Bool,
+        isOrder: Bool,
+        _ doings: Doings,
+        _ journal: Journal,
+        _ names: Set<String>
+    ) async throws {
+        let night = doings.state.withLock { $0.account.plan }
+        let stop = StopSignal()
+        let host = NightHost(night.incidents, clock: clock) { what in
+            doings.state.withLock { $0.disturbed.append((what, $0.states)) }
+            do {
+                switch what {
+                case .kill: try await journal.cut(after: 0)
+                case .stop: stop.request()
+                case .clock(let seconds): clock.set(by: seconds)
+                case .say(let word):
+                    var account = doings.state.withLock { $0.account }
+                    try await say(word, journal, isInside: true, account: &account)
+                    let scene = try await scene(of: journal, names)
+                    account.said.append((word, scene))
+                    let said = account
+                    doings.state.withLock { $0.account = said }
+                case .adapterGone, .serviceGone: break
+                }
+            } catch is JournalError {
+                // Whoever says something to a journal that cannot be written is told so.
+            } catch { doings.state.withLock { $0.failure = error } }
+        }
+        for incident in night.incidents {
+            if case .write(let count) = incident.at { try await journal.cut(after: count) }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for incident in night.incidents {
+                guard case .second(let second) = incident.at else { continue }
+                group.addTask {
+                    await clock.sleep(for: .seconds(second), "an incident")
+                    if !Task.isCancelled { await host.strike(incident.what) }
+                }
+            }
+            do {
+                let result = try await carryOut(
+                    plan,
+                    ids,
+                    again: again,
+                    isOrder: isOrder,
+                    doings,
+                    journal,
+                    host,
+                    stop
+                )
+                doings.state.withLock {
+                    $0.account.counts = result.vehicles
+                    $0.account.ending = result.ending
+                }
+            } catch let error as JournalError where error.kind == .disk {
+                // The next night is a new process.
+            } catch { doings.state.withLock { $0.failure = error } }
+            group.cancelAll()
+        }
+        doings.state.withLock { $0.account.contacts = host.contacts }
+    }
+
+    private func carryOut(
+        _ plan: FrozenPlan,
+        _ ids: [VehicleID],
+        again: Bool,
+        isOrder: Bool,
+        _ doings: Doings,
+        _ journal: Journal,
+        _ host: NightHost,
+        _ stop: StopSignal
+    ) async throws -> RunResult {
+        let builder = JobBuilder(plan)
+        guard let rules = builder.rules else {
+            throw NightDepot.Mistake(description: "no rules")
+        }
+        var access: [VehicleID: VehicleAccess] = [:]
+        for id in ids { access[id] = try depot.access((Int(id.text.dropFirst()) ?? 1) - 1) }
+        var images: [String: [FirmwarePart]] = [:]
+        for image in plan.images {
+            for known in NightImage.all where known.name == image.name {
+                for release in known.versions.indices
+                where known.digest(release) == image.digest {
+                    images[image.name] = known.parts(release)
+                }
+            }
+        }
+        let run = try await journal.beginRun(
+            rollout: plan.name,
+            plan: plan.digest,
+            at: clock.wallTime,
+            isOrder: isOrder
+        )
+        let events = EventStream(run: run, time: clock) { doings.hear($0) }
+        let radios = (0..<story.policy.adapters).map { number in
+            NightRadio(radio: simulated.radio("hci\(number)"), host: host)
+        }
+        let chance = Mutex(SplitMix64(seed: story.seed ^ UInt64(run) << 32))
+        let jobs = builder.jobs(images: images, access: access)
+        var schedule = ScheduleBuilder(plan).schedule(of: jobs.map(\.vehicle), zone: .utc)
+        schedule.again = again
+        let result = try await RolloutRun(
+            jobs,
+            in: Depot(
+                rollout: plan.name,
+                run: run,
+                air: SoleAirtime(radios[0]),
+                time: clock,
+                journal: journal,
+                events: events,
+                stop: stop,
+                rules: rules,
+                peripherals: { name in radios.first { $0.adapter == name } },
+                image: { NightImage.job($0.image, name: $0.name, target: $0.target) },
+                step: { builder.step($1, for: $0) },
+                chance: { chance.withLock { $0.next() } }
+            ),
+            adapters: radios,
+            schedule: schedule
+        ).run()
+        try await events.save(in: journal)
+        try await journal.endRun(run, exitCode: 0, reason: "", at: clock.wallTime)
+        try await journal.compact(keepingRuns: 2)
+        return result
+    }
+
+    // MARK: What is seen
+
+    private func scene(of journal: Journal, _ names: Set<String>) async throws -> NightScene {
+        let depot = depot
+        var scene = NightScene()
+        scene.vehicles = await simulation.air.arrange { NightScene.modules(depot, in: $0) }
+        for name in names.sorted() {
+            scene.records += try await journal.executions(rollout: name)
+            scene.holds[name] = try await journal.hold(on: name)?.kind
+        }
+        scene.debts = Set(try await journal.debts().map(\.vehicle.text))
+        scene.doubts = Set(try await journal.doubts(of: nil).map(\.intent.vehicle.text))
+        scene.owing = Set(try await journal.owed(by: nil).map(\.vehicle.text))
+        for inhibit in try await journal.inhibits(at: clock.wallTime) {
+            if let vehicle = inhibit.vehicle {
+                scene.inhibited.insert(vehicle.text)
+            } else {
+                scene.isDepotInhibited = true
+            }
+        }
+        scene.time = clock.now
+        return scene
+    }
+}

@@ -1,0 +1,278 @@
+import Domain
+import Radio
+import Simulation
+import Synchronization
+
+/// What all radios of one run have in common: how often they were used, what is to go wrong, and
+/// whether the process that uses them is still alive.
+final class NightHost: Sendable {
+    private struct State {
+        var uses = 0
+        /// What happens at a use, in any order.
+        var fates: [(use: Int, what: NightStory.Event)] = []
+        var isDead = false
+        /// Until when each adapter is gone, and the service.
+        var gone: [String: Moment] = [:]
+        var serviceGone: Moment?
+        var links: [(adapter: String, link: any Link)] = []
+        var visits: [(adapter: String, link: any CentralLink)] = []
+        var contacts: [WallTime] = []
+    }
+
+    private let state: Mutex<State>
+    private let clock: NightClock
+    /// Carries out what happens at a use and is no matter of the radio.
+    private let others: @Sendable (NightStory.Event) async -> Void
+
+    init(
+        _ incidents: [NightStory.Incident],
+        clock: NightClock,
+        others: @escaping @Sendable (NightStory.Event) async -> Void
+    ) {
+        var start = State()
+        for incident in incidents {
+            if case .use(let number) = incident.at { start.fates.append((number, incident.what)) }
+        }
+        state = Mutex(start)
+        self.clock = clock
+        self.others = others
+    }
+
+    /// When links were made, by the clock on the wall.
+    var contacts: [WallTime] { state.withLock { $0.contacts } }
+    var uses: Int { state.withLock { $0.uses } }
+    var isDead: Bool { state.withLock { $0.isDead } }
+
+    func linked(_ adapter: String, _ link: any Link) {
+        state.withLock {
+            $0.links.append((adapter, link))
+            $0.contacts.append(clock.wallTime)
+        }
+    }
+
+    func visited(_ adapter: String, _ link: any CentralLink) {
+        state.withLock {
+            $0.visits.append((adapter, link))
+            $0.contacts.append(clock.wallTime)
+        }
+    }
+
+    /// Whatever happens, at whatever place.
+    func strike(_ what: NightStory.Event) async {
+        switch what {
+        case .kill:
+            state.withLock { $0.isDead = true }
+            await cutLinks(of: nil)
+        case .adapterGone(let number, let seconds):
+            let until = clock.now.advanced(by: .seconds(seconds))
+            state.withLock { $0.gone["hci\(number)"] = until }
+            await cutLinks(of: "hci\(number)")
+        case .serviceGone(let seconds):
+            let until = clock.now.advanced(by: .seconds(seconds))
+            state.withLock { $0.serviceGone = until }
+            await cutLinks(of: nil)
+        case .stop, .clock, .say: break
+        }
+        await others(what)
+    }
+
+    /// Nothing is left of the links of a process that is gone.
+    private func cutLinks(of adapter: String?) async {
+        let (links, visits) = state.withLock { state in
+            (
+                state.links.filter { adapter == nil || $0.adapter == adapter },
+                state.visits.filter { adapter == nil || $0.adapter == adapter }
+            )
+        }
+        for link in links { await link.link.disconnect() }
+        for visit in visits { await visit.link.disconnect() }
+    }
+
+    /// Counts a use, and throws what the host says to it.
+    func use(_ adapter: String) async throws(RadioError) {
+        let due = state.withLock { state in
+            state.uses += 1
+            let due = state.fates.filter { $0.use == state.uses }.map(\.what)
+            return due
+        }
+        for what in due { await strike(what) }
+        let now = clock.now
+        let error: RadioError? = state.withLock { state in
+            if state.isDead { return .adapterMissing }
+            if let until = state.serviceGone, until > now { return .serviceUnavailable }
+            if let until = state.gone[adapter], until > now { return .adapterMissing }
+            return nil
+        }
+        if let error { throw error }
+    }
+}
+
+/// The clock of the host: it may be set while time goes on.
+final class NightClock: Timekeeper {
+    private let time: VirtualTime
+    private let ahead = Mutex(Duration.zero)
+
+    init(_ time: VirtualTime) { self.time = time }
+
+    var now: Moment { time.now }
+    var wallTime: WallTime { time.wallTime.advanced(by: ahead.withLock { $0 }) }
+
+    func set(by seconds: Int) { ahead.withLock { $0 += .seconds(seconds) } }
+
+    func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
+        await time.sleep(until: deadline, for: purpose())
+    }
+}
+
+/// One adapter of the simulated air, on a host on which something may go wrong.
+struct NightRadio: Central, Peripheral {
+    let radio: SimulatedRadio
+    let host: NightHost
+
+    var adapter: String { radio.adapter }
+
+    func withScan<R: Sendable>(
+        _ filter: ScanFilter,
+        _ body: (any Scan) async throws(RadioError) -> R
+    ) async throws(RadioError) -> R {
+        try await host.use(adapter)
+        return try await radio.withScan(filter) { scan throws(RadioError) in
+            try await body(NightScan(scan: scan, host: host, adapter: adapter))
+        }
+    }
+
+    func connect(
+        to peer: Peer,
+        _ policy: BondPolicy,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Link {
+        try await host.use(adapter)
+        let link = try await radio.connect(to: peer, policy, before: deadline)
+        host.linked(adapter, link)
+        return NightLink(link: link, host: host, adapter: adapter)
+    }
+
+    func forget(_ peer: Peer) async { await radio.forget(peer) }
+
+    func withService<R: Sendable>(
+        _ service: ServiceDescription,
+        _ body: (any PublishedService) async throws(RadioError) -> R
+    ) async throws(RadioError) -> R {
+        try await host.use(adapter)
+        return try await radio.withService(service) { published throws(RadioError) in
+            try await body(NightService(service: published, host: host, adapter: adapter))
+        }
+    }
+}
+
+private struct NightScan: Scan {
+    let scan: any Scan
+    let host: NightHost
+    let adapter: String
+
+    func next(before deadline: Moment) async throws(RadioError) -> Advertisement {
+        try await host.use(adapter)
+        return try await scan.next(before: deadline)
+    }
+}
+
+private final class NightLink: Link {
+    let link: any Link
+    let host: NightHost
+    let adapter: String
+
+    init(link: any Link, host: NightHost, adapter: String) {
+        (self.link, self.host, self.adapter) = (link, host, adapter)
+    }
+
+    var peer: Peer { link.peer }
+    var maximumLength: Int { link.maximumLength }
+
+    func flags(of characteristic: Characteristic) -> CharacteristicFlags? {
+        link.flags(of: characteristic)
+    }
+
+    func read(
+        _ characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) -> [UInt8] {
+        try await host.use(adapter)
+        return try await link.read(characteristic, before: deadline)
+    }
+
+    func write(
+        _ bytes: [UInt8],
+        to characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) {
+        try await host.use(adapter)
+        try await link.write(bytes, to: characteristic, before: deadline)
+    }
+
+    func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError) {
+        try await host.use(adapter)
+        try await link.send(bytes, to: characteristic)
+    }
+
+    func subscribe(
+        to characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Subscription {
+        try await host.use(adapter)
+        return NightSubscription(
+            subscription: try await link.subscribe(to: characteristic, before: deadline),
+            host: host,
+            adapter: adapter
+        )
+    }
+
+    func disconnect() async { await link.disconnect() }
+}
+
+private struct NightSubscription: Subscription {
+    let subscription: any Subscription
+    let host: NightHost
+    let adapter: String
+
+    func next(before deadline: Moment) async throws(RadioError) -> [UInt8] {
+        try await host.use(adapter)
+        return try await subscription.next(before: deadline)
+    }
+}
+
+private struct NightService: PublishedService {
+    let service: any PublishedService
+    let host: NightHost
+    let adapter: String
+
+    func nextCentral(before deadline: Moment) async throws(RadioError) -> any CentralLink {
+        try await host.use(adapter)
+        let link = try await service.nextCentral(before: deadline)
+        host.visited(adapter, link)
+        return NightCentralLink(link: link, host: host, adapter: adapter)
+    }
+}
+
+private final class NightCentralLink: CentralLink {
+    let link: any CentralLink
+    let host: NightHost
+    let adapter: String
+
+    init(link: any CentralLink, host: NightHost, adapter: String) {
+        (self.link, self.host, self.adapter) = (link, host, adapter)
+    }
+
+    var maximumLength: Int { link.maximumLength }
+
+    func notify(_ bytes: [UInt8]) async throws(RadioError) {
+        try await host.use(adapter)
+        try await link.notify(bytes)
+    }
+
+    func nextWrite(before deadline: Moment) async throws(RadioError) -> [UInt8] {
+        try await host.use(adapter)
+        return try await link.nextWrite(before: deadline)
+    }
+
+    func disconnect() async { await link.disconnect() }
+}

@@ -1,0 +1,142 @@
+import Foundation
+
+extension NightStory {
+    /// The smallest story that is found to break the same promise, and what it breaks.
+    package func shrunk(
+        breaking promise: String,
+        tries: Int = 400
+    ) -> (story: NightStory, broken: [BrokenPromise]) {
+        var best = self
+        var found: [BrokenPromise] = []
+        var left = tries
+        func breaks(_ story: NightStory) -> Bool {
+            guard left > 0 else { return false }
+            left -= 1
+            guard let broken = try? story.live().broken,
+                broken.contains(where: { $0.promise == promise })
+            else { return false }
+            found = broken
+            return true
+        }
+        var isSmaller = true
+        while isSmaller {
+            isSmaller = false
+            var index = 0
+            var candidates = best.smaller
+            while index < candidates.count {
+                if breaks(candidates[index]) {
+                    best = candidates[index]
+                    candidates = best.smaller
+                    isSmaller = true
+                    // What could not be left out before seldom can be now: go on where this was.
+                    index = min(index, candidates.count)
+                } else {
+                    index += 1
+                }
+            }
+            if left == 0 { break }
+        }
+        if found.isEmpty { found = (try? best.live().broken) ?? [] }
+        return (best, found)
+    }
+
+    /// Stories with one thing fewer, the greatest first.
+    private var smaller: [NightStory] {
+        var list: [NightStory] = []
+        func add(_ change: (inout NightStory) -> Void) {
+            var story = self
+            change(&story)
+            if story != self { list.append(story) }
+        }
+        if nights.count > 1 {
+            for index in nights.indices { add { $0.nights.remove(at: index) } }
+        }
+        if vehicles.count > 1 { add { $0.dropLastVehicle() } }
+        for index in vehicles.indices {
+            add { $0.vehicles[index].faults = [] }
+            add { $0.vehicles[index].isListed = true }
+            for step in vehicles[index].steps.indices where vehicles[index].steps.count > 1 {
+                add { $0.vehicles[index].steps.remove(at: step) }
+            }
+        }
+        for night in nights.indices {
+            for index in nights[night].incidents.indices {
+                add { $0.nights[night].incidents.remove(at: index) }
+            }
+            for index in nights[night].words.indices {
+                add { $0.nights[night].words.remove(at: index) }
+            }
+            for index in nights[night].edits.indices {
+                add { $0.nights[night].edits.remove(at: index) }
+            }
+            add { $0.nights[night].start = .run }
+            add { $0.nights[night].clock = 0 }
+            add { $0.nights[night].pause = 3_600 }
+        }
+        add { $0.policy.waves = [] }
+        add { $0.policy.gate = nil }
+        add { $0.policy.again = "when-asked" }
+        add { $0.policy.window = nil }
+        add { $0.policy.airtime = nil }
+        add { $0.policy.quarantine = nil }
+        add { $0.policy.links = 1 }
+        add { $0.policy.adapters = 1 }
+        add { $0.policy.takesTurns = true }
+        add { $0.policy.transient = 4 }
+        add { $0.policy.device = 1 }
+        add { $0.policy.locks = false }
+        return list
+    }
+
+    /// Without the last vehicle and all that is said of it.
+    private mutating func dropLastVehicle() {
+        vehicles.removeLast()
+        let last = vehicles.count
+        for index in nights.indices {
+            nights[index].edits.removeAll { edit in
+                switch edit {
+                case .steps(last, _), .remove(last), .add(last), .drives(last), .stands(last),
+                    .leaves(last), .returns(last):
+                    true
+                default: false
+                }
+            }
+            nights[index].words.removeAll { $0.isAbout(last) }
+            nights[index].incidents.removeAll { incident in
+                if case .say(let word) = incident.what { return word.isAbout(last) }
+                return false
+            }
+            switch nights[index].start {
+            case .exec(last, _): nights[index].start = .none
+            case .limit(let numbers):
+                let others = numbers.filter { $0 != last }
+                nights[index].start = others.isEmpty ? .none : .limit(others)
+            default: break
+            }
+        }
+        policy.waves.removeAll { $0 >= vehicles.count }
+    }
+
+    // MARK: As text
+
+    /// What becomes a test: a file of `Tests/NightsTests/Stories`.
+    package var text: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
+        guard let data = try? encoder.encode(self) else { return "" }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    package init(text: String) throws {
+        self = try JSONDecoder().decode(NightStory.self, from: Data(text.utf8))
+    }
+}
+
+extension NightStory.Word {
+    fileprivate func isAbout(_ vehicle: Int) -> Bool {
+        switch self {
+        case .retry(vehicle), .inhibit(vehicle), .uninhibit(vehicle), .clear(vehicle): true
+        default: false
+        }
+    }
+}

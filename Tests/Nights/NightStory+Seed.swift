@@ -1,0 +1,285 @@
+import Domain
+
+extension NightStory {
+    /// What a seed makes.
+    package init(seed: UInt64) {
+        var teller = NightTeller(seed: seed)
+        self = teller.story(seed)
+    }
+}
+
+/// Makes nights up.
+private struct NightTeller {
+    private var random: SplitMix64
+
+    init(seed: UInt64) { random = SplitMix64(seed: seed &* 0x9E37_79B9 &+ 0x7F4A) }
+
+    private mutating func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
+    private mutating func one<Value>(of list: [Value]) -> Value { list[pick(list.count)] }
+
+    mutating func story(_ seed: UInt64) -> NightStory {
+        let few: [Int] = [1, 1, 2, 2, 3, 3, 4, 5, 6, 8]
+        let count = pick(40) == 0 ? 10 + pick(20) : one(of: few)
+        // A depot of one kind, of its usual two, or of all that there are.
+        let kinds: [NightStory.Kind] =
+            switch pick(4) {
+            case 0: [one(of: NightStory.Kind.allCases)]
+            case 1: [.bike, .car]
+            case 2: [.van, .car]
+            default: NightStory.Kind.allCases
+            }
+        var story = NightStory(seed: seed, vehicles: [], nights: [])
+        for _ in 0..<count { story.vehicles.append(vehicle(one(of: kinds))) }
+        story.policy = policy(count)
+        // Who is not there yet may be added.
+        if count > 1, pick(5) == 0 { story.vehicles[count - 1].isListed = false }
+        for _ in 0..<(2 + pick(5)) { story.nights.append(night(story)) }
+        return story
+    }
+
+    private mutating func policy(_ count: Int) -> NightStory.Policy {
+        var policy = NightStory.Policy()
+        if count > 1, pick(2) == 0 { policy.waves = [1 + pick(count - 1)] }
+        if pick(2) == 0 { policy.gate = pick(2) }
+        if pick(4) == 0 { policy.again = pick(2) == 0 ? "each-run" : "daily" }
+        if pick(5) == 0 {
+            policy.window = NightStory.Window(from: pick(24) * 60, minutes: 60 + pick(6) * 60)
+        }
+        if pick(4) == 0 { policy.adapters = 2 }
+        if pick(4) == 0 { policy.links = 2 }
+        if pick(6) == 0 { policy.takesTurns = false }
+        if pick(8) == 0 { policy.airtime = 20 + pick(100) }
+        if pick(4) == 0 { policy.transient = pick(2) }
+        if pick(6) == 0 { policy.device = 0 }
+        if pick(8) == 0 { policy.quarantine = 1 + pick(2) }
+        policy.locks = pick(3) == 0
+        return policy
+    }
+
+    // MARK: Vehicles
+
+    private mutating func vehicle(_ kind: NightStory.Kind) -> NightStory.Vehicle {
+        var vehicle = NightStory.Vehicle(kind, steps(kind))
+        if pick(5) < 2 { vehicle.faults = [fault(kind)] }
+        if !vehicle.faults.isEmpty, pick(4) == 0 {
+            let second = fault(kind)
+            if second.prefix(8) != vehicle.faults[0].prefix(8) { vehicle.faults.append(second) }
+        }
+        return vehicle
+    }
+
+    private mutating func steps(_ kind: NightStory.Kind) -> [NightStory.Step] {
+        var steps: [NightStory.Step] = []
+        if kind.isComodule, pick(3) == 0 {
+            steps.append(.require(otherwise: one(of: ["defer", "skip", "fail"])))
+        }
+        if kind.hasCommands, pick(3) > 0 { steps.append(.command(words())) }
+        if kind.hasUpdates, pick(5) > 0 || (kind != .van && !kind.isComodule) {
+            steps.append(.update)
+        }
+        if kind.isComodule {
+            if pick(3) == 0 { steps.append(.lights(one(of: ["disabled", "enabled"]))) }
+            if pick(5) == 0 { steps.append(.read("odometer")) }
+        }
+        if kind == .lock {
+            for name in ["auto-lock", "lock", "led", "name"] where pick(2) == 0 {
+                steps.append(feature(name))
+            }
+            if pick(4) == 0 { steps.append(.read("lock")) }
+            if pick(6) == 0 { steps.append(.expect("lock", "== locked")) }
+        }
+        if kind.hasCommands, pick(2) == 0 {
+            let more = NightStory.Step.command(words())
+            // Two equal steps would be one in the books of who counts deeds.
+            if !steps.contains(where: { $0.deed != nil && $0.deed == more.deed }) {
+                steps.append(more)
+            }
+        }
+        if pick(8) == 0 { steps.append(.wait(seconds: 1 + pick(20))) }
+        if steps.allSatisfy(\.onlyReads) {
+            switch kind {
+            case .car, .van: steps.append(.command(words()))
+            case .lock: steps.append(feature("auto-lock"))
+            default: steps.append(.update)
+            }
+        }
+        return steps
+    }
+
+    private mutating func feature(_ name: String) -> NightStory.Step {
+        switch name {
+        case "auto-lock": .feature(name, "\(5 + pick(50))")
+        case "lock": .feature(name, one(of: ["locked", "unlocked"]))
+        case "led": .feature(name, one(of: ["on", "off"]))
+        default: .feature(name, "gate\(pick(9))")
+        }
+    }
+
+    private mutating func words() -> [String] {
+        let single = [
+            "lock", "unlock-all", "unlock-driver", "open-trunk", "close-trunk", "locate",
+            "ignition-inhibit", "ignition-enable", "check-in", "check-out",
+        ]
+        if pick(6) == 0 { return ["unlock-all", "locate"] }
+        return [one(of: single)]
+    }
+
+    private mutating func fault(_ kind: NightStory.Kind) -> String {
+        let at = 200 + pick(2_500)
+        let times = 1 + pick(4)
+        let phase = one(of: [
+            "handshake", "request", "challenge", "command", "acknowledgement", "result",
+        ])
+        let list: [String] =
+            switch kind {
+            case .bike, .van:
+                [
+                    "link-lost-at: \(at), times: \(times)", "silent-at: \(at), times: \(times)",
+                    "restart-at: \(at)", "restarts-in-erase-at: \(at)", "drops-packet-at: \(at)",
+                    "wrong-checksum-from: \(at)", "wrong-offset-from: \(at)",
+                    "loses-notification: \(1 + pick(9))", "repeats-notification: \(1 + pick(9))",
+                    "flash-full: true", "refuses-boot: true, times: \(times)",
+                    "reverts-after: \(1 + pick(15))s", "refuses-init: true",
+                    "refuses-bootloader: true, times: \(times)",
+                    "returns-unchanged: true, times: \(times)", "never-returns: true",
+                    "ongoing-for: \(10 + pick(50))s, period: 4s", "restarts-after-return: true",
+                    "connect-fails: true, times: \(times)", "address-changes: true",
+                    "link-lost-in: state, times: \(times)", "silent-in: register",
+                    "refuses-key: true", "ignores-writes: true, times: \(times)",
+                ]
+            case .car:
+                [
+                    "no-handshake: true", "no-handshake-ack: true",
+                    "handshake-again-in: \(phase)", "challenge-early: true",
+                    "wrong-checksum: true", "no-reply-in: command", "rejects-in: command",
+                    "no-challenge: true", "no-ack: true", "no-result: true, times: \(times)",
+                    "late-result: \(10 + pick(150))s", "nack: 4", "nack: 9",
+                    "fails-silently: true", "disconnect-in: \(phase), times: \(times)",
+                ]
+            case .lock:
+                [
+                    "slow: \(1 + pick(20))s", "silent: true, times: \(times)",
+                    "wrong-kind: true, times: \(times)", "garbage: true", "storm: 5",
+                    "link-lost: true, times: \(times)", "connect-fails: true, times: \(times)",
+                ]
+            case .light:
+                [
+                    "link-lost-at: \(at), times: \(times)", "silent-at: \(at)",
+                    "restart-at: \(at)", "answer-lost-at: \(at)", "answer-twice-at: \(at)",
+                    "piece-lost-at: \(at)", "corrupted-at: \(at)", "wrong-offset-at: \(at)",
+                    "flash-full-at: \(at)", "busy: true, times: \(times)",
+                    "restarts-in-erase: true", "marks-lost: true", "crashes: true",
+                    "refuses-test: true", "refuses-confirm: true", "ignores-reset: true",
+                    "never-returns: true", "connect-fails: true, times: \(times)",
+                    "address-changes: true",
+                ]
+            case .tag, .oldTag:
+                [
+                    "link-lost-at: \(at), times: \(times)", "silent-at: \(at)",
+                    "restart-at: \(at)", "packet-lost-at: \(at)",
+                    "loses-notification: \(1 + pick(9))", "refuses-init: true",
+                    "ignores-entry: true, times: \(times)",
+                    "returns-unchanged: true, times: \(times)", "never-returns: true",
+                    "connect-fails: true, times: \(times)",
+                ]
+            case .sensor:
+                [
+                    "link-lost-at: \(at), times: \(times)", "silent-at: \(at)",
+                    "restart-at: \(at)", "loses-ack: \(1 + pick(2))", "refuses-start: true",
+                    "fails-silently: true, times: \(times)", "rolls-back: true",
+                    "never-returns: true", "connect-fails: true, times: \(times)",
+                ]
+            }
+        return one(of: list)
+    }
+
+    // MARK: Nights
+
+    private mutating func night(_ story: NightStory) -> NightStory.Night {
+        let count = story.vehicles.count
+        var night = NightStory.Night()
+        night.pause = one(of: [10, 600, 3_600, 8 * 3_600, 20 * 3_600])
+        if pick(6) == 0 { night.clock = clock() }
+        if pick(3) == 0 { for _ in 0...pick(2) { night.edits.append(edit(story)) } }
+        for _ in 0..<pick(3) { night.words.append(word(count)) }
+        switch pick(14) {
+        case 0: night.start = .again
+        case 1: night.start = .limit((0...pick(2)).map { _ in pick(count) })
+        case 2:
+            let vehicle = pick(count)
+            night.start = .exec(vehicle: vehicle, [order(story.vehicles[vehicle].kind)])
+        default: break
+        }
+        if pick(3) > 0 { night.incidents.append(incident(story)) }
+        if pick(5) == 0 { night.incidents.append(incident(story)) }
+        return night
+    }
+
+    private mutating func clock() -> Int {
+        one(of: [-30 * 86_400, -86_400, -3_600, -60, 60, 3_600, 86_400, 30 * 86_400])
+    }
+
+    private mutating func order(_ kind: NightStory.Kind) -> NightStory.Step {
+        switch kind {
+        case .car: .command(words())
+        case .van: pick(2) == 0 ? .command(words()) : .read("odometer")
+        case .lock: pick(2) == 0 ? feature("auto-lock") : .read("lock")
+        case .bike: pick(2) == 0 ? .lights("enabled") : .read("odometer")
+        case .light, .tag, .oldTag, .sensor: .update
+        }
+    }
+
+    private mutating func edit(_ story: NightStory) -> NightStory.Edit {
+        let vehicle = pick(story.vehicles.count)
+        let kind = story.vehicles[vehicle].kind
+        return switch pick(12) {
+        case 0, 1: .newImages
+        case 2, 3: .steps(vehicle: vehicle, steps(kind))
+        case 4: .remove(vehicle)
+        case 5: .add(vehicle)
+        case 6: .rename(one(of: ["yard", "other"]))
+        case 7, 8: .drives(vehicle)
+        case 9: .stands(vehicle)
+        case 10: .leaves(vehicle)
+        default: .returns(vehicle)
+        }
+    }
+
+    private mutating func word(_ count: Int) -> NightStory.Word {
+        let vehicle = pick(count)
+        return switch pick(24) {
+        case 0...2: .pause
+        case 3...7: .resume
+        case 8...10: .retryAll
+        case 11...13: .retry(vehicle)
+        case 14, 15: .inhibit(vehicle)
+        case 16...18: .uninhibit(vehicle)
+        case 19, 20: .clear(vehicle)
+        case 21: .inhibitDepot
+        case 22: .uninhibitDepot
+        default: pick(3) == 0 ? .abort : .resume
+        }
+    }
+
+    private mutating func incident(_ story: NightStory) -> NightStory.Incident {
+        let count = story.vehicles.count
+        let use = NightStory.Place.use(1 + pick(one(of: [20, 100, 400])))
+        let second = NightStory.Place.second(1 + pick(one(of: [20, 120, 600])))
+        let place = pick(2) == 0 ? use : second
+        switch pick(20) {
+        case 0...4: return .init(.kill, at: place)
+        case 5...7: return .init(.kill, at: .write(1 + pick(one(of: [10, 60]))))
+        case 8, 9:
+            let gone = one(of: [5, 60, 200, 5_000])
+            return .init(
+                .adapterGone(pick(story.policy.adapters), seconds: gone),
+                at: place
+            )
+        case 10, 11:
+            return .init(.serviceGone(seconds: one(of: [5, 60, 200, 5_000])), at: place)
+        case 12, 13: return .init(.stop, at: place)
+        case 14: return .init(.clock(clock()), at: second)
+        default: return .init(.say(word(count)), at: place)
+        }
+    }
+}
