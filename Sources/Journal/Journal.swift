@@ -35,8 +35,15 @@ package actor Journal {
         executor: any SerialExecutor
     ) async throws(JournalError) -> Journal {
         let journal = Journal(executor: executor)
-        try await journal.open(path: ":memory:")
+        try await journal.openBlank()
         return journal
+    }
+
+    private func openBlank() throws(JournalError) {
+        let database = try JournalDatabase(path: ":memory:", mode: .write)
+        try BlankJournal.copy(to: database)
+        try Schema.prepare(database)
+        self.database = database
     }
 
     /// Folds the log into the main file, so that nothing but that file is left.

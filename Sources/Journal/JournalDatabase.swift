@@ -126,6 +126,14 @@ final class JournalDatabase {
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
     var changedRows: Int { Int(sqlite3_changes(handle)) }
 
+    /// Takes over all that another connection sees.
+    func copy(_ other: JournalDatabase) throws(JournalError) {
+        let backup = sqlite3_backup_init(handle, "main", other.handle, "main")
+        guard sqlite3_backup_step(backup, -1) == SQLITE_DONE,
+            sqlite3_backup_finish(backup) == SQLITE_OK
+        else { throw JournalError("copy", handle: handle) }
+    }
+
     /// A path as a `file:` address, in which `?`, `#` and `%` mean something else.
     private static func address(of path: String) -> String {
         var address = "file:"
