@@ -97,4 +97,19 @@ extension FileLayer {
             )
         }
     }
+
+    /// The same for bytes that are at hand as an array.
+    func writeAll(
+        _ bytes: [UInt8],
+        to descriptor: Int32,
+        at offset: Int
+    ) throws(FileFault) {
+        var result: Result<Void, FileFault> = .success(())
+        bytes.withUnsafeBytes { bytes in
+            do throws(FileFault) { try writeAll(bytes, to: descriptor, at: offset) } catch {
+                result = .failure(error)
+            }
+        }
+        try result.get()
+    }
 }

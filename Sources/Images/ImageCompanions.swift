@@ -3,7 +3,7 @@ import Glibc
 
 /// Small files that are kept in the store beside an image, and go with it.
 ///
-/// `images/sha256/ab/<digest>.<name>`: a signature that was verified, what is known of its origin.
+/// `images/sha256/ab/<digest>.<name>`: a signature that was verified, a bill of materials.
 /// What is read back is verified again by whoever reads it.
 package struct ImageCompanions: Sendable {
     static let draftEnding = ".fresh"
@@ -29,14 +29,11 @@ package struct ImageCompanions: Sendable {
         return isRead == nil ? nil : bytes
     }
 
-    /// Keeps a file in place of the one of this name; on disk when this returns, if it is synced.
-    ///
-    /// Two syncs cost more than the fetch of a small image: what is only told to people does without.
+    /// Keeps a file in place of the one of this name; on disk when this returns.
     package func keep(
         _ bytes: [UInt8],
         as name: String,
-        of digest: SHA256Digest,
-        isSynced: Bool = true
+        of digest: SHA256Digest
     ) throws(ImageError) {
         let path = path(name, of: digest)
         if read(name, of: digest, limit: Int64(bytes.count)) == bytes { return }
@@ -46,16 +43,10 @@ package struct ImageCompanions: Sendable {
         do throws(FileFault) {
             let file = try store.files.open(draft, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
             defer { close(file) }
-            var result: Result<Void, FileFault> = .success(())
-            bytes.withUnsafeBytes { bytes in
-                do throws(FileFault) {
-                    try store.files.writeAll(bytes, to: file, at: 0)
-                    if isSynced { try store.files.sync(file) }
-                } catch { result = .failure(error) }
-            }
-            try result.get()
+            try store.files.writeAll(bytes, to: file, at: 0)
+            try store.files.sync(file)
             try store.files.rename(draft, to: path)
-            if isSynced { try store.files.syncFolder(store.folder(of: digest)) }
+            try store.files.syncFolder(store.folder(of: digest))
         } catch {
             try? store.files.remove(draft)
             throw .writing(path, error.code)

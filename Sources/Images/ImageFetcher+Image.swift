@@ -175,14 +175,13 @@ extension ImageFetcher {
         do throws(DownloadError) { exchange = try self.exchange() } catch {
             return .failure(.download(error))
         }
-        let note =
-            fetch.part.count > 0
-            ? PartNote.read(from: store.notePath(of: fetch.request.digest)) : nil
+        let note = fetch.part.note
         let taker = PieceTaker(
             exchange,
             fetch.expectation(from: fetch.part.count),
             settings,
-            time
+            time,
+            shelf
         )
         let request = ExchangeRequest(
             address: address,
@@ -210,6 +209,9 @@ extension ImageFetcher {
             }
         }
         let result = await answer
+        for chunk in taker.leftOver where fault == nil {
+            do throws(ImageError) { try fetch.take(chunk.bytes) } catch { fault = error }
+        }
         if let fault { return .failure(.image(fault)) }
         switch result {
         case .success: return .success(())
@@ -232,10 +234,7 @@ extension ImageFetcher {
         guard let total, total >= settings.notedSize, let note = PartNote(address, head) else {
             return
         }
-        let path = store.notePath(of: fetch.request.digest)
-        do throws(FileFault) { try note.write(to: path, by: store.files) } catch {
-            throw .writing(path, error.code)
-        }
+        try fetch.part.keep(note)
     }
 }
 

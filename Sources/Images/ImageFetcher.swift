@@ -10,6 +10,7 @@ package actor ImageFetcher: Downloads {
     let store: StoreFolder
     let settings: FetchSettings
     let time: any Timekeeper
+    let shelf = ChunkShelf()
     private var chance: SplitMix64
     private var loop: CurlLoop?
     private var publishers: Publishers?

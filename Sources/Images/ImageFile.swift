@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// An open regular file, closed with its value.

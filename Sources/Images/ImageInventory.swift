@@ -1,3 +1,4 @@
+import CLinux
 import Digests
 package import Domain
 import Glibc
@@ -73,6 +74,7 @@ package struct ImageInventory: Sendable {
         }
         try removeNotes(&folders)
         try removeCompanions(&folders)
+        try ImageRecords(store).keep(only: Set(try entries().map(\.digest)))
         try ImageReferences(store).removeDrafts()
         for folder in folders.sorted() {
             do throws(FileFault) { try store.files.syncFolder(folder) } catch {

@@ -31,14 +31,8 @@ package struct ImageReferences: Sendable {
                 mode: 0o600
             )
             defer { close(file) }
-            var result: Result<Void, FileFault> = .success(())
-            Array(lines.utf8).withUnsafeBytes { bytes in
-                do throws(FileFault) {
-                    try store.files.writeAll(bytes, to: file, at: 0)
-                    try store.files.sync(file)
-                } catch { result = .failure(error) }
-            }
-            try result.get()
+            try store.files.writeAll(Array(lines.utf8), to: file, at: 0)
+            try store.files.sync(file)
             try store.files.rename(draft, to: path)
             try store.files.syncFolder(store.references)
         } catch {

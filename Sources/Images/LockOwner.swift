@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Who holds the kernel's lock on a file, for the message of those who wait.

@@ -15,23 +15,31 @@ final class Part {
     private var hash = SHA256()
     private(set) var count = 0
     private var isDone = false
+    /// Whether somebody may have noted where its bytes come from.
+    private var mayHaveNote: Bool
 
     /// Nil while another process has it.
     convenience init?(locking digest: SHA256Digest, in store: StoreFolder) throws(ImageError) {
-        guard let descriptor = try Self.lock(digest, store, LOCK_NB) else { return nil }
-        self.init(descriptor, digest, store)
+        guard let (descriptor, isNew) = try Self.lock(digest, store, LOCK_NB) else { return nil }
+        self.init(descriptor, isNew, digest, store)
     }
 
     /// Blocks while another process has it.
     convenience init(waitingFor digest: SHA256Digest, in store: StoreFolder) throws(ImageError) {
-        guard let descriptor = try Self.lock(digest, store, 0) else {
+        guard let (descriptor, isNew) = try Self.lock(digest, store, 0) else {
             preconditionFailure("a lock was waited for and not had")
         }
-        self.init(descriptor, digest, store)
+        self.init(descriptor, isNew, digest, store)
     }
 
-    private init(_ descriptor: Int32, _ digest: SHA256Digest, _ store: StoreFolder) {
+    private init(
+        _ descriptor: Int32,
+        _ isNew: Bool,
+        _ digest: SHA256Digest,
+        _ store: StoreFolder
+    ) {
         self.descriptor = descriptor
+        mayHaveNote = !isNew
         self.store = store
         self.digest = digest
         path = store.partPath(of: digest)
@@ -41,57 +49,50 @@ final class Part {
         _ digest: SHA256Digest,
         _ store: StoreFolder,
         _ flags: Int32
-    ) throws(ImageError) -> Int32? {
+    ) throws(ImageError) -> (descriptor: Int32, isNew: Bool)? {
         let path = store.partPath(of: digest)
         while true {
-            switch try PartFile.open(path, in: store) {
-            case .toWrite(let descriptor):
-                guard try hold(descriptor, path, flags) else { return nil }
-                if isNamed(descriptor, path) { return descriptor }
+            let file = try PartFile.open(path, in: store)
+            switch file {
+            case .made(let descriptor), .toWrite(let descriptor):
+                guard try FileLock.hold(descriptor, path, flags) else { return nil }
+                if FileLock.isNamed(descriptor, path) {
+                    if case .made = file { return (descriptor, true) }
+                    return (descriptor, false)
+                }
                 close(descriptor)
             case .sealed(let descriptor):
                 // Whoever sealed it may be about to give it its name: the lock tells.
-                guard try hold(descriptor, path, flags) else { return nil }
-                if isNamed(descriptor, path) { _ = fchmod(descriptor, PartFile.mode) }
+                guard try FileLock.hold(descriptor, path, flags) else { return nil }
+                if FileLock.isNamed(descriptor, path) { _ = fchmod(descriptor, PartFile.mode) }
                 close(descriptor)
             }
         }
     }
 
-    /// False, and the file closed, while another process has the lock.
-    private static func hold(
-        _ descriptor: Int32,
-        _ path: String,
-        _ flags: Int32
-    ) throws(ImageError) -> Bool {
-        while flock(descriptor, LOCK_EX | flags) != 0 {
-            let code = errno
-            if code == EINTR { continue }
-            close(descriptor)
-            guard code == EWOULDBLOCK else { throw .writing(path, code) }
-            return false
-        }
-        return true
-    }
-
-    /// The lock is on the file, not on its name: whoever had it may have renamed or removed it
-    /// since we opened it.
-    private static func isNamed(_ descriptor: Int32, _ path: String) -> Bool {
-        var (held, named) = (stat(), stat())
-        return fstat(descriptor, &held) == 0 && lstat(path, &named) == 0
-            && held.st_ino == named.st_ino && held.st_dev == named.st_dev
-    }
-
     deinit {
         if !isDone { remove() }
-        // Closing alone would leave it to a child that is about to start a program.
-        flock(descriptor, LOCK_UN)
-        close(descriptor)
+        FileLock.release(descriptor)
     }
 
+    /// The note first, so that there is none without its part.
     private func remove() {
+        if mayHaveNote { try? store.files.remove(store.notePath(of: digest)) }
         try? store.files.remove(path)
-        try? store.files.remove(store.notePath(of: digest))
+    }
+
+    /// What is known of the origin of the bytes that are here.
+    var note: PartNote? {
+        count > 0 && mayHaveNote ? PartNote.read(from: store.notePath(of: digest)) : nil
+    }
+
+    /// Notes where the bytes come from, for whoever takes them up.
+    func keep(_ note: PartNote) throws(ImageError) {
+        let path = store.notePath(of: digest)
+        mayHaveNote = true
+        do throws(FileFault) { try note.write(to: path, by: store.files) } catch {
+            throw .writing(path, error.code)
+        }
     }
 
     /// Takes up what an earlier process left: reads and hashes it, for its hash was lost with it.
@@ -149,7 +150,13 @@ final class Part {
 
     /// What is left to do for it to be an image; the part must be kept until that is done.
     var publication: Publication {
-        Publication(store: store, digest: digest, descriptor: descriptor, count: count)
+        Publication(
+            store: store,
+            digest: digest,
+            descriptor: descriptor,
+            count: count,
+            mayHaveNote: mayHaveNote
+        )
     }
 
     /// It has its name now, or will be found by whoever comes next.

@@ -2,11 +2,14 @@ import CLinux
 import Domain
 import Glibc
 
-/// The file of a part as it is found: one that can be written, or one that was sealed already.
+/// The file of a part as it is found: a new one, one that can be written, or one that was sealed
+/// already.
 ///
 /// A process that ends between sealing its part and giving it its name leaves a file that nobody
 /// but root can open to write. It is ours all the same, and its owner may unseal it.
 enum PartFile {
+    /// Nobody had it before.
+    case made(Int32)
     case toWrite(Int32)
     /// Opened to read only.
     case sealed(Int32)
@@ -14,10 +17,16 @@ enum PartFile {
     static let mode: mode_t = 0o600
 
     static func open(_ path: String, in store: StoreFolder) throws(ImageError) -> PartFile {
+        let flags = O_RDWR | O_CREAT
         do throws(FileFault) {
-            return .toWrite(
-                try store.files.open(path, flags: O_RDWR | O_CREAT, mode: UInt32(mode))
-            )
+            do throws(FileFault) {
+                return .made(
+                    try store.files.open(path, flags: flags | O_EXCL, mode: UInt32(mode))
+                )
+            } catch {
+                guard error.code == EEXIST else { throw error }
+                return .toWrite(try store.files.open(path, flags: flags, mode: UInt32(mode)))
+            }
         } catch {
             guard error.code == EACCES, let descriptor = ownSealed(path) else {
                 throw .writing(path, error.code)

@@ -54,13 +54,6 @@ struct PartNote: Equatable {
     func write(to path: String, by files: any FileLayer) throws(FileFault) {
         let file = try files.open(path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
         defer { close(file) }
-        let bytes = Array(text.utf8)
-        var fault: FileFault?
-        bytes.withUnsafeBytes { bytes in
-            do throws(FileFault) { try files.writeAll(bytes, to: file, at: 0) } catch {
-                fault = error
-            }
-        }
-        if let fault { throw fault }
+        try files.writeAll(Array(text.utf8), to: file, at: 0)
     }
 }

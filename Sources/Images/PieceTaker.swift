@@ -12,6 +12,8 @@ enum Piece: Sendable {
 final class PieceTaker: ResponseTaker {
     /// How far the network may be ahead of the disk.
     private static let window = 2 << 20
+    /// How long the first bytes of a small image are held back so that they go on with the others.
+    private static let longestWait = Duration.seconds(1)
 
     let pieces: AsyncStream<Piece>
     private let sender: AsyncStream<Piece>.Continuation
@@ -22,12 +24,19 @@ final class PieceTaker: ResponseTaker {
     private let isWaiting = Atomic(false)
     /// Whether bytes wait in the chunk that is being filled.
     private let hasRest = Atomic(false)
+    private let shelf: ChunkShelf
+    /// Whether all that can come fits into one chunk, and so is passed on in one.
+    private let isSmall: Bool
     // All of these belong to the loop's thread.
-    private nonisolated(unsafe) var chunk = Chunk()
+    private nonisolated(unsafe) var chunk: Chunk?
+    // As above: when the first byte of the chunk came.
+    private nonisolated(unsafe) var began: Moment?
     // As above.
     private nonisolated(unsafe) var count = 0
     // As above.
     private nonisolated(unsafe) var watch: RateWatch
+    // As above, and the store's once the exchange is over.
+    private nonisolated(unsafe) var late: [Chunk] = []
     private let settings: FetchSettings
     private let time: any Timekeeper
 
@@ -35,12 +44,15 @@ final class PieceTaker: ResponseTaker {
         _ exchange: Exchange,
         _ expectation: Expectation,
         _ settings: FetchSettings,
-        _ time: any Timekeeper
+        _ time: any Timekeeper,
+        _ shelf: ChunkShelf
     ) {
         self.exchange = exchange
         self.expectation = expectation
         self.settings = settings
         self.time = time
+        self.shelf = shelf
+        isSmall = expectation.limit.bytes - expectation.from <= Chunk.capacity
         watch = RateWatch(settings)
         (pieces, sender) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
     }
@@ -60,7 +72,8 @@ final class PieceTaker: ResponseTaker {
             watch.pause()
             return .later
         }
-        guard watch.take(bytes.count, at: time.now) else {
+        let now = time.now
+        guard watch.take(bytes.count, at: now) else {
             return .refused(.tooSlow(settings.rateRule))
         }
         let (end, overflow) = count.addingReportingOverflow(bytes.count)
@@ -70,11 +83,16 @@ final class PieceTaker: ResponseTaker {
         count = end
         var rest = bytes
         while !rest.isEmpty {
+            let chunk = self.chunk ?? Chunk(from: shelf)
+            if self.chunk == nil {
+                self.chunk = chunk
+                began = now
+            }
             let taken = chunk.fill(from: rest)
             rest = UnsafeRawBufferPointer(rebasing: rest[taken...])
             if chunk.isFull { send() }
         }
-        flush()
+        if !isSmall || began.map({ $0.duration(to: now) >= Self.longestWait }) ?? false { flush() }
         return .taken
     }
 
@@ -85,11 +103,14 @@ final class PieceTaker: ResponseTaker {
 
     /// Lets nothing wait in here while the disk has nothing to do; on the loop's thread.
     func flush() {
-        guard chunk.count > 0 else { return }
+        guard chunk != nil else { return }
         hasRest.store(true, ordering: .sequentiallyConsistent)
         // The disk may have run dry before it could see that there is more.
         if ahead.load(ordering: .sequentiallyConsistent) == 0 { send() }
     }
+
+    /// For the disk's side, once the exchange is over: what came when nobody listened any more.
+    var leftOver: [Chunk] { late }
 
     /// For the disk's side: so many bytes are done with.
     func done(_ count: Int) {
@@ -109,9 +130,9 @@ final class PieceTaker: ResponseTaker {
 
     private func send() {
         hasRest.store(false, ordering: .sequentiallyConsistent)
-        guard chunk.count > 0 else { return }
+        guard let chunk else { return }
         ahead.add(chunk.count, ordering: .sequentiallyConsistent)
-        sender.yield(.bytes(chunk))
-        chunk = Chunk()
+        if case .terminated = sender.yield(.bytes(chunk)) { late.append(chunk) }
+        self.chunk = nil
     }
 }

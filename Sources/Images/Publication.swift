@@ -1,3 +1,4 @@
+import CLinux
 import Domain
 import Glibc
 import Threads
@@ -10,21 +11,29 @@ struct Publication: Sendable {
     let digest: SHA256Digest
     let descriptor: Int32
     let count: Int
+    /// Whether there may be a note of where it came from.
+    let mayHaveNote: Bool
 
     /// The image's path.
     func perform() throws(ImageError) -> String {
         let name = store.path(of: digest)
         do throws(FileFault) {
             // A part that was longer once would bring its old end along.
-            try store.files.truncate(descriptor, to: count)
+            if length != count { try store.files.truncate(descriptor, to: count) }
             try store.files.seal(descriptor)
             try store.files.sync(descriptor)
             // Before the name: a whole part needs no note, an image would keep it as litter.
-            try? store.files.remove(store.notePath(of: digest))
+            if mayHaveNote { try? store.files.remove(store.notePath(of: digest)) }
             try store.files.rename(store.partPath(of: digest), to: name)
             try store.files.syncFolder(store.folder(of: digest))
         } catch { throw .writing(name, error.code) }
         return name
+    }
+
+    /// Nil when the system does not say.
+    private var length: Int? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Int(status.st_size) : nil
     }
 }
 

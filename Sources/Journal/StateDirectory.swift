@@ -61,6 +61,9 @@ package struct StateDirectory: Sendable, Equatable {
         }
     }
 
+    /// Makes the folders above a path; what stands in the way is said by who needs the path.
+    package static func makeFolders(above path: String) { try? make(parent(of: path)) }
+
     /// Makes a folder and, where they are missing, those above it; each is on disk on return.
     private static func make(_ path: String) throws(StateDirectoryError) {
         guard mkdir(path, 0o700) != 0 else { return sync(parent(of: path)) }

@@ -3,10 +3,11 @@ import Glibc
 /// A serial executor on one thread of its own, for actors around libraries that block.
 ///
 /// Nothing that blocks may run on Swift's cooperative pool: it has as many threads as there are
-/// cores, and one blocked call holds up everybody's timers.
+/// cores, and one blocked call holds up everybody's timers. Tasks that have to do with such an actor
+/// all the time can prefer its thread, and then need not change threads to talk to it.
 ///
 /// The thread lives, and keeps this object alive, until `stop`.
-package final class ThreadExecutor: SerialExecutor {
+package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     /// What the thread is called in `top -H`, at most 15 bytes.
     package let name: String
 
@@ -85,7 +86,12 @@ package final class ThreadExecutor: SerialExecutor {
                 return state.finished ? [] : nil
             }
             if jobs.isEmpty { return }
-            for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+            for job in jobs {
+                job.runSynchronously(
+                    isolatedTo: asUnownedSerialExecutor(),
+                    taskExecutor: asUnownedTaskExecutor()
+                )
+            }
         }
     }
 }

@@ -83,12 +83,15 @@ struct BundleTakeover {
         try result.get()
         let kept = try await verdicts(keeps: true)
         let name = bundle.path.split(separator: "/").last.map(String.init) ?? bundle.path
-        for (image, verdict) in zip(plan.images, kept) {
+        let images = plan.images.map { image in
             let isHere =
                 (try? bundle.index.place(of: "images/\(image.digest)").member.isHeld) == false
-            let origin = isHere ? "the bundle \(name), \(bundle.index.digest)" : nil
-            verdict.note(of: image.digest, from: origin, state: state)
+            return (
+                digest: image.digest,
+                origin: isHere ? "the bundle \(name), \(bundle.index.digest)" : nil
+            )
         }
+        kept.note(images, state: state)
         lock.release()
         try delivery.publish()
     }

@@ -63,7 +63,10 @@ struct FetchRoom: Sendable {
             seed: time.seed,
             executor: executor
         )
-        let results = await bring(with: fetcher, time)
+        // On the fetcher's thread, which each of them would have to change to time and again.
+        let results = await withTaskExecutorPreference(executor) {
+            await bring(with: fetcher, time)
+        }
         await fetcher.stop()
         executor.stop()
         lock.release()

@@ -26,7 +26,7 @@ struct ImageInspectCommand {
     /// What this depot knows of where it came from.
     private func provenance(of bytes: [UInt8]) -> ImageProvenance {
         guard let store else { return ImageProvenance() }
-        return ImageProvenance(of: SHA256.digest(of: bytes), in: store)
+        return ImageProvenance(record: ImageRecords(store).all()[SHA256.digest(of: bytes)])
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {

@@ -120,15 +120,15 @@ struct SiteRun {
                 )
             )
         )
+        let records = ImageRecords(StoreFolder(stateDirectory: job.state)).all()
         for (image, size) in ready {
-            let store = StoreFolder(stateDirectory: job.state)
             events.emit(
                 .imageReady(
                     name: image.name,
                     digest: image.digest,
                     size: size,
                     // A simulated run is what its seed makes it, and nothing else.
-                    provenance: ImageProvenance(of: image.digest, in: store)
+                    provenance: ImageProvenance(record: records[image.digest])
                         .words(withTimes: site.seed == nil)
                 )
             )

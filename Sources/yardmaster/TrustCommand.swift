@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Glibc
 import Images
+import Journal
 import Trust
 import Wire
 
@@ -84,7 +85,7 @@ struct TrustCommand {
         do throws(TrustError) {
             let bytes = try TrustFolder.contents(of: path, limit: TrustLimits().root)
             // The first thing that a new depot does: its state directory need not be there yet.
-            Self.makeFolders(above: directory)
+            StateDirectory.makeFolders(above: directory)
             let root = try Updater<TrustFolder, WebDocuments>.begin(
                 with: bytes,
                 in: try TrustFolder.held(directory)
@@ -96,14 +97,6 @@ struct TrustCommand {
                 "'\(path.visible)' does not become the trusted root",
                 because: [error.description]
             )
-        }
-    }
-
-    /// What stands in the way is said by who needs the folder.
-    private static func makeFolders(above directory: String) {
-        let path = Array(directory.utf8)
-        for end in path.indices.dropFirst() where path[end] == 0x2F {
-            mkdir(String(decoding: path[..<end], as: UTF8.self), 0o700)
         }
     }
 

@@ -115,32 +115,27 @@ extension TrustDesk {
         _ image: PlannedImage,
         _ key: VerifyingKey?
     ) async throws(CommandError) -> [ImageProvenance.Document] {
-        let kept = supply.kept(attachment, of: image)
-        if supply.prefersKept, let kept,
-            let documents = try? documents(attachment, image, key, kept)
-        {
-            return documents
-        }
-        let bytes: [UInt8]
-        do throws(SourceError) {
-            bytes = try await supply.bytes(of: attachment, of: image)
-        } catch {
-            // What was right with a network is right without one.
-            if case .unreachable = error, let kept {
-                return try documents(attachment, image, key, kept)
+        try await meaning(
+            kept: supply.kept(attachment, of: image),
+            holds: { _ in true },
+            fetch: { () async throws(SourceError) in
+                try await supply.bytes(of: attachment, of: image)
+            },
+            read: { (bytes) throws(CommandError) in
+                try documents(attachment, image, key, bytes)
+            },
+            keep: { (bytes) throws(CommandError) in
+                try supply.keep(bytes, as: attachment, of: image)
+            },
+            refusal: { kind, error in
+                CommandError(
+                    kind,
+                    "\(attachment.words) of the image \(image.name) cannot be had",
+                    because: ["\(attachment.source): \(error)"],
+                    hint: "it is asked for at \(attachment.place)"
+                )
             }
-            let kind: CommandError.Kind =
-                if case .unreachable = error { .unavailable } else { .trust }
-            throw CommandError(
-                kind,
-                "\(attachment.words) of the image \(image.name) cannot be had",
-                because: ["\(attachment.source): \(error)"],
-                hint: "it is asked for at \(attachment.place)"
-            )
-        }
-        let documents = try documents(attachment, image, key, bytes)
-        try supply.keep(bytes, as: attachment, of: image)
-        return documents
+        )
     }
 
     /// What a file says, once it is right.

@@ -40,9 +40,7 @@ extension TrustDesk where Supply == NetworkSupply {
         } catch { result = .failure(error) }
         await fetching.stop()
         let verdicts = try result.get()
-        for (image, verdict) in zip(images, verdicts) {
-            verdict.note(of: image.stored.digest, from: image.origin, state: state)
-        }
+        verdicts.note(images.map { ($0.stored.digest, $0.origin) }, state: state)
         return verdicts
     }
 
@@ -59,17 +57,23 @@ extension TrustDesk where Supply == NetworkSupply {
     }
 }
 
-extension TrustVerdict {
-    /// Writes down where an image came from and who stood behind it.
+extension [TrustVerdict] {
+    /// Writes down where each image came from, if it came just now, and who stood behind it.
     ///
     /// That is for people to read: a night's work does not end because it cannot be written.
-    func note(of digest: SHA256Digest, from origin: String?, state: String) {
-        let store = StoreFolder(stateDirectory: state)
+    func note(_ images: [(digest: SHA256Digest, origin: String?)], state: String) {
         let now = RealTime().wallTime
-        var provenance = ImageProvenance(of: digest, in: store)
-        let arrival = origin.map { ImageProvenance.Arrival(origin: $0, time: now) }
-        provenance.note(arrival, voucher(at: now))
-        provenance.note(attached)
-        try? provenance.keep(of: digest, in: store)
+        let judged = Array<_>(zip(images, self))
+        let records = ImageRecords(StoreFolder(stateDirectory: state))
+        try? records.update(judged.map(\.0.digest)) { index, known in
+            let (image, verdict) = judged[index]
+            var provenance = ImageProvenance(record: known)
+            provenance.note(
+                image.origin.map { ImageProvenance.Arrival(origin: $0, time: now) },
+                verdict.voucher(at: now)
+            )
+            provenance.note(verdict.attached)
+            return provenance.record
+        }
     }
 }

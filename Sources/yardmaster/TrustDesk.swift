@@ -246,33 +246,25 @@ extension TrustDesk {
         _ source: ImageSource,
         _ bytes: [UInt8]
     ) async throws(CommandError) -> (ReleaseStatement, comment: String) {
-        let kept = supply.keptSignature(of: image, by: key)
-        if supply.prefersKept, let kept,
-            let found = try? statement(image, key, kept, bytes),
-            found.0.expires.map({ $0 > now }) ?? true
-        {
-            return found
-        }
-        let text: [UInt8]
-        do throws(SourceError) {
-            text = try await supply.signature(of: image, at: source)
-        } catch {
-            // A signature does not end: what was right with a network is right without one.
-            if case .unreachable = error, let kept {
-                return try statement(image, key, kept, bytes)
+        try await meaning(
+            kept: supply.keptSignature(of: image, by: key),
+            holds: { found in found.0.expires.map { $0 > now } ?? true },
+            fetch: { () async throws(SourceError) in
+                try await supply.signature(of: image, at: source)
+            },
+            read: { (text) throws(CommandError) in try statement(image, key, text, bytes) },
+            keep: { (text) throws(CommandError) in
+                try supply.keep(signature: text, of: image, by: key)
+            },
+            refusal: { kind, error in
+                CommandError(
+                    kind,
+                    "the image \(image.name) is not trusted",
+                    because: ["its signature \(source) cannot be had: \(error)"],
+                    hint: "it is asked for at \(image.place)"
+                )
             }
-            let kind: CommandError.Kind =
-                if case .unreachable = error { .unavailable } else { .trust }
-            throw CommandError(
-                kind,
-                "the image \(image.name) is not trusted",
-                because: ["its signature \(source) cannot be had: \(error)"],
-                hint: "it is asked for at \(image.place)"
-            )
-        }
-        let found = try statement(image, key, text, bytes)
-        try supply.keep(signature: text, of: image, by: key)
-        return found
+        )
     }
 
     /// What a signature says of an image, once it is right.

@@ -21,7 +21,9 @@ struct TrustRecords {
         guard invocation.arguments.count == 2 else {
             throw CommandError(.usage, "'trust add' needs the file of a public key")
         }
-        if let attester = Self.attester(in: invocation.arguments[1]) { return try add(attester) }
+        if let attester = try Self.attester(in: invocation.arguments[1]) {
+            return try add(attester)
+        }
         let key = try MinisignKey.given(invocation.arguments[1])
         _ = try RunCommand.stateDirectory(at: state)
         let store = TrustStore(try NetworkSupply.place(of: nil, state: state))
@@ -37,10 +39,23 @@ struct TrustRecords {
         return .done
     }
 
-    /// The key of attestations that a file holds.
-    private static func attester(in path: String) -> VerifyingKey? {
-        guard let text = try? TrustFolder.contents(of: path, limit: 16_384) else { return nil }
-        return try? VerifyingKey(pem: text)
+    /// The key of attestations that a file holds; nil when it is no PEM file.
+    private static func attester(in path: String) throws(CommandError) -> VerifyingKey? {
+        guard let text = try? TrustFolder.contents(of: path, limit: 16_384),
+            String(decoding: text, as: UTF8.self).contains("-----BEGIN ")
+        else { return nil }
+        do throws(AttestationFault) {
+            return try VerifyingKey(pem: text)
+        } catch {
+            throw CommandError(
+                .configuration,
+                "the key '\(path.visible)' cannot be used",
+                because: [error.description],
+                hint:
+                    "'trust add' takes a public key in PEM (Ed25519, P-256, or RSA of 2048 bits and "
+                    + "more), or one of minisign"
+            )
+        }
     }
 
     private func add(_ key: VerifyingKey) throws(CommandError) -> ExitCode {

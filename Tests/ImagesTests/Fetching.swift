@@ -104,6 +104,34 @@ func fetch(
     }
 }
 
+/// What tests note of an image, in place of where it came from.
+let noted = Array("a server".utf8)
+
+/// Fetches one image as a command does: what its rollout needs is noted before, its origin after.
+func fetchNoted(
+    _ digest: SHA256Digest,
+    size: Int,
+    from url: String,
+    into directory: String,
+    files: any FileLayer = SystemFiles()
+) async throws -> Result<[UInt8], FetchError> {
+    let store = StoreFolder(stateDirectory: directory, files: files)
+    do throws(ImageError) {
+        try ImageReferences(store).set("tallinn", [digest])
+    } catch { return .failure(.store(error)) }
+    let result = try await fetch(
+        try request(digest, size: size),
+        from: [try web(url)],
+        into: directory,
+        files: files
+    )
+    guard case .success = result else { return result }
+    do throws(ImageError) {
+        try ImageRecords(store).update([digest]) { _, _ in noted }
+    } catch { return .failure(.store(error)) }
+    return result
+}
+
 extension Result where Failure == FetchError {
     fileprivate func map<R>(_ body: (Success) throws -> R) throws -> Result<R, FetchError> {
         switch self {

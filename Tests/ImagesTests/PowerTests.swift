@@ -209,39 +209,24 @@ import Workbench
         }
     }
 
-    /// Serves the file, cut at the first request so that a resume is among the steps.
-    private static func server() throws -> HostileServer {
-        try HostileServer { request, connection in
-            if request.number == 0 {
-                connection.answer(
-                    "200 OK",
-                    ["ETag: \"a\"", "Content-Length: \(file.count)"],
-                    Array(file.prefix(300_000))
-                )
-            } else {
-                connection.serve(file, tag: "\"a\"", to: request)
-            }
-        }
-    }
+    private static func server() throws -> HostileServer { try .cutting(file, at: 300_000) }
 
     private static func attempt(
         _ files: any FileLayer,
         in directory: String,
         from server: HostileServer
     ) async throws -> Result<[UInt8], FetchError> {
-        let store = StoreFolder(stateDirectory: directory, files: files)
-        do throws(ImageError) {
-            try ImageReferences(store).set("tallinn", [digest])
-        } catch { return .failure(.store(error)) }
-        let result = try await fetch(
-            try request(digest, size: file.count),
-            from: [try web(server.url())],
+        let result = try await fetchNoted(
+            digest,
+            size: file.count,
+            from: server.url(),
             into: directory,
             files: files
         )
         guard case .success = result else { return result }
+        let store = StoreFolder(stateDirectory: directory, files: files)
         do throws(ImageError) {
-            try ImageCompanions(store).keep(Array("origin".utf8), as: "origin", of: digest)
+            try ImageCompanions(store).keep(noted, as: "minisig", of: digest)
         } catch { return .failure(.store(error)) }
         return result
     }
@@ -269,8 +254,9 @@ import Workbench
             #expect(try next.get() == Self.file, "call \(end)")
             #expect(try ImageInventory(store).entries().map(\.isPart) == [false], "call \(end)")
             #expect(try ImageReferences(store).all().map(\.digests) == [[Self.digest]])
-            let origin = ImageCompanions(store).read("origin", of: Self.digest, limit: 100)
-            #expect(origin == Array("origin".utf8), "call \(end)")
+            let kept = ImageCompanions(store).read("minisig", of: Self.digest, limit: 100)
+            #expect(kept == noted, "call \(end)")
+            #expect(ImageRecords(store).all() == [Self.digest: noted], "call \(end)")
             guard let lock = try StoreLock(store, for: .cleaning) else {
                 Issue.record("the lock outlived its holder")
                 return

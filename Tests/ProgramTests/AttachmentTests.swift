@@ -52,14 +52,13 @@ import Testing
         return result.output
     }
 
-    /// What the store holds beside the image, without the record of its origin.
+    /// What the store holds beside the image.
     private func kept(_ state: String) throws -> [String: Data] {
         let place = "\(state)/images/sha256/\(TrustedDepot.digest.prefix(2))"
         let names = try FileManager.default.contentsOfDirectory(atPath: place)
         var kept: [String: Data] = [:]
         for name in names where name.hasPrefix(TrustedDepot.digest + ".") {
             let own = String(name.dropFirst(TrustedDepot.digest.count + 1))
-            guard own != "origin" else { continue }
             kept[own] = try Data(contentsOf: URL(filePath: "\(place)/\(name)"))
         }
         return kept
@@ -282,6 +281,17 @@ import Testing
         #expect(shown.output.contains("attestation key "), "\(shown.output)\(shown.errors)")
         let known = try apply()
         #expect(known.status == 0, "\(known.errors)")
+    }
+
+    @Test func `what 'trust add' takes for no key is refused with what it takes`() throws {
+        try program.write(
+            "certificate.pem",
+            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+        )
+        let result = try program.run(["trust", "add", "certificate.pem", "--state", program.state])
+        #expect(result.status == 78)
+        #expect(result.errors.contains("it is no public key of Ed25519, of P-256 or of RSA"))
+        #expect(result.errors.contains("'trust add' takes a public key in PEM"))
     }
 
     @Test func `a bundle whose attestation was changed or left out is refused`() throws {

@@ -27,20 +27,13 @@ import Workbench
         }
 
         func start() throws -> Process {
-            let line =
-                PlainUser.prefix + [
+            try PlainUser.start(
+                [
                     Program.path, "bundle", "apply", "--quiet", "--key", "office.pub",
                     "--target-dir", "rollouts", "--state", depot.program.state, "tallinn.bundle",
-                ]
-            let process = Process()
-            process.executableURL = URL(filePath: line[0])
-            process.arguments = Array(line.dropFirst())
-            process.currentDirectoryURL = URL(filePath: depot.folder)
-            process.standardInput = FileHandle.nullDevice
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            try process.run()
-            return process
+                ],
+                in: depot.folder
+            )
         }
 
         /// What lies behind the link, nothing when there is no link yet.
@@ -61,26 +54,11 @@ import Workbench
         }
     }
 
-    /// How many calls a process has made to read and to write, as the kernel counts them.
-    private static func calls(of process: Int32) -> Int? {
-        guard let text = try? contents("/proc/\(process)/io") else { return nil }
-        var sum = 0
-        for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
-            guard line.hasPrefix("syscr: ") || line.hasPrefix("syscw: ") else { continue }
-            sum += Int(line.split(separator: " ")[1]) ?? 0
-        }
-        return sum
-    }
-
     @Test func `the end at any call is made good by the next apply`() throws {
         let depot = try Depot()
         // One that nobody disturbs tells how many calls there are.
         let whole = try depot.start()
-        var most = 0
-        while whole.isRunning {
-            most = max(most, Self.calls(of: whole.processIdentifier) ?? 0)
-        }
-        whole.waitUntilExit()
+        let most = whole.countCalls()
         #expect(whole.terminationStatus == 0 && most > 20, "\(most) calls")
         let complete = try #require(depot.rollout)
         #expect(complete.contains("manifest.yaml"))
@@ -90,14 +68,7 @@ import Workbench
             try depot.clean()
             let place = Int.random(in: most / 4...most, using: &chance)
             let process = try depot.start()
-            while process.isRunning {
-                guard let calls = Self.calls(of: process.processIdentifier), calls >= place
-                else { continue }
-                kill(process.processIdentifier, SIGKILL)
-                break
-            }
-            process.waitUntilExit()
-            if process.terminationReason == .uncaughtSignal { killed += 1 }
+            if process.isKilled(after: place) { killed += 1 }
             // A rollout is there whole, or not at all.
             if let rollout = depot.rollout { #expect(rollout == complete, "point \(point)") }
             let next = try depot.start()

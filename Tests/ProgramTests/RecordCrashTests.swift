@@ -26,38 +26,20 @@ import Workbench
     }
 
     private func start() throws -> Process {
-        let line =
-            PlainUser.prefix + [
+        try PlainUser.start(
+            [
                 Program.path, "run", "demo/rollout.yaml", "--simulate", "demo/depot.yaml",
                 "--again", "--state", program.state, "--quiet", "--report", "reports/night.html",
                 "--report", "reports/night.json",
-            ]
-        let process = Process()
-        process.executableURL = URL(filePath: line[0])
-        process.arguments = Array(line.dropFirst())
-        process.currentDirectoryURL = URL(filePath: program.folder.path)
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        return process
+            ],
+            in: program.folder.path
+        )
     }
 
     private var reports: [String] {
         (try? FileManager.default.contentsOfDirectory(
             atPath: program.folder.path + "/reports"
         ).sorted()) ?? []
-    }
-
-    /// How many calls a process has made to read and to write, as the kernel counts them.
-    private static func calls(of process: Int32) -> Int? {
-        guard let text = try? contents("/proc/\(process)/io") else { return nil }
-        var sum = 0
-        for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
-            guard line.hasPrefix("syscr: ") || line.hasPrefix("syscw: ") else { continue }
-            sum += Int(line.split(separator: " ")[1]) ?? 0
-        }
-        return sum
     }
 
     private func checkReports(_ point: Int) throws {
@@ -77,11 +59,7 @@ import Workbench
     @Test func `the end at any call leaves plan and report whole, and the next run goes on`() throws
     {
         let whole = try start()
-        var most = 0
-        while whole.isRunning {
-            most = max(most, Self.calls(of: whole.processIdentifier) ?? 0)
-        }
-        whole.waitUntilExit()
+        let most = whole.countCalls()
         #expect(whole.terminationStatus == 0 && most > 20, "\(most) calls")
         #expect(reports == ["night.html", "night.json"])
         var chance = SplitMix64(seed: 61)
@@ -89,14 +67,7 @@ import Workbench
         for point in 0..<Self.count {
             let process = try start()
             let place = Int.random(in: most / 4...most, using: &chance)
-            while process.isRunning {
-                guard let calls = Self.calls(of: process.processIdentifier), calls >= place
-                else { continue }
-                kill(process.processIdentifier, SIGKILL)
-                break
-            }
-            process.waitUntilExit()
-            if process.terminationReason == .uncaughtSignal { killed += 1 }
+            if process.isKilled(after: place) { killed += 1 }
             try checkReports(point)
             let status = try program.run(["status", "--state", program.state])
             #expect(status.status == 0, "point \(point): \(status.errors)")

@@ -86,6 +86,29 @@ private final class Meeting: Sendable {
         executor.stop()
     }
 
+    @Test func `a task that prefers the thread stays on it, and so do those that it starts`()
+        async throws
+    {
+        let executor = try ThreadExecutor.start(name: "preferred")
+        let actor = Pinned(executor)
+        let own = await actor.thread()
+        let threads = await withTaskExecutorPreference(executor) {
+            await withTaskGroup { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        await actor.increment()
+                        return currentThread()
+                    }
+                }
+                return await group.reduce(into: [currentThread()]) { $0.append($1) }
+            }
+        }
+        #expect(threads == Array(repeating: own, count: 5))
+        #expect(await actor.count == 4)
+        #expect(currentThread() != own)
+        executor.stop()
+    }
+
     @Test func `everything queued is done, once, before the thread stops`() async throws {
         let executor = try ThreadExecutor.start(name: "count")
         let actor = Pinned(executor)

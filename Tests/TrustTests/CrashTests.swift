@@ -108,6 +108,45 @@ import Wire
         #expect(moments > 10)
     }
 
+    @Test(arguments: examples, [false, true])
+    func `the power goes on a disk that never synced the folder`(
+        example: RepositoryCase,
+        isMixed: Bool
+    ) async throws {
+        var chance = SplitMix64(seed: 71)
+        var begun = 0
+        for number in example.steps.indices {
+            for loss in 0..<40 {
+                let files = FadingFiles()
+                try start(example, in: files)
+                for step in example.steps[...number] { _ = await step.run(files) }
+                files.loseNames(drawing: &chance, isMixed: isMixed)
+                // Whatever has a name that counts is whole.
+                _ = try versions(files)
+                for (later, step) in example.steps.enumerated().dropFirst(number) {
+                    var (refusal, bytes) = await step.run(files)
+                    if case .noRoot = refusal {
+                        // The way back is the one by which it began.
+                        try start(example, in: files)
+                        begun += 1
+                        (refusal, bytes) = await step.run(files)
+                    }
+                    let said = refusal?.description ?? "ok"
+                    #expect(said.contains(step.expect), "loss \(loss), step \(later): \(said)")
+                    if let content = step.content { #expect(bytes == Array(content.utf8)) }
+                    let trusted = try versions(files)
+                    for (role, version) in step.versions {
+                        // Of what was lost, only what is right came back.
+                        let isRight = trusted[role + ".json"] == version
+                        let isLost = refusal != nil && trusted[role + ".json"] == nil
+                        #expect(isRight || isLost, "\(role), loss \(loss), step \(later)")
+                    }
+                }
+            }
+        }
+        #expect(begun > 0)
+    }
+
     @Test func `killed before any change of a folder on a disk`() async throws {
         let scratch = FileManager.default.temporaryDirectory
             .appending(path: "trust-\(UUID().uuidString)")

@@ -1,3 +1,4 @@
+import Domain
 import Glibc
 import Synchronization
 import Trust
@@ -74,6 +75,8 @@ final class FadingFiles: TrustFiles {
         var kept: [Int: [UInt8]] = [:]
         var names: [String: Int] = [:]
         var keptNames: [String: Int] = [:]
+        /// All names as they were after each change.
+        var history: [[String: Int]] = [[:]]
         var next = 0
     }
 
@@ -89,6 +92,7 @@ final class FadingFiles: TrustFiles {
             state.written[state.next] = bytes
             state.names[name] = state.next
             state.next += 1
+            state.history.append(state.names)
         }
     }
 
@@ -102,10 +106,16 @@ final class FadingFiles: TrustFiles {
     func rename(_ name: String, to other: String) throws(StorageError) {
         state.withLock { state in
             state.names[other] = state.names.removeValue(forKey: name)
+            state.history.append(state.names)
         }
     }
 
-    func remove(_ name: String) throws(StorageError) { state.withLock { $0.names[name] = nil } }
+    func remove(_ name: String) throws(StorageError) {
+        state.withLock { state in
+            state.names[name] = nil
+            state.history.append(state.names)
+        }
+    }
 
     func syncFolder() throws(StorageError) { state.withLock { $0.keptNames = $0.names } }
 
@@ -115,6 +125,26 @@ final class FadingFiles: TrustFiles {
     func loseThePower(keepingNames: Bool) {
         state.withLock { state in
             if !keepingNames { state.names = state.keptNames }
+            for file in state.names.values {
+                state.written[file] = state.kept[file] ?? [0x7B, 0x22]
+            }
+        }
+    }
+
+    /// The power goes on a disk that took each sync of the folder for done and did nothing.
+    ///
+    /// All names are as at one earlier moment; with `isMixed` some are as they were last and the others
+    /// are gone.
+    func loseNames(drawing chance: inout SplitMix64, isMixed: Bool) {
+        state.withLock { state in
+            if isMixed {
+                for name in state.names.keys.sorted() where Bool.random(using: &chance) {
+                    state.names[name] = nil
+                }
+            } else {
+                let moment = Int.random(in: state.history.indices, using: &chance)
+                state.names = state.history[moment]
+            }
             for file in state.names.values {
                 state.written[file] = state.kept[file] ?? [0x7B, 0x22]
             }

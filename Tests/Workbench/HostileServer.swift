@@ -110,6 +110,21 @@ package final class HostileServer: Sendable {
         }
     }
 
+    /// One that serves a file, and cuts its first answer there so that a resume is among the steps.
+    package static func cutting(_ file: [UInt8], at count: Int) throws -> HostileServer {
+        try HostileServer { request, connection in
+            if request.number == 0 {
+                connection.answer(
+                    "200 OK",
+                    ["ETag: \"a\"", "Content-Length: \(file.count)"],
+                    Array(file.prefix(count))
+                )
+            } else {
+                connection.serve(file, tag: "\"a\"", to: request)
+            }
+        }
+    }
+
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
         close(listener)

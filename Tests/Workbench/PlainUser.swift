@@ -1,3 +1,4 @@
+package import Foundation
 import Glibc
 
 /// A user without rights of its own, for tests that a root would pass whatever the code does.
@@ -25,5 +26,53 @@ package enum PlainUser {
     package static var prefix: [String] {
         guard geteuid() == 0 else { return [] }
         return ["/usr/bin/setpriv", "--reuid=\(id)", "--regid=\(id)", "--clear-groups"]
+    }
+}
+
+extension PlainUser {
+    /// Starts a program as the plain user in a folder; nobody hears what it says.
+    package static func start(_ arguments: [String], in folder: String) throws -> Process {
+        let line = prefix + arguments
+        let process = Process()
+        process.executableURL = URL(filePath: line[0])
+        process.arguments = Array(line.dropFirst())
+        process.currentDirectoryURL = URL(filePath: folder)
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+}
+
+extension Process {
+    /// How many calls it has made to read and to write, as the kernel counts them.
+    private var calls: Int? {
+        guard let text = try? contents("/proc/\(processIdentifier)/io") else { return nil }
+        var sum = 0
+        for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
+            guard line.hasPrefix("syscr: ") || line.hasPrefix("syscw: ") else { continue }
+            sum += Int(line.split(separator: " ")[1]) ?? 0
+        }
+        return sum
+    }
+
+    /// Lets it come to its end and tells how many calls that took, as far as they were seen.
+    package func countCalls() -> Int {
+        var most = 0
+        while isRunning { most = max(most, calls ?? 0) }
+        waitUntilExit()
+        return most
+    }
+
+    /// Kills it once it has made that many calls; false when it came to its end before.
+    package func isKilled(after place: Int) -> Bool {
+        while isRunning {
+            guard let calls, calls >= place else { continue }
+            kill(processIdentifier, SIGKILL)
+            break
+        }
+        waitUntilExit()
+        return terminationReason == .uncaughtSignal
     }
 }

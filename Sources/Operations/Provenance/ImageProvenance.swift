@@ -1,10 +1,9 @@
 package import Domain
-package import Images
 package import Wire
 
 /// Where an image came from, and who stood behind it when it was judged here.
 ///
-/// It is a record for people, kept beside the image: nothing is trusted because of what it says.
+/// It is a record for people, kept in the store: nothing is trusted because of what it says.
 package struct ImageProvenance: Sendable, Equatable {
     /// Where its bytes came from.
     package struct Arrival: Sendable, Equatable {
@@ -144,8 +143,6 @@ package struct ImageProvenance: Sendable, Equatable {
         }
     }
 
-    private static let name = "origin"
-    private static let limit: Int64 = 1 << 20
     private static let most = 64
 
     package private(set) var arrival: Arrival?
@@ -155,9 +152,9 @@ package struct ImageProvenance: Sendable, Equatable {
     package init() {}
 
     /// What is kept of an image; nothing when that cannot be read.
-    package init(of digest: SHA256Digest, in store: StoreFolder) {
-        guard let bytes = ImageCompanions(store).read(Self.name, of: digest, limit: Self.limit),
-            let document = try? JSONValue(json: bytes), document["form"]?.integer == 1
+    package init(record: [UInt8]?) {
+        guard let record, let document = try? JSONValue(json: record),
+            document["form"]?.integer == 1
         else { return }
         if let origin = document["origin"]?.string, let time = document["arrived"]?.integer {
             arrival = Arrival(origin: origin, time: WallTime(milliseconds: time))
@@ -194,12 +191,8 @@ package struct ImageProvenance: Sendable, Equatable {
         vouchers = vouchers.suffix(Self.most)
     }
 
-    package func keep(of digest: SHA256Digest, in store: StoreFolder) throws(ImageError) {
-        // One that is lost or torn with the power says nothing, and the next run writes it again.
-        try ImageCompanions(store).keep(bytes, as: Self.name, of: digest, isSynced: false)
-    }
-
-    private var bytes: [UInt8] {
+    /// The same for the store, which keeps it as one line.
+    package var record: [UInt8] {
         JSONValue.object([
             "form": 1,
             "origin": arrival.map { .string($0.origin) },

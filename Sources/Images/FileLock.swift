@@ -1,0 +1,35 @@
+import CLinux
+import Glibc
+
+/// The kernel's lock on a file that others may rename or remove while we wait for it.
+enum FileLock {
+    /// False, and the file closed, while another process has the lock.
+    static func hold(
+        _ descriptor: Int32,
+        _ path: String,
+        _ flags: Int32
+    ) throws(ImageError) -> Bool {
+        while flock(descriptor, LOCK_EX | flags) != 0 {
+            let code = errno
+            if code == EINTR { continue }
+            close(descriptor)
+            guard code == EWOULDBLOCK else { throw .writing(path, code) }
+            return false
+        }
+        return true
+    }
+
+    /// The lock is on the file, not on its name: whoever had it may have renamed or removed it
+    /// since we opened it.
+    static func isNamed(_ descriptor: Int32, _ path: String) -> Bool {
+        var (held, named) = (stat(), stat())
+        return fstat(descriptor, &held) == 0 && lstat(path, &named) == 0
+            && held.st_ino == named.st_ino && held.st_dev == named.st_dev
+    }
+
+    /// Closing alone would leave the lock to a child that is about to start a program.
+    static func release(_ descriptor: Int32) {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+}

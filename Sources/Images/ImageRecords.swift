@@ -1,0 +1,159 @@
+import CLinux
+package import Domain
+import Glibc
+
+/// What is known of the images of a store, for people to read: a line for each in one file.
+///
+/// `images/origins` has lines of a digest, a space and what is known of that image; of several
+/// lines for one digest the last counts. It is one file for all images, because a file of its own
+/// for each costs as much as fetching a small one. What a crash left of the last line is cut off by
+/// whoever writes next.
+package struct ImageRecords: Sendable {
+    private static let sizeLimit = 64 << 20
+    /// How many lines may be there that no longer count, beyond as many as do.
+    private static let slack = 64
+
+    private let store: StoreFolder
+    private let path: String
+
+    package init(_ store: StoreFolder) {
+        self.store = store
+        path = store.root + "/origins"
+    }
+
+    /// The record of each image; none when the file is missing or cannot be read.
+    package func all() -> [SHA256Digest: [UInt8]] {
+        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return [:] }
+        defer { close(file) }
+        return Self.contents(of: file).map { Lines($0).latest } ?? [:]
+    }
+
+    /// Replaces the records of some images by what `change` makes of them; on disk when this
+    /// returns.
+    ///
+    /// `change` is called in the order of `digests`, with the number of each and its record so far.
+    /// Nobody else changes a record meanwhile.
+    package func update(
+        _ digests: [SHA256Digest],
+        _ change: (Int, [UInt8]?) -> [UInt8]
+    ) throws(ImageError) {
+        guard !digests.isEmpty else { return }
+        try store.make([store.root])
+        let file = try held()
+        defer { FileLock.release(file) }
+        let bytes = Self.contents(of: file)
+        var lines = Lines(bytes ?? [])
+        var added: [UInt8] = []
+        for (index, digest) in digests.enumerated() {
+            let known = lines.latest[digest]
+            let record = change(index, known)
+            precondition(!record.contains(0x0A), "a record is one line")
+            guard record != known else { continue }
+            lines.latest[digest] = record
+            lines.count += 1
+            added += Self.line(digest, record)
+        }
+        guard !added.isEmpty else { return }
+        guard bytes != nil, lines.count <= 2 * lines.latest.count + Self.slack else {
+            return try rewrite(lines.latest)
+        }
+        do throws(FileFault) {
+            if lines.end < bytes?.count ?? 0 { try store.files.truncate(file, to: lines.end) }
+            try store.files.writeAll(added, to: file, at: lines.end)
+            try store.files.sync(file)
+            if lines.end == 0 { try store.files.syncFolder(store.root) }
+        } catch { throw .writing(path, error.code) }
+    }
+
+    /// Forgets all images but those; for a clean-up.
+    func keep(only images: Set<SHA256Digest>) throws(ImageError) {
+        guard access(path, F_OK) == 0 else { return }
+        let file = try held()
+        defer { FileLock.release(file) }
+        guard let bytes = Self.contents(of: file) else { return }
+        let latest = Lines(bytes).latest
+        let kept = latest.filter { images.contains($0.key) }
+        if kept.count < latest.count { try rewrite(kept) }
+    }
+
+    /// The file, locked for this process: whoever waited for one that was replaced opens the new one.
+    private func held() throws(ImageError) -> Int32 {
+        while true {
+            let file: Int32
+            do throws(FileFault) {
+                file = try store.files.open(path, flags: O_RDWR | O_CREAT, mode: 0o600)
+            } catch { throw .writing(path, error.code) }
+            guard try FileLock.hold(file, path, 0) else {
+                preconditionFailure("a lock was waited for and not had")
+            }
+            if FileLock.isNamed(file, path) { return file }
+            close(file)
+        }
+    }
+
+    /// Puts a new file in the place of the one that is locked, which is why its draft has one name.
+    private func rewrite(_ records: [SHA256Digest: [UInt8]]) throws(ImageError) {
+        let draft = path + ".new"
+        let lines = records.sorted { $0.key < $1.key }.flatMap { Self.line($0.key, $0.value) }
+        do throws(FileFault) {
+            let file = try store.files.open(
+                draft,
+                flags: O_WRONLY | O_CREAT | O_TRUNC,
+                mode: 0o600
+            )
+            defer { close(file) }
+            try store.files.writeAll(lines, to: file, at: 0)
+            try store.files.sync(file)
+            try store.files.rename(draft, to: path)
+            try store.files.syncFolder(store.root)
+        } catch {
+            try? store.files.remove(draft)
+            throw .writing(path, error.code)
+        }
+    }
+
+    private static func line(_ digest: SHA256Digest, _ record: [UInt8]) -> [UInt8] {
+        Array(digest.description.utf8) + [0x20] + record + [0x0A]
+    }
+
+    /// Nil when there is more than we ever write, or it cannot be read.
+    private static func contents(of file: Int32) -> [UInt8]? {
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_size <= sizeLimit
+        else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        var count = 0
+        while count < bytes.count {
+            let read = bytes.withUnsafeMutableBytes { buffer in
+                pread(file, buffer.baseAddress.map { $0 + count }, buffer.count - count, count)
+            }
+            if read < 0, errno == EINTR { continue }
+            guard read >= 0 else { return nil }
+            guard read > 0 else { break }
+            count += read
+        }
+        return Array(bytes.prefix(count))
+    }
+
+    private struct Lines {
+        var latest: [SHA256Digest: [UInt8]] = [:]
+        var count = 0
+        /// Where the last whole line ends.
+        private(set) var end = 0
+
+        init(_ bytes: [UInt8]) {
+            while let newline = bytes[end...].firstIndex(of: 0x0A) {
+                let line = bytes[end..<newline]
+                end = newline + 1
+                count += 1
+                let name = line.prefix(64)
+                guard line.dropFirst(64).first == 0x20,
+                    let digest = SHA256Digest(String(decoding: name, as: UTF8.self))
+                else { continue }
+                latest[digest] = Array(line.dropFirst(65))
+            }
+        }
+    }
+}
