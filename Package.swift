@@ -111,7 +111,11 @@ let package = Package(
         ),
         adapter(
             "Operations",
-            ["Commands", "Domain", "Images", "Manifest", "Marked", "Reports", "Trust", "Wire"]
+            [
+                "Commands", "Domain", "Images", "Journal", "Manifest", "Marked", "Reports",
+                "Rollout",
+                "Trust", "Wire",
+            ]
         ),
         .executableTarget(
             name: "yardmaster",

@@ -39,8 +39,10 @@ extension Flag {
 
     static let limit = Flag(
         "limit",
-        value: Value("PATTERN", .vehicles),
-        help: "Take only vehicles whose id matches: an id, or a pattern with '*' and '?'.",
+        value: Value("VEHICLES", .vehicles),
+        help:
+            "Take only these vehicles: an id, a pattern with '*' and '?', LABEL=VALUE of the fleet "
+            + "list, or how they ended in the last run: @failed, @unreachable, @deferred, @doubt.",
         isRepeatable: true
     )
 

@@ -34,7 +34,7 @@ package enum ValueKind: Sendable, Equatable {
             endings.contains { text.hasSuffix($0) && text.utf8.count > $0.utf8.count }
                 ? nil : "a file that ends in " + endings.joined(separator: ", ")
         case .vehicles:
-            VehiclePattern(text) == nil ? "a vehicle's id or a pattern such as 'bus-*'" : nil
+            VehicleSelection(text) == nil ? VehicleSelection.expected : nil
         case .whole:
             Self.whole(text) == nil ? "a whole number from 0 to \(UInt64.max)" : nil
         case .positive:

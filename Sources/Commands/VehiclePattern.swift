@@ -14,9 +14,11 @@ package struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
 
     package var description: String { text }
 
+    package func matches(_ vehicle: VehicleID) -> Bool { matches(vehicle.text) }
+
     /// Walks both once and goes back only to the latest star, so the time stays bounded.
-    package func matches(_ vehicle: VehicleID) -> Bool {
-        let name = Array(vehicle.text)
+    package func matches(_ text: String) -> Bool {
+        let name = Array(text)
         var (place, at) = (0, 0)
         var star: (pattern: Int, name: Int)?
         while at < name.count {

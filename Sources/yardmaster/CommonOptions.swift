@@ -2,13 +2,16 @@ import Commands
 import Domain
 import Families
 import Modules
+import Operations
 
 /// The flags that several commands share, resolved.
 struct CommonOptions: Sendable {
     let wantsJSON: Bool
     let isQuiet: Bool
     let noColor: Bool
-    private let limit: [VehiclePattern]
+    private let limit: [VehicleSelection]
+    /// Those whom selections mean that are no patterns, once they were looked up.
+    private var chosen: Set<VehicleID>?
     /// The profiles of the vehicles' modules.
     private(set) var profiles = ProfileLibrary.shipped
     /// The folder of those that the operator names besides.
@@ -25,7 +28,7 @@ struct CommonOptions: Sendable {
         wantsJSON = invocation.has("json")
         isQuiet = invocation.has("quiet")
         noColor = invocation.has("no-color")
-        limit = invocation.values("limit").compactMap { VehiclePattern($0) }
+        limit = invocation.values("limit").compactMap { VehicleSelection($0) }
     }
 
     /// The same with other profiles.
@@ -38,8 +41,32 @@ struct CommonOptions: Sendable {
 
     /// Whether `--limit` lets the vehicle in; without the flag all are.
     func takes(_ vehicle: VehicleID) -> Bool {
-        limit.isEmpty || limit.contains { $0.matches(vehicle) }
+        if let chosen { return chosen.contains(vehicle) }
+        precondition(limit.allSatisfy(\.isPattern), "a selection was not looked up")
+        return limit.isEmpty
+            || limit.contains { selection in
+                if case .pattern(let pattern) = selection.form { return pattern.matches(vehicle) }
+                return false
+            }
     }
+
+    /// Whether the journal or the fleet list says whom `--limit` means.
+    var mustLookUp: Bool { !limit.allSatisfy(\.isPattern) }
+
+    /// The same with `--limit` looked up.
+    func looking(in ground: @autoclosure () -> VehicleGround) throws(CommandError) -> CommonOptions
+    {
+        guard mustLookUp else { return self }
+        let ground = ground()
+        var chosen: Set<VehicleID> = []
+        for selection in limit { chosen.formUnion(try ground.vehicles(selection)) }
+        var options = self
+        options.chosen = chosen
+        return options
+    }
+
+    /// What `--limit` says, for messages.
+    var limitText: String { limit.map(\.text.visible).joined(separator: ", ") }
 
     /// The state directory that the flag or the environment names.
     static func stateDirectory(

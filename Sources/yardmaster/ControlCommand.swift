@@ -3,6 +3,7 @@ import Domain
 import Glibc
 import Journal
 import Manifest
+import Operations
 import Reports
 import Rollout
 import Threads
@@ -16,9 +17,9 @@ struct ControlCommand {
     private let state: String
     private let common: CommonOptions
     private let vehicles: [VehicleID]
-    private let patterns: [VehiclePattern]
+    private let patterns: [VehicleSelection]
     /// Vehicles of the manifests that were named.
-    private let listed: Set<VehicleID>
+    private let listed: [PlannedVehicle]
 
     /// What became of the request, for people and for programs.
     private struct Answer {
@@ -54,19 +55,17 @@ struct ControlCommand {
         state = try CommonOptions.stateDirectory(invocation, context)
         common = CommonOptions(invocation)
         var vehicles: [VehicleID] = []
-        var patterns: [VehiclePattern] = []
+        var patterns: [VehicleSelection] = []
         for text in invocation.arguments {
-            guard let pattern = VehiclePattern(text) else {
-                throw CommandError(.usage, "'\(text.visible)' is no vehicle's id")
-            }
-            patterns.append(pattern)
+            let selection = try VehicleLedger.selection(text)
+            patterns.append(selection)
             if let vehicle = VehicleID(text) { vehicles.append(vehicle) }
         }
         self.vehicles = vehicles
         self.patterns = patterns
-        var listed: Set<VehicleID> = []
+        var listed: [PlannedVehicle] = []
         for manifest in invocation.values("fleet") {
-            listed.formUnion(try Inputs.plan(manifest, context, common).vehicles.map(\.id))
+            listed += try Inputs.plan(manifest, context, common).vehicles
         }
         self.listed = listed
     }
@@ -150,11 +149,24 @@ struct ControlCommand {
             return Answer(.refused("it is aborted, and that is for good"), rollout, "", false)
         }
         let known = Set(try await journal.executions(rollout: rollout).map(\.vehicle))
-        if let unknown = patterns.first(where: { !known.contains(where: $0.matches) }) {
-            return Answer(.refused("it has no vehicle \(unknown.text.visible)"), rollout, "", false)
+        var ground = VehicleLedger(state: state).ground(ofRollout: rollout)
+        ground.others = known
+        var chosen: Set<VehicleID> = []
+        for pattern in patterns {
+            let found: Set<VehicleID>
+            do throws(CommandError) {
+                found = try ground.vehicles(pattern).intersection(known)
+            } catch { return Answer(.refused(error.answer), rollout, "", false) }
+            guard !found.isEmpty else {
+                let text = pattern.text.visible
+                guard pattern.isPattern else {
+                    return Answer(.noChange("\(text) means nobody now"), rollout, "", false)
+                }
+                return Answer(.refused("it has no vehicle \(text)"), rollout, "", false)
+            }
+            chosen.formUnion(found)
         }
         let named = vehicles.filter(known.contains)
-        let chosen = known.filter { vehicle in patterns.contains { $0.matches(vehicle) } }
         var quarantined: Set<VehicleID> = []
         let plan = record.flatMap { PlanArchive(state: state).plan($0.plan, of: rollout) }
         if let limit = plan?.rollout.quarantineAfter {
@@ -322,11 +334,27 @@ struct ControlCommand {
         _ journal: Journal
     ) async throws(JournalError) -> ([VehicleID?], Answer?) {
         guard !patterns.isEmpty else { return ([nil], nil) }
-        let known = try await journal.vehicles().union(listed).sorted()
+        // Labels and endings are those of the rollout that ran last, and of manifests that are named.
+        var ground = VehicleLedger(state: state).ground(ofRollout: nil)
+        ground.others.formUnion(try await journal.vehicles())
+        ground.planned += listed
         var chosen: [VehicleID] = []
         for pattern in patterns {
-            let found = known.filter(pattern.matches)
+            let found: [VehicleID]
+            do throws(CommandError) {
+                found = try ground.vehicles(pattern).sorted()
+            } catch {
+                var answer = Answer(sentence: error.answer)
+                answer.isRefused = true
+                return ([], answer)
+            }
             guard !found.isEmpty else {
+                guard pattern.isPattern else {
+                    return (
+                        [],
+                        Answer(sentence: "no change, \(pattern.text.visible) means nobody now")
+                    )
+                }
                 var answer = Answer(
                     sentence: "there is no vehicle \(pattern.text.visible) in any rollout here; "
                         + "name a manifest that lists it with --fleet"
@@ -362,4 +390,9 @@ struct ControlCommand {
             context.console.result(answer.sentence + "\n")
         }
     }
+}
+
+extension CommandError {
+    /// The same as one answer.
+    fileprivate var answer: String { hint.map { "\(sentence); \($0)" } ?? sentence }
 }

@@ -2,19 +2,18 @@ import Commands
 import Domain
 import Manifest
 import Marked
+import Operations
 import Rollout
 
 /// `exec`: one order to named vehicles, by the road that every run takes.
 struct ExecCommand {
-    private let vehicle: VehiclePattern
+    private let vehicle: VehicleSelection
     private let order: String
     private let options: RunOptions
     private let context: Context
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        guard let pattern = VehiclePattern(invocation.arguments[0]) else {
-            throw CommandError(.usage, "the name of the vehicle is empty")
-        }
+        let pattern = try VehicleLedger.selection(invocation.arguments[0])
         guard let fleet = invocation.value("fleet") else {
             throw CommandError(
                 .usage,
@@ -31,12 +30,15 @@ struct ExecCommand {
     func run() async throws(CommandError) -> ExitCode {
         var sources = PlanSources()
         let fleet = try Inputs.plan(options.manifest, context, options.common, &sources)
-        let chosen = fleet.vehicles.map(\.id).filter(vehicle.matches)
+        let meant = try VehicleLedger(state: options.state).ground(of: fleet).vehicles(vehicle)
+        let chosen = fleet.vehicles.map(\.id).filter(meant.contains)
         guard !chosen.isEmpty else {
             throw CommandError(
                 .usage,
                 "\(options.manifest) has no vehicle \(vehicle.text.visible)",
-                hint: "give an id of its fleet list, or a pattern such as 'bus-*'"
+                hint: vehicle.isPattern
+                    ? "give an id of its fleet list, or a pattern such as 'bus-*'"
+                    : "'yardmaster status' shows how they ended"
             )
         }
         let diagnostics = Diagnostics()

@@ -31,6 +31,9 @@ struct HistoryShowCommand {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         for report in reports { try report.checkPlace() }
         let (run, records) = try read()
+        let common = try common.looking(
+            in: VehicleLedger(state: state).ground(ofRollout: run.rollout)
+        )
         var told = RunHistory()
         var story = RunStory()
         var general: [JSONValue] = []

@@ -108,15 +108,20 @@ enum Inputs {
     }
 
     /// The vehicles that `--limit` lets in.
+    ///
+    /// How they ended last stands in the journal of `state`.
     static func selected(
         _ plan: FrozenPlan,
-        _ common: CommonOptions
+        _ common: CommonOptions,
+        state: String
     ) throws(CommandError) -> [PlannedVehicle] {
+        let common = try common.looking(in: VehicleLedger(state: state).ground(of: plan))
         let vehicles = plan.vehicles.filter { common.takes($0.id) }
         guard vehicles.isEmpty else { return vehicles }
         throw CommandError(
             .usage,
             "--limit matches none of the \(plan.vehicles.count) vehicles",
+            because: ["\(common.limitText) means nobody now"],
             hint: "'yardmaster plan' lists them"
         )
     }

@@ -33,7 +33,7 @@ struct PlanCommand {
         tellsAll: Bool = false
     ) throws(CommandError) -> (text: String, document: JSONValue) {
         let plan = try Inputs.plan(options.manifest, context, options.common)
-        let vehicles = try Inputs.selected(plan, options.common)
+        let vehicles = try Inputs.selected(plan, options.common, state: options.state)
         try TokenCheck.check(plan, for: vehicles, context)
         let profiles = try ProfileFolder.library(of: plan, options.common, context)
         if tellsAll {

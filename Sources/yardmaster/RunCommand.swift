@@ -28,7 +28,7 @@ struct RunCommand {
         keeping sources: PlanSources? = nil,
         isOrder: Bool = false
     ) async throws(CommandError) -> ExitCode {
-        let vehicles = try Inputs.selected(written, options.common)
+        let vehicles = try Inputs.selected(written, options.common, state: options.state)
         guard let simulation = options.simulation else {
             return try await runForReal(written, vehicles, sources, isOrder)
         }
@@ -130,7 +130,7 @@ struct RunCommand {
             options.again || isOrder
             ? written : try frozen(written, zone, isWhole: isWhole, at: now())
         if plan.digest != written.digest {
-            vehicles = try Inputs.selected(plan, options.common)
+            vehicles = try Inputs.selected(plan, options.common, state: options.state)
             try TokenCheck.check(plan, for: vehicles, context)
             try demand(plan, for: vehicles)
             access = try self.access(to: vehicles)

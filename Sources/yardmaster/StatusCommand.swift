@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Journal
 import Manifest
+import Operations
 import Reports
 import Rollout
 import Wire
@@ -10,72 +11,16 @@ import Wire
 struct StatusCommand {
     let options: StatusOptions
 
-    private struct Snapshot {
-        let run: RunRecord?
-        let executions: [ExecutionRecord]
-        /// The same with the verdicts that they had before they were looked at once more.
-        var settled: [ExecutionRecord] = []
-        var rollout: RolloutRecord?
-        var requests: [OpenRequest] = []
-        var inhibits: [Inhibit] = []
-        var failures: [FailureCount] = []
-        var debts: [Debt] = []
-        var doubts: [IntentRecord] = []
-        var owed: [OwedStep] = []
-
-        /// Vehicles that the run under way has begun and not ended.
-        var underWay: [ExecutionRecord] { executions.filter(isUnderWay) }
-
-        func isUnderWay(_ record: ExecutionRecord) -> Bool {
-            guard let run, run.end == nil else { return false }
-            return record.run == run.number && record.end == nil && record.state != .queued
-        }
-
-        /// What the run under way is about to settle is no doubt yet.
-        var openDoubts: [IntentRecord] { doubts.filter { $0.isOpenDoubt(in: run) } }
-
-        /// The same answer as a report of the last run would give.
-        func standings(of chosen: [ExecutionRecord]) -> [Standing] {
-            let accounts = OpenAccounts(debts: debts, doubts: openDoubts, owed: owed)
-            let wanted = Set(chosen.map(\.number))
-            return settled.filter { wanted.contains($0.number) }.map { record in
-                accounts.standing(
-                    of: record,
-                    asking: run?.number ?? record.run,
-                    // An order may only read: its own verdict says whether a doubt concerned it.
-                    onlyReads: run?.isOrder == true && record.end != nil
-                )
-            }
-        }
-
-        /// What fires first if nothing happens.
-        var nextDeadline: (vehicle: VehicleID, deadline: ExecutionRecord.Deadline)? {
-            guard let run, run.end == nil else { return nil }
-            let deadlines = executions.filter { $0.run == run.number }.compactMap { record in
-                record.nextDeadline.map { (vehicle: record.vehicle, deadline: $0) }
-            }
-            return deadlines.min {
-                ($0.deadline.time, $0.vehicle) < ($1.deadline.time, $1.vehicle)
-            }
-        }
-
-        /// When the time between two waves is over.
-        func soaksUntil(_ plan: (SHA256Digest, String) -> FrozenPlan?) -> WallTime? {
-            guard let rollout, rollout.hold == nil, rollout.state == .running,
-                let ended = rollout.waveEnded,
-                let soak = plan(rollout.plan, rollout.name)?.rollout.between.soak, soak > .zero
-            else { return nil }
-            return ended.advanced(by: soak)
-        }
-    }
-
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         let snapshot = try read()
         if snapshot.run == nil, let name = options.rollout {
             throw RunCommand.unknown(rollout: name)
         }
         let holder = StateDirectoryHolder.current(options.state)
-        let chosen = snapshot.executions.filter { options.common.takes($0.vehicle) }
+        let common = try options.common.looking(
+            in: VehicleLedger(state: options.state).ground(of: snapshot)
+        )
+        let chosen = snapshot.executions.filter { common.takes($0.vehicle) }
         if options.common.wantsJSON {
             context.console.result(document(snapshot, chosen, holder).text + "\n")
         } else {
@@ -84,40 +29,30 @@ struct StatusCommand {
         return .done
     }
 
-    private func read() throws(CommandError) -> Snapshot {
+    private func read() throws(CommandError) -> RolloutSnapshot {
         do throws(JournalError) {
             return try JournalReader(directory: options.state).read { view throws(JournalError) in
-                let run =
-                    options.rollout == nil
-                    ? try view.lastRollout() : try view.lastRun(rollout: options.rollout)
-                guard let run else { return Snapshot(run: nil, executions: []) }
-                let executions = try view.executions(rollout: run.rollout)
-                return Snapshot(
-                    run: run,
-                    executions: executions,
-                    settled: try view.standing(executions),
-                    rollout: try view.rollout(run.rollout),
-                    requests: try view.openRequests(for: run.rollout),
-                    inhibits: try view.inhibits(at: RealTime().wallTime),
-                    failures: try view.failures(atLeast: 1),
-                    debts: try view.debts(),
-                    doubts: try view.doubts(of: nil),
-                    owed: try view.owed(by: nil)
-                )
+                try RolloutSnapshot(of: options.rollout, in: view, at: RealTime().wallTime)
             }
         } catch {
             throw RunCommand.refusal(reading: error, in: options.state)
         }
     }
 
-    private func archived(_ plan: SHA256Digest, _ rollout: String) -> FrozenPlan? {
-        PlanArchive(state: options.state).plan(plan, of: rollout)
+    /// When the time between two waves is over.
+    private func soaksUntil(_ snapshot: RolloutSnapshot) -> WallTime? {
+        guard let rollout = snapshot.rollout, rollout.hold == nil, rollout.state == .running,
+            let ended = rollout.waveEnded,
+            let soak = VehicleLedger(state: options.state).plan(of: snapshot)?.rollout.between.soak,
+            soak > .zero
+        else { return nil }
+        return ended.advanced(by: soak)
     }
 
     // MARK: For people
 
     private func text(
-        _ snapshot: Snapshot,
+        _ snapshot: RolloutSnapshot,
         _ executions: [ExecutionRecord],
         _ holder: LockHolder?
     ) -> String {
@@ -136,7 +71,7 @@ struct StatusCommand {
             lines.append(VehicleCounts(standings.map { $0.verdict?.outcome }).sentence)
         }
         lines += Self.standing(snapshot)
-        if let until = snapshot.soaksUntil(archived) {
+        if let until = soaksUntil(snapshot) {
             lines.append("the next wave may begin at \(until)")
         }
         if !snapshot.underWay.isEmpty {
@@ -183,7 +118,7 @@ struct StatusCommand {
     }
 
     /// What holds of the rollout as a whole.
-    private static func standing(_ snapshot: Snapshot) -> [String] {
+    private static func standing(_ snapshot: RolloutSnapshot) -> [String] {
         var lines: [String] = []
         if let rollout = snapshot.rollout {
             switch (rollout.hold, rollout.state) {
@@ -248,7 +183,7 @@ struct StatusCommand {
     // MARK: For programs
 
     private func document(
-        _ snapshot: Snapshot,
+        _ snapshot: RolloutSnapshot,
         _ executions: [ExecutionRecord],
         _ holder: LockHolder?
     ) -> JSONValue {
@@ -274,7 +209,7 @@ struct StatusCommand {
             "reason": snapshot.rollout.map { .string($0.hold?.reason ?? "") },
             "author": snapshot.rollout?.hold.map { .string($0.author) },
             "wave": snapshot.rollout.map { .int($0.wave + 1) },
-            "soaks-until": snapshot.soaksUntil(archived).map { .string($0.description) },
+            "soaks-until": soaksUntil(snapshot).map { .string($0.description) },
             "under-way": .array(snapshot.underWay.map { .string($0.vehicle.text) }),
             "next-deadline": snapshot.nextDeadline.map { next in
                 .object([
@@ -390,14 +325,6 @@ extension Hold {
         case .paused: return "paused: \(reason.visible)\(by); 'yardmaster resume' lets it go on"
         case .aborted: return "aborted: \(reason.visible)\(by)"
         }
-    }
-}
-
-extension IntentRecord {
-    /// What the run under way is about to settle is no doubt yet.
-    fileprivate func isOpenDoubt(in run: RunRecord?) -> Bool {
-        guard let run, run.end == nil, intent.run == run.number else { return true }
-        return settlement != nil
     }
 }
 

@@ -46,7 +46,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from validate' -l no-color -d 
 complete -c yardmaster -n '__fish_seen_subcommand_from validate' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from validate' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from plan' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
-complete -c yardmaster -n '__fish_seen_subcommand_from plan' -l limit -x -d 'Take only vehicles whose id matches: an id, or a pattern with \'*\' and \'?\'.'
+complete -c yardmaster -n '__fish_seen_subcommand_from plan' -l limit -x -d 'Take only these vehicles: an id, a pattern with \'*\' and \'?\', LABEL=VALUE of the fleet list, or how they ended in the last run: @failed, @unreachable, @deferred, @doubt.'
 complete -c yardmaster -n '__fish_seen_subcommand_from plan' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to be used besides those that are built in.'
 complete -c yardmaster -n '__fish_seen_subcommand_from plan' -l simulate -r -F -d 'Use the simulated depot of this file instead of Bluetooth.'
 complete -c yardmaster -n '__fish_seen_subcommand_from plan' -l json -d 'Write the result as one JSON document on standard output.'
@@ -55,7 +55,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from plan' -l no-color -d 'Use
 complete -c yardmaster -n '__fish_seen_subcommand_from plan' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from plan' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
-complete -c yardmaster -n '__fish_seen_subcommand_from run' -l limit -x -d 'Take only vehicles whose id matches: an id, or a pattern with \'*\' and \'?\'.'
+complete -c yardmaster -n '__fish_seen_subcommand_from run' -l limit -x -d 'Take only these vehicles: an id, a pattern with \'*\' and \'?\', LABEL=VALUE of the fleet list, or how they ended in the last run: @failed, @unreachable, @deferred, @doubt.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l again -d 'Begin the rollout again from the first step, whatever was done: commands are carried out once more. An abort is over with it; a pause is not.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to be used besides those that are built in.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l bus -x -d 'Find BlueZ on the D-Bus bus at this address.'
@@ -71,7 +71,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from run' -s h -l help -d 'Sho
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from status' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
 complete -c yardmaster -n '__fish_seen_subcommand_from status' -l rollout -x -d 'The rollout that is meant.'
-complete -c yardmaster -n '__fish_seen_subcommand_from status' -l limit -x -d 'Take only vehicles whose id matches: an id, or a pattern with \'*\' and \'?\'.'
+complete -c yardmaster -n '__fish_seen_subcommand_from status' -l limit -x -d 'Take only these vehicles: an id, a pattern with \'*\' and \'?\', LABEL=VALUE of the fleet list, or how they ended in the last run: @failed, @unreachable, @deferred, @doubt.'
 complete -c yardmaster -n '__fish_seen_subcommand_from status' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from status' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'
 complete -c yardmaster -n '__fish_seen_subcommand_from status' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'
@@ -137,7 +137,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from history' -s q -l quiet -d
 complete -c yardmaster -n '__fish_seen_subcommand_from history' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'
 complete -c yardmaster -n '__fish_seen_subcommand_from history' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from history; and __fish_seen_subcommand_from show' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
-complete -c yardmaster -n '__fish_seen_subcommand_from history; and __fish_seen_subcommand_from show' -l limit -x -d 'Take only vehicles whose id matches: an id, or a pattern with \'*\' and \'?\'.'
+complete -c yardmaster -n '__fish_seen_subcommand_from history; and __fish_seen_subcommand_from show' -l limit -x -d 'Take only these vehicles: an id, a pattern with \'*\' and \'?\', LABEL=VALUE of the fleet list, or how they ended in the last run: @failed, @unreachable, @deferred, @doubt.'
 complete -c yardmaster -n '__fish_seen_subcommand_from history; and __fish_seen_subcommand_from show' -l report -r -F -d 'Write a report to FILE when the run has ended. Its ending says which: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus\'s textfile collector).'
 complete -c yardmaster -n '__fish_seen_subcommand_from history; and __fish_seen_subcommand_from show' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from history; and __fish_seen_subcommand_from show' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'

@@ -117,7 +117,7 @@ _yardmaster() {
     'plan')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '*--limit=''[Take only vehicles whose id matches\: an id, or a pattern with '\''*'\'' and '\''?'\''.]'':PATTERN: ' \
+            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: ' \
             '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
             '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -129,7 +129,7 @@ _yardmaster() {
     'run')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '*--limit=''[Take only vehicles whose id matches\: an id, or a pattern with '\''*'\'' and '\''?'\''.]'':PATTERN: ' \
+            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: ' \
             '--again''[Begin the rollout again from the first step, whatever was done\: commands are carried out once more. An abort is over with it; a pause is not.]' \
             '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
@@ -148,7 +148,7 @@ _yardmaster() {
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--rollout=''[The rollout that is meant.]'':NAME: ' \
-            '*--limit=''[Take only vehicles whose id matches\: an id, or a pattern with '\''*'\'' and '\''?'\''.]'':PATTERN: ' \
+            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -241,7 +241,7 @@ _yardmaster() {
     'history show')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '*--limit=''[Take only vehicles whose id matches\: an id, or a pattern with '\''*'\'' and '\''?'\''.]'':PATTERN: ' \
+            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: ' \
             '*--report=''[Write a report to FILE when the run has ended. Its ending says which\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \

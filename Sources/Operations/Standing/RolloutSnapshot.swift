@@ -1,0 +1,102 @@
+package import Commands
+package import Domain
+package import Journal
+package import Reports
+import Rollout
+
+/// How a rollout stands, as the journal has it at one moment: what `status`, selections and the
+/// morning's page are made from.
+package struct RolloutSnapshot: Sendable {
+    package let run: RunRecord?
+    package let executions: [ExecutionRecord]
+    /// The same with the verdicts that they had before they were looked at once more.
+    private var settled: [ExecutionRecord] = []
+    package private(set) var rollout: RolloutRecord?
+    package private(set) var requests: [OpenRequest] = []
+    package private(set) var inhibits: [Inhibit] = []
+    package private(set) var failures: [FailureCount] = []
+    package private(set) var debts: [Debt] = []
+    private var doubts: [IntentRecord] = []
+    package private(set) var owed: [OwedStep] = []
+
+    /// The rollout of this name; nil for the one that ran last and is no order.
+    package init(
+        of rollout: String?,
+        in view: JournalView,
+        at now: WallTime
+    ) throws(JournalError) {
+        run =
+            rollout == nil ? try view.lastRollout() : try view.lastRun(rollout: rollout)
+        guard let run else {
+            executions = []
+            return
+        }
+        executions = try view.executions(rollout: run.rollout)
+        settled = try view.standing(executions)
+        self.rollout = try view.rollout(run.rollout)
+        requests = try view.openRequests(for: run.rollout)
+        inhibits = try view.inhibits(at: now)
+        failures = try view.failures(atLeast: 1)
+        debts = try view.debts()
+        doubts = try view.doubts(of: nil)
+        owed = try view.owed(by: nil)
+    }
+
+    /// Vehicles that the run under way has begun and not ended.
+    package var underWay: [ExecutionRecord] { executions.filter(isUnderWay) }
+
+    package func isUnderWay(_ record: ExecutionRecord) -> Bool {
+        guard let run, run.end == nil else { return false }
+        return record.run == run.number && record.end == nil && record.state != .queued
+    }
+
+    /// What the run under way is about to settle is no doubt yet.
+    package var openDoubts: [IntentRecord] { doubts.filter { $0.isOpenDoubt(in: run) } }
+
+    /// The same answer as a report of the last run would give, by vehicle in the order of `chosen`.
+    package func standings(of chosen: [ExecutionRecord]) -> [Standing] {
+        let accounts = OpenAccounts(debts: debts, doubts: openDoubts, owed: owed)
+        let wanted = Set(chosen.map(\.number))
+        return settled.filter { wanted.contains($0.number) }.map { record in
+            accounts.standing(
+                of: record,
+                asking: run?.number ?? record.run,
+                // An order may only read: its own verdict says whether a doubt concerned it.
+                onlyReads: run?.isOrder == true && record.end != nil
+            )
+        }
+    }
+
+    /// What fires first if nothing happens.
+    package var nextDeadline: (vehicle: VehicleID, deadline: ExecutionRecord.Deadline)? {
+        guard let run, run.end == nil else { return nil }
+        let deadlines = executions.filter { $0.run == run.number }.compactMap { record in
+            record.nextDeadline.map { (vehicle: record.vehicle, deadline: $0) }
+        }
+        return deadlines.min { ($0.deadline.time, $0.vehicle) < ($1.deadline.time, $1.vehicle) }
+    }
+
+    /// The vehicles of each group, nil where nothing has run.
+    package var groups: [VehicleSelection.Group: Set<VehicleID>]? {
+        guard run != nil else { return nil }
+        var groups: [VehicleSelection.Group: Set<VehicleID>] = [:]
+        for (record, standing) in zip(executions, standings(of: executions)) {
+            switch standing.verdict?.outcome.tally {
+            case .failed: groups[.failed, default: []].insert(record.vehicle)
+            case .unreachable: groups[.unreachable, default: []].insert(record.vehicle)
+            case .deferred: groups[.deferred, default: []].insert(record.vehicle)
+            default: break
+            }
+        }
+        groups[.doubt] = Set(openDoubts.map(\.intent.vehicle))
+        return groups
+    }
+}
+
+extension IntentRecord {
+    /// What the run under way is about to settle is no doubt yet.
+    fileprivate func isOpenDoubt(in run: RunRecord?) -> Bool {
+        guard let run, run.end == nil, intent.run == run.number else { return true }
+        return settlement != nil
+    }
+}

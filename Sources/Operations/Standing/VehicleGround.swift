@@ -1,0 +1,90 @@
+package import Commands
+package import Domain
+package import Manifest
+import Marked
+
+/// What vehicles can be selected from: those of a plan with their labels, those that only the journal
+/// knows, and how each ended last.
+package struct VehicleGround: Sendable {
+    /// Named in messages; nil where no rollout is meant.
+    package var rollout: String?
+    package var planned: [PlannedVehicle]
+    /// Known beyond those of the plan.
+    package var others: Set<VehicleID>
+    /// Nil where nothing has run.
+    package var groups: [VehicleSelection.Group: Set<VehicleID>]?
+
+    package init(
+        rollout: String?,
+        planned: [PlannedVehicle],
+        others: Set<VehicleID> = [],
+        groups: [VehicleSelection.Group: Set<VehicleID>]? = nil
+    ) {
+        self.rollout = rollout
+        self.planned = planned
+        self.others = others
+        self.groups = groups
+    }
+
+    private var ids: Set<VehicleID> { others.union(planned.map(\.id)) }
+
+    /// The vehicles that are meant; empty where a pattern matches none, or nobody is in the group.
+    package func vehicles(
+        _ selection: VehicleSelection
+    ) throws(CommandError) -> Set<VehicleID> {
+        switch selection.form {
+        case .pattern(let pattern): return Set(ids.filter(pattern.matches))
+        case .group(let group):
+            guard let groups else {
+                throw CommandError(
+                    .usage,
+                    "\(selection.text.visible) means how vehicles ended, and nothing has run "
+                        + (rollout.map { "of the rollout \($0.visible)" } ?? "here"),
+                    hint: "give ids, patterns or LABEL=VALUE"
+                )
+            }
+            return groups[group, default: []].intersection(ids)
+        case .label(let name, let value):
+            // An id may have such a mark in it.
+            let named = VehiclePattern(selection.text).map { Set(ids.filter($0.matches)) } ?? []
+            guard named.isEmpty else { return named }
+            return try labelled(name, value)
+        }
+    }
+
+    private func labelled(
+        _ name: String,
+        _ pattern: VehiclePattern
+    ) throws(CommandError) -> Set<VehicleID> {
+        var values: Set<String> = []
+        var found: Set<VehicleID> = []
+        for vehicle in planned {
+            guard let value = vehicle.value(of: name) else { continue }
+            values.insert(value)
+            if pattern.matches(value) { found.insert(vehicle.id) }
+        }
+        guard values.isEmpty || found.isEmpty else { return found }
+        let whose = rollout.map { " of the rollout \($0.visible)" } ?? ""
+        guard !planned.isEmpty else {
+            throw CommandError(
+                .usage,
+                "no labels are known here, so '\(name.visible)=\(pattern.text.visible)' means nobody",
+                hint: "labels stand in a fleet list: name its manifest with --fleet, or a rollout"
+            )
+        }
+        guard !values.isEmpty else {
+            let labels = Set(planned.flatMap { $0.labels.map(\.name) })
+                .union(["id", "serial", "family", "profile"])
+            throw CommandError(
+                .usage,
+                "no vehicle\(whose) has the label \(quoted(name))",
+                hint: Nearest.hint(name, among: labels)
+            )
+        }
+        throw CommandError(
+            .usage,
+            "no vehicle\(whose) has \(quoted(name)) \(quoted(pattern.text))",
+            hint: Nearest.hint(pattern.text, among: values)
+        )
+    }
+}
