@@ -61,6 +61,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
     private nonisolated(unsafe) var timers = TimerQueue()
     // As above.
     private nonisolated(unsafe) var lastWatch: UInt64 = 0
+    // As above.
+    private nonisolated(unsafe) var waits = 0
 
     private init(name: String, wake: CInt) {
         self.name = name
@@ -168,6 +170,12 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         return timers.count
     }
 
+    /// How often the kernel was asked for what has come.
+    package var waitCount: Int {
+        checkIsolated()
+        return waits
+    }
+
     /// Calls `handler` once, not before the time has passed.
     package func schedule(
         after time: Duration,
@@ -187,10 +195,14 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
 
     // MARK: The thread
 
+    /// After so many turns of work the descriptors and timers have theirs, whatever there is to do.
+    private static let turnsAtOnce = 16
+
     private func run() {
         var polled: [pollfd] = []
         var ids: [WatchID] = []
         let (actors, tasks) = (asUnownedSerialExecutor(), asUnownedTaskExecutor())
+        var turns = 0
         while true {
             let (work, stopping) = inbox.withLock { inbox in
                 defer { inbox.work = [] }
@@ -206,6 +218,11 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
             }
             // Nothing is waited for any more, only what the work brought about is done.
             if stopping { continue }
+            // A task comes back several times for one thing that it does: to ask the kernel each time
+            // would cost as much as the thing itself.
+            turns += 1
+            if !work.isEmpty, turns < Self.turnsAtOnce { continue }
+            turns = 0
             // One at a time, because a handler may set or remove others; those that are due at once
             // have their turn after what the descriptors bring.
             let now = Self.now
@@ -239,6 +256,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
             let left = max(0, Self.now.duration(to: deadline).nanoseconds)
             milliseconds = CInt(clamping: left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0))
         }
+        waits += 1
         // An interrupted call reports nothing, and the next round asks again.
         if poll(&polled, nfds_t(polled.count), milliseconds) < 0 {
             for index in polled.indices { polled[index].revents = 0 }

@@ -86,6 +86,25 @@ import Threads
         loop.stop()
     }
 
+    @Test func `work that follows from work is done before the kernel is asked, but not for ever`()
+        async throws
+    {
+        let loop = try EventLoop.start(name: "test")
+        let waits = Monitor<[Int]>([])
+        await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+            @Sendable func follow(_ left: Int) {
+                waits.withLock { $0.append(loop.waitCount) }
+                guard left > 0 else { return done.resume() }
+                loop.perform { follow(left - 1) }
+            }
+            loop.perform { follow(40) }
+        }
+        let counts = waits.withLock { $0 }
+        #expect(counts.count == 41)
+        #expect(try (2...3).contains(#require(counts.last) - counts[0]))
+        loop.stop()
+    }
+
     @Test func `many timers set and removed leave nothing behind`() async throws {
         let loop = try EventLoop.start(name: "test")
         let left = await loop.onLoop { loop in
