@@ -58,6 +58,10 @@ struct VisitorStage: Sendable {
         // The host's services may be others when it is met again.
         await central.forget(link.peer)
         note(.leaves(vehicle: label, adapter: adapter))
+        let record = await depot.simulation.air.arrange { world in
+            world.visitors.first { $0.label == label }?.record
+        }
+        if let record { note(.record(module: label, adapter: adapter, record)) }
     }
 
     private func find(_ service: GATTUUID) async throws(RadioError) -> Peer? {

@@ -13,6 +13,13 @@ package protocol AirVisitor: AnyObject {
     func subscribed(_ visit: AirVisit)
     func notified(_ bytes: [UInt8], _ visit: AirVisit)
     func visitEnded(_ visit: AirVisit)
+
+    /// What became of it, as it would say itself: for those who judge what was done to it.
+    var record: String? { get }
+}
+
+extension AirVisitor {
+    package var record: String? { nil }
 }
 
 /// A service of ours on the air.

@@ -92,6 +92,10 @@ package final class GODevice: AirVisitor {
         visit == nil && mayLook && plan.isInReach ? service : nil
     }
 
+    package var record: String? {
+        "has carried out \(executed.count) requests, \(vehicle.isLocked ? "locked" : "unlocked")"
+    }
+
     /// By the device's clock, nil when that is not set.
     var clock: WallTime? { plan.clockOffset.map { world.wallTime.advanced(by: $0) } }
 
