@@ -189,6 +189,15 @@ let package = Package(
             path: "Tests/ScriptedHost",
             swiftSettings: common
         ),
+        .target(
+            name: "HostScript",
+            dependencies: [
+                "Domain", "Threads", "DBus", "FakeBlueZ", "Simulation", "PrivateBus",
+                "RadioContract",
+            ],
+            path: "Tests/HostScript",
+            swiftSettings: common
+        ),
         tests(
             "BlueZTests",
             [
@@ -200,7 +209,7 @@ let package = Package(
             "FakeBlueZTests",
             [
                 "Domain", "Marked", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Families", "Simulation",
-                "Threads", "PrivateBus", "RadioContract", "Workbench",
+                "Threads", "HostScript", "PrivateBus", "RadioContract", "Workbench",
             ],
             resources: [.copy("Clients")]
         ),
@@ -357,7 +366,7 @@ if Context.environment["YARDMASTER_E2E"] != nil {
             name: "radio-contract",
             dependencies: [
                 "Domain", "Radio", "RadioContract", "Threads", "DBus", "BlueZ", "Simulation",
-                "Rehearsal",
+                "Rehearsal", "HostScript",
             ],
             path: "Bench/contract",
             swiftSettings: common

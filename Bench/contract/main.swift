@@ -1,5 +1,8 @@
 // Holds the radio over a real BlueZ to the contract of every radio: hci0 is ours, on hci1 the
 // contract's peer is played and on hci2 its central. Run by scripts/e2e-bluez in its machine.
+//
+// With `transcript` it plays a script of calls instead and prints what came of them; with `served` to the
+// world that FakeBlueZ serves, on any machine.
 
 import BlueZ
 import DBus
@@ -10,6 +13,12 @@ import RadioContract
 import Rehearsal
 import Simulation
 import Threads
+
+let word = CommandLine.arguments.dropFirst().first
+if word == "served" {
+    try await TranscriptOfHost.served()
+    exit(0)
+}
 
 let clock = RealTime(loop: try EventLoop.start(name: "clock"))
 let address = BusAddress.system { name in getenv(name).map { String(cString: $0) } }
@@ -28,11 +37,15 @@ let rehearsal = Rehearsal(
         }
         air.change { $0 = made }
     },
-    note: { note in say("  \(note)") }
+    note: { note in if word == nil { say("  \(note)") } }
 )
 let player = Player(executor: try ThreadExecutor.start(name: "simulation"))
 async let played = player.play(rehearsal)
 let world = air.wait { $0 }
+if word == "transcript" {
+    try await TranscriptOfHost.real(address, world)
+    exit(0)
+}
 
 var held = 0
 var broken = 0

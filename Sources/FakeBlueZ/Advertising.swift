@@ -76,8 +76,8 @@ final class Advertising {
                 return call.fail(.bluezFailed("Failed to register advertisement"))
             }
             registered[key] = services
-            call.reply()
             changed()
+            call.reply()
         }
     }
 
@@ -96,8 +96,8 @@ final class Advertising {
         guard let path = call.arguments[0].asPath,
             registered.removeValue(forKey: Key(client: call.sender, path: path)) != nil
         else { return call.fail(.doesNotExist) }
-        call.reply()
         changed()
+        call.reply()
     }
 
     func clientLeft(_ name: String) {

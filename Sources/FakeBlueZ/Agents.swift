@@ -47,10 +47,11 @@ final class Agents: ServedObject {
                 )
             )
             call.reply()
+            tellPairable()
         case "UnregisterAgent":
             guard agents.contains(agent) else { return call.fail(.doesNotExist) }
-            remove(agent)
             call.reply()
+            remove(agent)
         case "RequestDefaultAgent":
             guard agents.contains(agent) else { return call.fail(.doesNotExist) }
             standard = agents.first { $0 == agent }
@@ -70,6 +71,12 @@ final class Agents: ServedObject {
     private func remove(_ agent: Agent) {
         agents.removeAll { $0 == agent }
         if standard == agent { standard = nil }
+        tellPairable()
+    }
+
+    /// Nobody can pair where nobody answers for it.
+    private func tellPairable() {
+        for adapter in daemon.adapters { adapter.setPairable(!agents.isEmpty) }
     }
 
     func clientLeft(_ name: String) {

@@ -238,7 +238,10 @@ final class Daemon {
         return socket
     }
 
-    func ready(_ socket: Int) { sockets[socket]?.read() }
+    func ready(_ socket: Int) {
+        guard faults.holds(.drainsSockets) else { sockets[socket]?.read(); return }
+        while sockets[socket]?.read() == true {}
+    }
 
     // MARK: What happens at the host
 

@@ -58,8 +58,8 @@ final class Discovery {
             clients.remove(call.sender)
             return call.fail(.busy)
         }
-        leave(call.sender)
         call.reply()
+        leave(call.sender)
     }
 
     func clientLeft(_ name: String) {
@@ -116,7 +116,7 @@ final class Discovery {
         told[address] = daemon.world.now
         guard let device = adapter.known(address) else { return }
         heardOnes.insert(device.path)
-        device.heard(advertisement)
+        device.heard(advertisement, repeats: wanting.contains(where: \.wantsDuplicates))
     }
 }
 

@@ -13,7 +13,7 @@ final class FakeAdapter: ServedObject {
     private var isBlocked = false
     private var alias: String?
     private var discoverable = false
-    private var pairable = true
+    private var pairable = false
 
     private(set) var devices: [ObjectPath: FakeDevice] = [:]
     /// Kept on disk by the devices' addresses.
@@ -103,8 +103,9 @@ final class FakeAdapter: ServedObject {
 
     // MARK: Power
 
-    func power(_ on: Bool) {
-        guard isPlugged, air.isOn != on, !(on && isBlocked) else { return }
+    /// `answered` is called when the links have ended, and before the power is told of.
+    func power(_ on: Bool, answered: () -> Void = {}) {
+        guard isPlugged, air.isOn != on, !(on && isBlocked) else { return answered() }
         if !on {
             if discovery.isOn { update(["Discovering": .boolean(false)]) }
             discovery.end()
@@ -113,7 +114,15 @@ final class FakeAdapter: ServedObject {
         }
         air.setPower(on)
         if !on { advertising.releaseAll() }
+        answered()
         update(["Powered": .boolean(on)])
+    }
+
+    /// As long as there is an agent.
+    func setPairable(_ on: Bool) {
+        guard pairable != on else { return }
+        pairable = on
+        update(["Pairable": .boolean(on)])
     }
 
     func block(_ on: Bool) {
@@ -207,7 +216,7 @@ final class FakeAdapter: ServedObject {
             if on, isBlocked {
                 return call.fail(ErrorReply("org.bluez.Error.Blocked", "Blocked through rfkill"))
             }
-            power(on)
+            return power(on) { call.reply() }
         case ("Alias", .string(let text)):
             alias = text.isEmpty ? nil : text
             update(["Alias": .string(alias ?? name)])

@@ -19,6 +19,9 @@ final class FakeCharacteristic: ServedObject {
     private var clients: Set<String> = []
     private var starting: [IncomingCall] = []
     private var isSubscribed = false
+    /// Whether a program hears notifications by signals, as it is told.
+    private var isNotifying = false
+    private var mtu = 23
     private var writeSocket: PacketSocket?
     private var notifySocket: PacketSocket?
     private var isAcquiring = false
@@ -50,10 +53,12 @@ final class FakeCharacteristic: ServedObject {
 
     // MARK: On the bus
 
-    func appear() {
+    func appear(mtu: Int) {
+        self.mtu = daemon.faults.holds(.lateMTU) ? 23 : mtu
         var values: [String: DBusValue] = [
             "UUID": .string(characteristic.uuid.description), "Service": .objectPath(service),
-            "Flags": .strings(words), "MTU": .uint16(23),
+            "Flags": .strings(words), "MTU": .uint16(UInt16(clamping: self.mtu)),
+            "Handle": .uint16(path.handle), "Value": .bytes([]),
         ]
         if canNotify { values["Notifying"] = .boolean(false) }
         if !daemon.faults.holds(.noSockets) {
@@ -79,8 +84,9 @@ final class FakeCharacteristic: ServedObject {
 
     func opened(_ link: HostLink) {
         self.link = link
-        guard !daemon.faults.holds(.lateMTU) else { return }
-        update("MTU", .uint16(UInt16(clamping: link.mtu)))
+        guard !daemon.faults.holds(.lateMTU), mtu != link.mtu else { return }
+        mtu = link.mtu
+        update("MTU", .uint16(UInt16(clamping: mtu)))
     }
 
     func closed() {
@@ -94,18 +100,15 @@ final class FakeCharacteristic: ServedObject {
         for call in calls { call.fail(.noLink) }
         writeSocket?.close()
         notifySocket?.close()
-        released(write: true)
         released(write: false)
+        released(write: true)
     }
 
     private func released(write: Bool) {
         guard (write ? writeSocket : notifySocket) != nil else { return }
         if write { writeSocket = nil } else { notifySocket = nil }
         update(write ? "WriteAcquired" : "NotifyAcquired", .boolean(false))
-        if !write {
-            update("Notifying", .boolean(false))
-            settleSubscription()
-        }
+        if !write { settleSubscription() }
     }
 
     // MARK: Calls
@@ -128,6 +131,9 @@ final class FakeCharacteristic: ServedObject {
             return call.fail(.inProgress)
         }
         let offset = call.arguments[0].asProperties?["offset"]?.asInt ?? 0
+        // The device's own stack refuses it; what only tells has no rights, and asks its program.
+        guard flags.contains(.read) || flags.isDisjoint(with: [.write, .writeWithoutResponse])
+        else { return call.fail(.notPermitted("Read not permitted")) }
         reader = call
         secured { [characteristic] in
             link.read(characteristic, $0)
@@ -138,9 +144,8 @@ final class FakeCharacteristic: ServedObject {
             case .success(let bytes):
                 guard offset <= bytes.count else { return call.fail(.invalid("Invalid offset")) }
                 value = bytes
-                let part = DBusValue.bytes(Array(bytes[offset...]))
-                update("Value", part)
-                call.reply(part)
+                update("Value", .bytes(bytes))
+                call.reply(.bytes(Array(bytes[offset...])))
             case .failure(let error): call.fail(.request(error))
             }
         }
@@ -161,12 +166,12 @@ final class FakeCharacteristic: ServedObject {
             guard bytes.count + offset <= 512 else { return call.fail(.invalid("Invalid Length")) }
             return request(bytes, offset, call, on: link)
         }
-        guard type == nil || type == "command", offset == 0,
-            flags.contains(.writeWithoutResponse)
-        else { return call.fail(.notSupported) }
+        guard type == nil || type == "command", offset == 0 else { return call.fail(.notSupported) }
         guard bytes.count <= link.mtu - 3 else {
             return call.fail(.bluezFailed("Failed to initiate write"))
         }
+        // Sent all the same, and dropped over there: nobody hears of it.
+        guard flags.contains(.writeWithoutResponse) else { return call.reply() }
         link.send(bytes, to: characteristic)
         call.reply()
     }
@@ -253,7 +258,6 @@ final class FakeCharacteristic: ServedObject {
                 if bytes == nil { self?.released(write: false) }
             }
             update("NotifyAcquired", .boolean(true))
-            update("Notifying", .boolean(true))
             call.reply(.descriptor(pair.theirs), .uint16(UInt16(clamping: link.mtu)))
         }
     }
@@ -275,7 +279,7 @@ final class FakeCharacteristic: ServedObject {
                 clients.remove(call.sender)
                 return call.fail(error)
             }
-            update("Notifying", .boolean(true))
+            tellNotifying(true)
             call.reply()
         }
     }
@@ -296,17 +300,23 @@ final class FakeCharacteristic: ServedObject {
     func resubscribe() {
         guard !clients.isEmpty, let link else { return }
         subscribe(on: link) { [weak self] error in
-            if error == nil { self?.update("Notifying", .boolean(true)) }
+            if error == nil { self?.tellNotifying(true) }
         }
     }
 
     /// Nobody listens any more: the device is told.
     private func settleSubscription() {
         guard clients.isEmpty, notifySocket == nil else { return }
-        update("Notifying", .boolean(false))
+        tellNotifying(false)
         guard isSubscribed, let link, link.isUp else { return }
         isSubscribed = false
         link.unsubscribe(from: characteristic)
+    }
+
+    private func tellNotifying(_ on: Bool) {
+        guard isNotifying != on else { return }
+        isNotifying = on
+        update("Notifying", .boolean(on))
     }
 
     private func subscribe(on link: HostLink, _ done: @escaping (ErrorReply?) -> Void) {

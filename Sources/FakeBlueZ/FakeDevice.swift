@@ -123,7 +123,8 @@ final class FakeDevice: ServedObject {
 
     // MARK: Advertisements
 
-    func heard(_ advertisement: Advertisement) {
+    /// With `repeats` data are told of each time, whether they have changed or not.
+    func heard(_ advertisement: Advertisement, repeats: Bool) {
         own = advertisement.peer.handle
         lastHeard = daemon.world.now
         var changes: [String: DBusValue] = [:]
@@ -133,7 +134,7 @@ final class FakeDevice: ServedObject {
             changes["Alias"] = .string(shownAlias)
         }
         if !advertisement.manufacturerData.isEmpty,
-            advertisement.manufacturerData != manufacturerData
+            repeats || advertisement.manufacturerData != manufacturerData
         {
             manufacturerData = advertisement.manufacturerData
             changes["ManufacturerData"] = manufacturerValue
@@ -218,7 +219,7 @@ final class FakeDevice: ServedObject {
 
     private func pair(_ call: IncomingCall) {
         guard !isPaired else { return call.fail(.alreadyExists) }
-        guard adapter.air.isOn else { return call.fail(.notReady) }
+        guard adapter.air.isOn else { return call.fail(.authenticationFailed) }
         guard !adapter.isPairing else { return call.fail(.authenticationRejected) }
         adapter.isPairing = true
         let finish = { [weak self] (error: ErrorReply?) in
@@ -292,7 +293,7 @@ final class FakeDevice: ServedObject {
     // MARK: Connecting
 
     private func connect(_ call: IncomingCall) {
-        guard adapter.air.isOn else { return call.fail(.notReady) }
+        guard adapter.air.isOn else { return call.fail(.inputOutput) }
         if happens(.deviceDropped) != nil {
             adapter.remove(self)
             return call.fail(.unknownObject(path))
@@ -316,7 +317,9 @@ final class FakeDevice: ServedObject {
     private var unanswered: [IncomingCall] = []
 
     /// How long the kernel looks for a device.
-    private static let patience = Duration.seconds(20)
+    private static let patience = Duration.seconds(40)
+    /// What the device calls itself to whom is connected to it.
+    private static let ownName = "BLE module"
 
     private func begin(_ done: @escaping (ErrorReply?) -> Void) {
         isTemporary = false
@@ -336,9 +339,12 @@ final class FakeDevice: ServedObject {
             daemon.after(.milliseconds(200)) { finish(.connectAborted) }
             return
         }
-        daemon.after(Self.patience) {
+        daemon.after(Self.patience) { [weak self] in
+            guard !attempt.isDone else { return }
             finish(.connectAborted)
             attempt.air?.cancel()
+            // What is not there is not kept either, unless there is a bond.
+            if let self, !isPaired, !isConnected { adapter.remove(self) }
         }
         guard adapter.addresses.shown(own) == address, !isBlocked else { return }
         attempt.air = adapter.air.connect(to: own) { [weak self] link in
@@ -360,6 +366,8 @@ final class FakeDevice: ServedObject {
         }
     }
 
+    /// The services that were told of last, when they were found.
+    private var told: DBusValue?
     private var cancelAttempt: (ErrorReply) -> Void = { _ in }
 
     /// The controllers met and lost each other before anything was said.
@@ -394,8 +402,18 @@ final class FakeDevice: ServedObject {
         guard self.link === link, link.isUp, happens(.unresolved) == nil else { return }
         if let bond, link.security != nil, link.bond != bond { return }
         let stale = happens(.staleServices)
-        table.open(link, of: self, stale: stale)
-        update(["ServicesResolved": .boolean(true), "UUIDs": uuids])
+        let areNew = table.open(link, of: self, stale: stale)
+        update(["ServicesResolved": .boolean(true)])
+        if told != uuids {
+            told = uuids
+            update(["UUIDs": uuids])
+        }
+        // Services that are not remembered are read, the device's own name among them: that is shown
+        // until the next advertisement.
+        if areNew, name != nil, name != Self.ownName {
+            name = Self.ownName
+            update(["Name": .string(Self.ownName), "Alias": .string(shownAlias)])
+        }
         table.resubscribe()
     }
 
@@ -424,7 +442,7 @@ final class FakeDevice: ServedObject {
             let cancelled = unanswered
             unanswered = []
             for call in cancelled { call.fail(.connectCanceled) }
-            return cancelled.isEmpty ? call.fail(.notConnected) : call.reply()
+            return call.reply()
         }
         ending.append(call)
         daemon.after(daemon.settings.host.disconnectTime) { [weak self] in
@@ -433,14 +451,13 @@ final class FakeDevice: ServedObject {
         }
     }
 
-    /// The link is gone: first what stood on it, then the link itself.
+    /// The link is gone: that is told in one signal, and then what stood on it ends.
     func lost() {
         guard isConnected else { return }
-        table.close()
         isConnected = false
         link = nil
-        update(["ServicesResolved": .boolean(false)])
-        update(["Connected": .boolean(false)])
+        update(["Connected": .boolean(false), "ServicesResolved": .boolean(false)])
+        table.close()
         let calls = ending
         ending = []
         for call in calls { call.reply() }

@@ -24,19 +24,23 @@ struct GATTTable {
     }
 
     /// Shows what was found, before the services count as resolved.
-    mutating func open(_ link: HostLink, of device: FakeDevice, stale: HostFault?) {
+    ///
+    /// True when they are others than those that were remembered.
+    mutating func open(_ link: HostLink, of device: FakeDevice, stale: HostFault?) -> Bool {
         var found = link.characteristics.map { Entry(characteristic: $0.key, flags: $0.value) }
         found.sort {
             ($0.characteristic.service, $0.characteristic.uuid)
                 < ($1.characteristic.service, $1.characteristic.uuid)
         }
         if let stale { found = Self.lacking(stale.lacking, found) }
-        if found != entries || objects.isEmpty {
+        let isNew = found != entries || objects.isEmpty
+        if isNew {
             remove()
             entries = found
-            build(of: device)
+            build(of: device, mtu: link.mtu)
         }
         for characteristic in characteristics { characteristic.opened(link) }
+        return isNew
     }
 
     private static func lacking(_ uuid: GATTUUID?, _ entries: [Entry]) -> [Entry] {
@@ -48,7 +52,7 @@ struct GATTTable {
     }
 
     /// Handles count up: a service, for each characteristic two, and one for its descriptor.
-    private mutating func build(of device: FakeDevice) {
+    private mutating func build(of device: FakeDevice, mtu: Int) {
         var handle = 1
         var service: (uuid: GATTUUID, path: ObjectPath)?
         for entry in entries {
@@ -74,7 +78,7 @@ struct GATTTable {
             )
             objects.append(object)
             characteristics.append(object)
-            object.appear()
+            object.appear(mtu: mtu)
             guard object.canNotify, let place = path.appending("desc" + Self.digits(handle)) else {
                 continue
             }
@@ -102,16 +106,31 @@ struct GATTTable {
     mutating func remove() {
         for characteristic in characteristics { characteristic.closed() }
         if let daemon = characteristics.first?.device.daemon {
-            for object in objects.reversed() { daemon.withdraw(object.path) }
+            for object in Self.inTheirEnd(objects) { daemon.withdraw(object.path) }
         }
         entries = []
         characteristics = []
         objects = []
     }
 
+    /// Service by service; what an object holds goes before itself.
+    private static func inTheirEnd(_ objects: [any ServedObject]) -> [any ServedObject] {
+        func key(_ path: ObjectPath) -> String {
+            let depth = path.text.utf8.count { $0 == 0x2F }
+            // Behind all that begins with its own path.
+            return path.text + (depth < 7 ? "~" : "")
+        }
+        return objects.sorted { key($0.path) < key($1.path) }
+    }
+
     func clientLeft(_ name: String) {
         for characteristic in characteristics { characteristic.clientLeft(name) }
     }
+}
+
+extension ObjectPath {
+    /// What the last four digits of an attribute's path say.
+    var handle: UInt16 { UInt16(name.suffix(4), radix: 16) ?? 0 }
 }
 
 /// A service of a device, which has nothing to call.
@@ -135,6 +154,7 @@ final class FakeService: ServedObject {
                     [
                         "UUID": .string(uuid.description), "Device": .objectPath(device.path),
                         "Primary": .boolean(true), "Includes": .objectPaths([]),
+                        "Handle": .uint16(path.handle),
                     ]
                 )
             ]
@@ -163,6 +183,7 @@ final class FakeDescriptor: ServedObject {
                     [
                         "UUID": .string(GATTUUID(short: 0x2902).description),
                         "Characteristic": .objectPath(characteristic.path),
+                        "Handle": .uint16(path.handle), "Value": .bytes([]),
                     ]
                 )
             ]

@@ -36,7 +36,7 @@ enum Interfaces {
 
     static let service = describe(
         "org.bluez.GattService1",
-        reads: ["UUID:s", "Device:o", "Primary:b", "Includes:ao"]
+        reads: ["UUID:s", "Device:o", "Primary:b", "Includes:ao", "Handle:q"]
     )
 
     static let characteristic = describe(
@@ -50,7 +50,7 @@ enum Interfaces {
         ],
         reads: [
             "UUID:s", "Service:o", "Value:ay", "Notifying:b", "Flags:as", "WriteAcquired:b",
-            "NotifyAcquired:b", "MTU:q",
+            "NotifyAcquired:b", "MTU:q", "Handle:q",
         ]
     )
 
@@ -60,7 +60,7 @@ enum Interfaces {
             ("ReadValue", "options:a{sv}", "value:ay"),
             ("WriteValue", "value:ay options:a{sv}", ""),
         ],
-        reads: ["UUID:s", "Characteristic:o", "Value:ay"]
+        reads: ["UUID:s", "Characteristic:o", "Value:ay", "Handle:q"]
     )
 
     static let gattManager = describe(

@@ -33,14 +33,21 @@ final class PacketSocket {
     var isOpen: Bool { descriptor != nil }
 
     /// One packet a turn, as bluetoothd takes them; an empty one counts as the end.
-    func read() {
-        guard let descriptor else { return }
+    ///
+    /// False when there was none.
+    @discardableResult
+    func read() -> Bool {
+        guard let descriptor else { return false }
         var buffer = [UInt8](repeating: 0, count: Self.longest)
         let count = recv(descriptor, &buffer, buffer.count, CInt(MSG_DONTWAIT))
-        if count > 0 { return packet(Array(buffer[..<count])) }
-        if count < 0, errno == EAGAIN || errno == EINTR { return }
+        if count > 0 {
+            packet(Array(buffer[..<count]))
+            return true
+        }
+        if count < 0, errno == EAGAIN || errno == EINTR { return false }
         close()
         packet(nil)
+        return false
     }
 
     func send(_ bytes: [UInt8]) {

@@ -258,7 +258,7 @@ import Threads
     // 3, 7, 10 and 17, and hosts that are older or slower to tell
     @Test(arguments: [
         HostFault.Kind.deaf, .deafUntilPowerCycle, .unresolved, .notifyLocked, .connectNeedsQuiet,
-        .noSockets, .lateMTU,
+        .noSockets, .lateMTU, .drainsSockets,
     ])
     func `work is done on a host with a failure`(kind: HostFault.Kind) async throws {
         var ours = BlueZSettings()

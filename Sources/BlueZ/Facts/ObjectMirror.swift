@@ -30,6 +30,12 @@ package struct ObjectMirror {
 
     // MARK: Asking
 
+    /// The adapter was switched on, as the answer says.
+    mutating func switchedOn(_ word: String) {
+        guard let path = adapter(called: word)?.path else { return }
+        adapters[path]?.isPowered = true
+    }
+
     package func adapter(called word: String) -> AdapterRecord? {
         adapters.values.filter { $0.isCalled(word) }.min { $0.path < $1.path }
     }

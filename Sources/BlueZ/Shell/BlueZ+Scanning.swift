@@ -150,11 +150,12 @@ extension BlueZ {
         let (word, before) = (lane.word, generation)
         // Seen through also when the task that wanted it is cancelled.
         startCall(call) { [weak self] result in
-            self?.assumeIsolated { $0.stepDone(word, before, result) }
+            self?.assumeIsolated { $0.stepDone(step, word, before, result) }
         }
     }
 
     private func stepDone(
+        _ step: ScannerMachine.Step,
         _ word: String,
         _ before: Int,
         _ result: Result<[DBusValue], BusError>
@@ -162,6 +163,8 @@ extension BlueZ {
         guard before == generation else { return }
         let lane = lane(word)
         let refusal = Self.refusal(of: result)
+        // bluetoothd answers before it tells that `Powered` is true again.
+        if step == .powerOn, refusal == nil { mirror.switchedOn(word) }
         drive(lane, lane.machine.stepDone(refusal, isFree: isFree(lane), at: now))
         examine(lane)
         runWatchers()

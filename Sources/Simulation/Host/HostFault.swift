@@ -50,6 +50,8 @@ package struct HostFault: Sendable, Equatable {
         case noSockets = "no-sockets"
         /// The first MTU that is told is 23, and the socket's is right.
         case lateMTU = "late-mtu"
+        /// Every packet in a socket is taken at once, which no bluetoothd does: what the rule costs.
+        case drainsSockets = "drains-sockets"
     }
 
     package let kind: Kind
