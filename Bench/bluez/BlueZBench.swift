@@ -14,6 +14,7 @@ import ScriptedHost
 ///     bluez-bench exchanges ADDRESS N    frames of 384 bytes, one out and one back at a time
 ///     bluez-bench crowd ADDRESS SECONDS  a scan for one module among the crowd
 ///     bluez-bench cycles ADDRESS N       what is left after N links
+///     bluez-bench restarts N             what is left after N restarts of a bluetoothd, with a link before each
 ///     bluez-bench links ADDRESS N        our own time to connect, discover and ask once
 @main
 enum BlueZBench {
@@ -22,16 +23,10 @@ enum BlueZBench {
         let number = arguments.last.flatMap { Int($0) }
         guard let verb = arguments.first, let number, number >= 0 else { usage() }
         if verb == "serve", arguments.count == 2 { return try await serve(crowd: number) }
+        if verb == "restarts", arguments.count == 2 { return try await restarts(number) }
         guard arguments.count == 3, let address = BusAddress(arguments[1]) else { usage() }
-        let loop = try EventLoop.start(name: "bench")
-        let time = LoopTime(loop: loop)
         let host = try BlueZ(address)
-        let bench = BlueZBenchSite(
-            address: address,
-            loop: loop,
-            time: time,
-            host: host
-        )
+        let bench = try site(address, host)
         switch verb {
         case "packets": try await bench.packets(number)
         case "exchanges": try await bench.exchanges(number)
@@ -43,8 +38,33 @@ enum BlueZBench {
         await host.close()
     }
 
+    private static func site(_ address: BusAddress, _ host: BlueZ) throws -> BlueZBenchSite {
+        let loop = try EventLoop.start(name: "bench")
+        return BlueZBenchSite(
+            address: address,
+            loop: loop,
+            time: LoopTime(loop: loop),
+            host: host
+        )
+    }
+
+    /// Both sides are in this process: what either keeps would show.
+    private static func restarts(_ count: Int) async throws {
+        let daemon = try PrivateBus()
+        guard let address = BusAddress(daemon.address) else { throw BusError.disconnected }
+        let fake = try ScriptedBlueZ(address)
+        try await fake.start()
+        let host = try BlueZ(address)
+        try await site(address, host).cycles(count, of: "restarts") {
+            await fake.stop()
+            try await fake.start()
+        }
+        await host.close()
+        await fake.close()
+    }
+
     private static func usage() -> Never {
-        print("usage: bluez-bench serve CROWD | packets|exchanges|crowd|cycles|links ADDRESS N")
+        print("usage: bluez-bench serve CROWD | packets|exchanges|crowd|cycles|links ADDRESS N | restarts N")
         exit(64)
     }
 

@@ -165,16 +165,22 @@ struct BlueZBenchSite {
 
     // MARK: Links
 
-    func cycles(_ count: Int) async throws {
+    /// What is left after so many links, with something happening after each.
+    func cycles(
+        _ count: Int,
+        of what: String = "links",
+        then happen: () async throws -> Void = {}
+    ) async throws {
         let bus = try await Connection.open(address, on: loop)
         var first: Held?
         for number in 1...max(11, count) {
             try await cycle()
+            try await happen()
             if number == 10 { first = try await held(bus) }
         }
         let last = try await held(bus)
         guard let first else { return }
-        print("| held by our process | after 10 links | after \(count) |")
+        print("| held by our process | after 10 \(what) | after \(count) |")
         print("|---|---|---|")
         print("| descriptors | \(first.descriptors) | \(last.descriptors) |")
         print("| match rules on the bus, of all | \(first.rules) | \(last.rules) |")
