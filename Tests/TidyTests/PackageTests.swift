@@ -43,7 +43,7 @@ import Testing
         let isSwift = try Set(Repository.sources().map { "Sources/\($0.room)" })
         let isTested = try Set(Repository.sources("Tests").map { "Tests/\($0.room)" })
         let isShown = try Set(Repository.folders("Examples").map { "Examples/\($0)" })
-        let all = isSwift.union(isTested).union(isShown)
+        let all = isSwift.union(isTested).union(isShown).union(["Fuzz"])
         #expect(all.subtracting(listed).sorted() == [])
         #expect(listed.subtracting(all).sorted() == [])
     }
@@ -61,7 +61,8 @@ import Testing
         }
         for target in all {
             let parts = target.folder.split(separator: "/").map(String.init)
-            let imported = (sources[parts[0]]?[parts[1]] ?? [])
+            let files = parts.count > 1 ? [parts[1]] : sources[parts[0], default: [:]].map(\.key)
+            let imported = files.flatMap { sources[parts[0]]?[$0] ?? [] }
                 .reduce(into: Set<String>()) { $0.formUnion(Repository.imports($1)) }
                 .intersection(ours)
             #expect(
