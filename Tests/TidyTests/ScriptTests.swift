@@ -81,6 +81,23 @@ import Testing
         #expect(result.errors.contains("point it at"))
     }
 
+    @Test func `a toolchain that does not start is told with its own words`() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "yardmaster-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let swift = folder.appending(path: "swift")
+        try Data("#!/bin/sh\necho 'a library is missing' >&2\nexit 127\n".utf8).write(to: swift)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755],
+            ofItemAtPath: swift.path
+        )
+        let result = try run("scripts/setup", environment: ["SWIFT_HOME": folder.path])
+        #expect(result.status == 69)
+        #expect(result.errors.contains("a library is missing"))
+        #expect(result.errors.contains("does not start"))
+    }
+
     /// What a test run printed, with a name of its own: a log that quotes results would be
     /// mistaken for them.
     private struct Log: CustomTestStringConvertible {
