@@ -52,6 +52,36 @@ import Testing
         }
     }
 
+    /// Files that documents send people to.
+    @Test(arguments: ["CONTRIBUTING.md", "SECURITY.md", "README.md", "docs/architecture.md"])
+    func `what a document names is there`(document: String) throws {
+        try expectPaths(in: document)
+    }
+
+    @Test func `what a decision names is there, and each is listed`() throws {
+        let list = try Repository.text("docs/decisions/README.md")
+        let folder = Repository.root.appending(path: "docs/decisions").path
+        let records = try FileManager.default.contentsOfDirectory(atPath: folder)
+            .filter { $0 != "README.md" }
+        #expect(records.count >= 12)
+        for record in records {
+            #expect(list.contains("](\(record))"), "\(record) is not listed")
+            try expectPaths(in: "docs/decisions/\(record)")
+        }
+    }
+
+    private func expectPaths(in document: String) throws {
+        let text = try Repository.text(document)
+        let named = text.matches(of: /`((?:Sources|Tests|scripts|docs|Fuzz)\/[A-Za-z0-9_.\/+-]+)/)
+            .map { Repository.root.appending(path: String($0.1)) }
+        let base = Repository.root.appending(path: document).deletingLastPathComponent()
+        let linked = text.matches(of: /\]\(([A-Za-z0-9_.\/-]+)\)/)
+            .map { base.appending(path: String($0.1)) }
+        for file in named + linked {
+            #expect(FileManager.default.fileExists(atPath: file.path), "\(file.path)")
+        }
+    }
+
     @Test func `every room stands in the architecture`() throws {
         let text = try Repository.text("docs/architecture.md")
         for room in try Repository.folders("Sources") {
