@@ -169,13 +169,17 @@ struct BlueZBenchSite {
     func cycles(
         _ count: Int,
         of what: String = "links",
-        then happen: () async throws -> Void = {}
+        then happen: (() async throws -> Void)? = nil
     ) async throws {
         let bus = try await Connection.open(address, on: loop)
         var first: Held?
         for number in 1...max(11, count) {
-            try await cycle()
-            try await happen()
+            if let happen {
+                try await cycleOnceBack()
+                try await happen()
+            } else {
+                try await cycle()
+            }
             if number == 10 { first = try await held(bus) }
         }
         let last = try await held(bus)
@@ -191,6 +195,20 @@ struct BlueZBenchSite {
             (first.descriptors, first.rules, first.objects)
             == (last.descriptors, last.rules, last.objects)
         if !isSame { exit(1) }
+    }
+
+    /// A link as soon as there is a service again.
+    private func cycleOnceBack() async throws {
+        let deadline = soon()
+        while true {
+            do { return try await cycle() } catch {
+                guard time.now < deadline else { throw error }
+                await time.sleep(
+                    until: time.now.advanced(by: .milliseconds(20)),
+                    for: "the service"
+                )
+            }
+        }
     }
 
     private func cycle() async throws {
