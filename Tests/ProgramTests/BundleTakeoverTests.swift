@@ -372,7 +372,10 @@ private final class OpenCount {
 
     init(_ path: String) throws {
         descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
-        guard descriptor >= 0, inotify_add_watch(descriptor, path, UInt32(IN_OPEN)) >= 0 else {
+        // The kernel makes one event of several that follow each other and are the same: what is
+        // read between two opens keeps them apart.
+        let events = UInt32(IN_OPEN) | UInt32(IN_ACCESS) | UInt32(IN_CLOSE_NOWRITE)
+        guard descriptor >= 0, inotify_add_watch(descriptor, path, events) >= 0 else {
             throw FileFailure(path)
         }
     }
@@ -381,9 +384,11 @@ private final class OpenCount {
 
     /// Since the last time that it was asked.
     var count: Int {
-        var bytes = [UInt8](repeating: 0, count: 4_096)
-        let read = read(descriptor, &bytes, bytes.count)
-        // Events of one watched file carry no name: 16 bytes each.
-        return max(0, read) / 16
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let read = max(0, read(descriptor, &bytes, bytes.count))
+        // Events of one watched file carry no name: 16 bytes each, the second four say what it was.
+        return stride(from: 0, to: read, by: 16).count { start in
+            bytes[start + 4] & UInt8(IN_OPEN) != 0
+        }
     }
 }
