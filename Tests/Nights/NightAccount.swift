@@ -16,8 +16,8 @@ struct NightAccount: Sendable {
     var vehicles: [Int] = []
     /// What the plan that was carried out says of each vehicle there is.
     var wish: NightWish?
-    /// Whether `always` had a step.
-    var locks = false
+    /// What the plan does always.
+    var always: [NightStory.Step] = []
     /// The plan that the files said, and the one that was carried out.
     var written: SHA256Digest?
     var carriedOut: SHA256Digest?

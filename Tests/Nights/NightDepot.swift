@@ -135,22 +135,33 @@ struct NightDepot {
             text += "    fits: {family: \(image.family.rawValue)\(image.hardware)}\n"
         }
         text += "steps: [{wait: 1s}]\n"
-        let canLock = wish.listed.allSatisfy { story.vehicles[$0].kind.hasCommands }
-        if policy.locks, canLock { text += "always: [{command: lock}]\n" }
+        let always = always(wish).map { words($0, .van) }
+        if !always.isEmpty { text += "always: [\(always.joined(separator: ", "))]\n" }
         text += "rollout:\n"
         text += "  waves: [\((policy.waves.map { "\($0)" } + ["rest"]).joined(separator: ", "))]\n"
         text += "  again: \(policy.again)\n"
         text += "  retry: {transient: \(policy.transient), device: \(policy.device)}\n"
-        if let gate = policy.gate { text += "  pause-when: {failed: \(gate), at-least: 1}\n" }
+        if let gate = policy.gate {
+            text += "  pause-when: {failed: \(gate), at-least: 1"
+            text += "\(policy.aborts ? ", then: abort" : "")}\n"
+        }
+        if policy.asks { text += "  between-waves: {ask: true}\n" }
         if let window = policy.window {
             let hour = window.from / 60 % 24
             text += "  window: {from: \"\(hour < 10 ? "0" : "")\(hour):00\", "
-            text += "for: \(window.minutes)m}\n"
+            text += "for: \(window.minutes)m, at-close: \(window.close)}\n"
         }
         if let airtime = policy.airtime { text += "  airtime: {vehicle: \(airtime)s}\n" }
         if let limit = policy.quarantine { text += "  quarantine-after: \(limit)\n" }
         text += "radio: {links-per-adapter: \(policy.links), take-turns: \(policy.takesTurns)}\n"
         return text
+    }
+
+    /// What is always done, as far as all listed vehicles can do it.
+    func always(_ wish: NightWish) -> [NightStory.Step] {
+        story.policy.always.filter { step in
+            wish.listed.allSatisfy { step.suits(story.vehicles[$0].kind) }
+        }
     }
 
     private func fleet(_ wish: NightWish) -> String {

@@ -19,6 +19,10 @@ struct NightJudge {
         var day: Int64?
         /// Executions that `--limit` began, by plan and vehicle.
         var parts: Set<String> = []
+        /// Vehicles that have failed in this beginning, and those that did so since the last `resume`
+        /// for the first time.
+        var failed: Set<String> = []
+        var freshly: Set<String> = []
     }
 
     private var rollouts: [String: Rollout] = [:]
@@ -67,8 +71,14 @@ struct NightJudge {
         judgeOthers(account)
         judgeOnce(account)
         judgeGate(account)
+        judgeGateMemory(account)
         judgeWindow(account)
         judgeSaid(account)
+        if account.number == 1, account.isWhole, account.ending == .complete,
+            account.plan.incidents.isEmpty, account.plan.words.isEmpty, account.plan.edits.isEmpty
+        {
+            for number in account.vehicles { judgeHealth(number, account) }
+        }
         last = account
         return broken
     }
@@ -83,7 +93,7 @@ struct NightJudge {
         }
         func allow(_ vehicles: [Int]) {
             for number in vehicles {
-                for step in wish.steps[number] {
+                for step in wish.steps[number] + account.always {
                     guard let deed = step.deed else { continue }
                     allowed["\(NightDepot.name(number)) \(deed)", default: 0] += 1
                 }
@@ -116,7 +126,7 @@ struct NightJudge {
                 default: false
                 }
             if isForced || rollout.plan != plan || (isDue && hold == nil) {
-                let isTakeover = rollout.plan != plan && !isForced
+                let isTakeover = rollout.plan != plan && !isForced && !(isDue && hold == nil)
                 allow(
                     account.vehicles.filter {
                         !isTakeover || !rollout.parts.contains("\(plan) \($0)")
@@ -126,6 +136,7 @@ struct NightJudge {
                 rollout.day = day
                 rollout.mayBeFinished = false
                 rollout.parts = []
+                (rollout.failed, rollout.freshly) = ([], [])
             }
         } else if isForced {
             allow(account.vehicles)
@@ -135,7 +146,9 @@ struct NightJudge {
             allow(fresh)
             rollout.parts.formUnion(fresh.map { "\(plan) \($0)" })
         }
-        if let counts = account.counts, isWhole {
+        if hold == .paused {
+            // What a held run says is of the plan that was asked for.
+        } else if let counts = account.counts, isWhole {
             rollout.mayBeFinished = counts.unfinished == 0
         } else if account.counts == nil {
             // Cut after the last verdict: it may or may not have been written down.
@@ -233,7 +246,7 @@ struct NightJudge {
             let record = account.after.record(account.rollout, name),
             let base = baselines[record.number]
         {
-            for deed in steps.compactMap(\.deed) {
+            for deed in (steps + account.always).compactMap(\.deed) {
                 let done = now.count(of: deed) - base.count { $0 == deed }
                 if done < 1 {
                     no("lost", "\(name) is \(told?.rawValue ?? "") and never did \(deed)")
@@ -254,17 +267,19 @@ struct NightJudge {
             no("R1", "\(name) has a debt of which nothing is said")
         }
         // C3, C5.
-        let onlyReads = steps.allSatisfy(\.onlyReads) && !account.locks
+        let onlyReads = (steps + account.always).allSatisfy(\.onlyReads)
         if account.isWhole, doubtful.contains(name), !onlyReads, outcome != .inDoubt {
             no("C5", "\(name) is in doubt and is said to be \(outcome?.rawValue ?? "open")")
         }
-        if told == .inDoubt || outcome == .inDoubt,
+        if told == .inDoubt || standing?.doubt != nil,
             !account.sentAgain.contains(number), !account.seenTo.contains(number)
         {
             doubtful.insert(name)
         }
         // A1, A4.
-        if account.locks, now.isLocked == false, now.deeds.count > then.deeds.count, isFine {
+        if account.always.contains(.command(["lock"])), now.isLocked == false,
+            now.deeds.count > then.deeds.count, isFine
+        {
             no("A1", "\(name) is \(told?.rawValue ?? "") and stands unlocked")
         }
         judgeTouch(number, account)
@@ -297,7 +312,7 @@ struct NightJudge {
         }
         // Preconditions.
         if case .require? = wish.steps[number].first, !owes, isChanged,
-            drives.contains(number), !account.locks
+            drives.contains(number), account.always.isEmpty
         {
             no("require", "\(name) does not stand and was changed: \(text(now))")
         }
@@ -338,11 +353,20 @@ struct NightJudge {
     // MARK: G, S, T
 
     private mutating func judgeGate(_ account: NightAccount) {
-        guard let limit = story.policy.gate, !account.isOrder else { return }
+        // What is in quarantine has failed by what was done to it in another beginning.
+        guard let limit = story.policy.gate, !account.isOrder, story.policy.quarantine == nil
+        else { return }
         let records = account.after.records.filter { $0.rollout == account.rollout }
-        let failed = records.count {
-            $0.acted && !$0.forgiven && $0.end?.outcome.tally == .failed
-                && $0.plan == account.carriedOut
+        let failed = records.count { record in
+            let name = record.vehicle.text
+            // By nothing that was done to it.
+            let owes = account.after.debts.contains(name) || account.after.owing.contains(name)
+            let number = (Int(name.dropFirst()) ?? 1) - 1
+            let isStill =
+                account.before.vehicles[number].marks == account.after.vehicles[number].marks
+            let isIdle = owes && (account.after.isInhibited(name) || isStill)
+            return record.acted && !record.forgiven && record.end?.outcome.tally == .failed
+                && record.plan == account.carriedOut && !isIdle
         }
         guard account.vehicles.count == account.wish?.listed.count else { return }
         if failed > limit + 1 { no("G4", "\(failed) have failed at a gate of \(limit)") }
@@ -350,6 +374,30 @@ struct NightJudge {
         if failed > limit, account.after.holds[account.rollout] == nil, !isResumed {
             no("S5", "\(failed) have failed at a gate of \(limit), which has not tripped")
         }
+    }
+
+    /// G3: what was counted before a `resume` does not trip a gate again.
+    private mutating func judgeGateMemory(_ account: NightAccount) {
+        guard let limit = story.policy.gate, !account.isOrder,
+            var rollout = rollouts[account.rollout], rollout.plan == account.carriedOut
+        else { return }
+        guard account.vehicles.count == account.wish?.listed.count else { return }
+        let wasPaused = last?.after.holds[account.rollout] == .paused
+        if wasPaused, account.plan.words.contains(.resume) { rollout.freshly = [] }
+        let failed = account.told.filter { $0.value.tally == .failed }.keys
+        rollout.freshly.formUnion(failed.filter { !rollout.failed.contains($0) })
+        rollout.failed.formUnion(failed)
+        var hasTripped = false
+        if case .paused(let why)? = account.ending, why.hasPrefix("the gate"),
+            account.before.holds[account.rollout] == nil
+        {
+            hasTripped = true
+        }
+        if hasTripped, rollout.freshly.count <= limit {
+            no("G3", "the gate of \(limit) has tripped, and \(rollout.freshly.count) failed anew")
+        }
+        if account.said.contains(where: { $0.word == .resume }) { rollout.freshly = [] }
+        rollouts[account.rollout] = rollout
     }
 
     private mutating func judgeWindow(_ account: NightAccount) {
@@ -419,7 +467,7 @@ struct NightJudge {
         return broken
     }
 
-    /// Who has no fault is done in the end.
+    /// Who has no fault is done in a night in which nothing goes wrong, and in the end.
     private mutating func judgeHealth(_ number: Int, _ account: NightAccount) {
         let name = NightDepot.name(number)
         let outcome = account.standings[name].map { $0.verdict?.outcome } ?? account.told[name]
@@ -433,8 +481,17 @@ struct NightJudge {
             }
         }
         guard story.vehicles[number].faults.isEmpty, !canFail, story.policy.airtime == nil,
-            story.policy.quarantine == nil, outcome != .inDoubt, outcome != .aborted
+            story.policy.quarantine == nil, outcome != .inDoubt, outcome != .aborted,
+            !cleared.contains(number)
         else { return }
+        // An order has brought it further than the plan does.
+        if let target = NightImage.of(story.vehicles[number].kind)?.version(
+            account.wish?.release ?? 0
+        ),
+            account.after.vehicles[number].version.map({ $0 > target }) ?? false
+        {
+            return
+        }
         guard outcome?.tally != .ok, outcome?.tally != .current else { return }
         no(
             "heals",

@@ -313,7 +313,7 @@ private struct NightLife: Sendable {
             account.wish = archive[written.digest]?.wish
             account.wish?.steps[vehicle] = steps
         }
-        account.locks = !plan.always.isEmpty
+        if !chosen.isOrder, let wish = account.wish { account.always = depot.always(wish) }
         let doings = Doings(account)
         try await work(plan, ids, again: again, isOrder: chosen.isOrder, doings, journal, names)
         let (ended, failure) = doings.state.withLock { ($0, $0.failure) }

@@ -84,7 +84,10 @@ extension NightStory {
         add { $0.policy.takesTurns = true }
         add { $0.policy.transient = 4 }
         add { $0.policy.device = 1 }
-        add { $0.policy.locks = false }
+        for index in policy.always.indices { add { $0.policy.always.remove(at: index) } }
+        add { $0.policy.aborts = false }
+        add { $0.policy.asks = false }
+        add { $0.policy.window?.close = "finish" }
         return list
     }
 

@@ -52,7 +52,18 @@ private struct NightTeller {
         if pick(4) == 0 { policy.transient = pick(2) }
         if pick(6) == 0 { policy.device = 0 }
         if pick(8) == 0 { policy.quarantine = 1 + pick(2) }
-        policy.locks = pick(3) == 0
+        if pick(3) == 0 {
+            let menus: [[NightStory.Step]] = [
+                [.command(["lock"])], [.lights("disabled")],
+                [.command(["lock"]), .command(["ignition-inhibit"])],
+                [.command(["lock"]), .lights("disabled")], [.feature("auto-lock", "9")],
+                [.command(["locate"]), .command(["lock"])],
+            ]
+            policy.always = one(of: menus)
+        }
+        policy.aborts = pick(12) == 0
+        policy.asks = pick(10) == 0
+        if pick(3) == 0 { policy.window?.close = one(of: ["safe-point", "stop"]) }
         return policy
     }
 

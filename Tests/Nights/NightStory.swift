@@ -83,7 +83,17 @@ package struct NightStory: Codable, Sendable, Equatable {
             }
         }
 
-        package var isUpdate: Bool { self == .update }
+        /// Whether vehicles of a kind can do it.
+        package func suits(_ kind: Kind) -> Bool {
+            switch self {
+            case .require, .lights: kind.isComodule
+            case .update: kind.hasUpdates
+            case .command: kind.hasCommands
+            case .feature, .expect: kind == .lock
+            case .read: kind.isComodule || kind == .lock
+            case .wait: true
+            }
+        }
         /// Whether it changes nothing.
         package var onlyReads: Bool {
             switch self {
@@ -115,8 +125,12 @@ package struct NightStory: Codable, Sendable, Equatable {
         package var transient = 4
         package var device = 1
         package var quarantine: Int?
-        /// Whether cars and vans are locked at the end, whatever happened.
-        package var locks = false
+        /// What is done at the end whatever happened, where all vehicles can do it.
+        package var always: [Step] = []
+        /// Whether the gate aborts.
+        package var aborts = false
+        /// Whether a person is asked between two waves.
+        package var asks = false
 
         package init() {}
     }
@@ -126,6 +140,8 @@ package struct NightStory: Codable, Sendable, Equatable {
         /// Minutes of the day.
         package var from: Int
         package var minutes: Int
+        /// What becomes of who is under way when it closes.
+        package var close = "finish"
 
         package init(from: Int, minutes: Int) {
             self.from = from
