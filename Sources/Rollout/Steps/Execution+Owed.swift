@@ -11,9 +11,24 @@ extension Execution {
         }
     }
 
+    /// What an intent has the execution owe from then on: all of `always`, or from one of its own
+    /// steps on what comes after it; nothing when it is done for another execution.
+    func owes(by intent: Intent) -> [OwedStep] {
+        guard intent.execution == record.number else { return [] }
+        let steps = always
+        guard let place = steps.firstIndex(where: { $0.step == intent.step }) else { return steps }
+        return Array(steps[place...])
+    }
+
     func owes(_ key: StepKey) async throws(JournalError) -> Bool {
         try await depot.journal.owed(by: vehicle).contains {
             $0.execution == record.number && $0.step == key
+        }
+    }
+
+    func owes(_ step: OwedStep) async throws(JournalError) -> Bool {
+        try await depot.journal.owed(by: vehicle).contains {
+            $0.execution == step.execution && $0.step == step.step
         }
     }
 

@@ -64,10 +64,17 @@ extension Execution {
         _ intent: Intent,
         settling owed: OwedStep?
     ) async throws(Halt) {
-        let standing: StepLedger.Standing
+        var standing: StepLedger.Standing
         do throws(JournalError) {
             standing = try await StepLedger(journal: depot.journal).standing(of: intent)
-            if standing == .done, let owed { try await depot.journal.drop(owed) }
+            if standing == .done, let owed {
+                if intent.effect == .converge, try await owes(owed) {
+                    // A step was begun since, so what it brought about may not hold any more.
+                    standing = .open
+                } else {
+                    try await depot.journal.drop(owed)
+                }
+            }
         } catch { throw .journal(error) }
         switch standing {
         case .done: return
@@ -76,14 +83,14 @@ extension Execution {
         }
         let answer: IntentAnswer
         do throws(JournalError) {
-            answer = try await depot.journal.intendUnlessInhibited(intent, owing: always)
+            answer = try await depot.journal.intendUnlessInhibited(intent, owing: owes(by: intent))
         } catch { throw .journal(error) }
         let id: IntentID
         switch answer {
         case .inhibited(let inhibit): throw .verdict(.deferred, nil, inhibit.sentence)
         case .intended(let found): id = found
         }
-        record.acted = true
+        if intent.execution == record.number { record.acted = true }
         if depot.stop.isRequested {
             try await settle(id, IntentRecord.failed)
             throw .stopped
