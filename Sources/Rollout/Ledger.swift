@@ -82,7 +82,13 @@ final class Ledger: Sendable {
             }
         )
         let doubtful = Set(jobs.indices.filter { doubts.contains(jobs[$0].vehicle) })
-        let begins = Self.begins(schedule, kept, hold)
+        var begins = Self.begins(schedule, kept)
+        // One that was aborted before its first run had begun it is as good as begun by its plan.
+        if begins, !schedule.again, kept == nil, hold?.kind == .aborted {
+            let earlier = try await depot.journal.runs(rollout: depot.rollout, limit: 2)
+                .first { $0.number < depot.run }
+            begins = earlier.map { $0.plan != schedule.plan } ?? true
+        }
         let refusal: RunEnding? =
             switch hold?.kind {
             case .paused: .paused(hold?.reason ?? "")
@@ -165,8 +171,7 @@ final class Ledger: Sendable {
     /// Whether a run of this schedule begins the rollout, given what is kept of it.
     private static func begins(
         _ schedule: Schedule,
-        _ kept: RolloutRecord?,
-        _ hold: Hold?
+        _ kept: RolloutRecord?
     ) -> Bool {
         // A part of the vehicles alone does not begin a rollout.
         guard let plan = schedule.plan, !schedule.isPartial else { return false }
