@@ -63,12 +63,9 @@ extension Journal {
             case .paused: break
             }
             try database.statement("DELETE FROM holds WHERE rollout = ?").run([.text(rollout)])
+            // Also one whose verdict was taken away since, by `retry` or by being tried once more.
             try database.statement(
-                """
-                UPDATE executions SET forgiven = 1 WHERE rollout = ? AND outcome IN (
-                    'succeeded', 'failed', 'rolled-back', 'timed-out', 'in-doubt', 'rejected'
-                )
-                """
+                "UPDATE executions SET forgiven = 1 WHERE rollout = ? AND counted = 1"
             ).run([.text(rollout)])
             try database.statement(
                 """

@@ -166,6 +166,24 @@ enum Schema {
             ended INTEGER NOT NULL
         ) STRICT;
         """,
+        // What has been in the numbers of a gate is known when its verdict was taken away, too.
+        """
+        ALTER TABLE executions ADD COLUMN counted INTEGER NOT NULL DEFAULT 0
+            CHECK (counted IN (0, 1));
+        UPDATE executions SET counted = 1 WHERE forgiven = 1 OR outcome IN (
+            'succeeded', 'failed', 'rolled-back', 'timed-out', 'in-doubt', 'rejected'
+        ) OR number IN (
+            SELECT execution FROM verdicts WHERE outcome IN (
+                'succeeded', 'failed', 'rolled-back', 'timed-out', 'in-doubt', 'rejected'
+            )
+        );
+        CREATE TRIGGER verdict_counted AFTER UPDATE OF outcome ON executions
+        WHEN NEW.counted = 0 AND NEW.outcome IN (
+            'succeeded', 'failed', 'rolled-back', 'timed-out', 'in-doubt', 'rejected'
+        ) BEGIN
+            UPDATE executions SET counted = 1 WHERE number = NEW.number;
+        END;
+        """,
     ]
 
     static var version: Int { migrations.count }
