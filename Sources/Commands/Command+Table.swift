@@ -1,7 +1,8 @@
 extension Command {
     /// Every command, in the order that help lists them.
     package static let all: [Command] = [
-        .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
+        .validate, .plan, .run, .status, .show, .morning, .pause, .resume, .abort, .retry, .inhibit,
+        .uninhibit,
         .clear, .history, .historyShow, .scan, .watch, .exec, .tokenShow, .imageInspect, .fetch,
         .imagesList, .imagesVerify, .imagesPrune, .profilesList, .profilesShow, .profilesCheck,
         .trust, .bundleCreate, .bundleVerify, .bundleApply, .bundleCopy, .bundleShow,

@@ -1,6 +1,6 @@
 /// The commands that there are; the executable has one file for each.
 package enum CommandName: String, CaseIterable, Sendable, Hashable {
-    case validate, plan, run, status, pause, resume, abort, retry, inhibit, uninhibit
+    case validate, plan, run, status, show, morning, pause, resume, abort, retry, inhibit, uninhibit
     case clear, history
     case historyShow = "history show"
     case scan, watch, exec

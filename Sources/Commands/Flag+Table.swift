@@ -52,6 +52,31 @@ extension Flag {
             + "carried out once more. An abort is over with it; a pause is not."
     )
 
+    static let sinceTime = Flag(
+        "since",
+        value: Value("TIME", .text),
+        help: "From when on: how long ago, such as 18h or 3d, or a time of the window's zone, such "
+            + "as '2026-11-21 18:00'.",
+        fallback: "the last noon"
+    )
+
+    static let days = Flag(
+        "days",
+        value: Value("NUMBER", .whole),
+        help: "After how many days without an update or a sign of life a vehicle is named.",
+        fallback: "7"
+    )
+
+    static let csv = Flag("csv", help: "Write the tasks as a table for spreadsheets.")
+
+    static let html = Flag("html", help: "Write the page as one HTML file that loads nothing.")
+
+    static let mail = Flag(
+        "mail",
+        value: Value("ADDRESS", .text),
+        help: "Write the page as a message to ADDRESS, for 'sendmail -t'."
+    )
+
     static let withoutFiles = Flag(
         "without-files",
         help: "Look at no key, token, image, time zone or program that the manifest names: for "

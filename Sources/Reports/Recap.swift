@@ -125,7 +125,7 @@ package struct Recap: Sendable {
 extension Verdict {
     fileprivate func cells(_ id: VehicleID, _ message: String) -> [String] {
         [
-            id.text.visible, outcome.rawValue, versions ?? "-", took.brief,
+            id.text.visible, outcome.rawValue, versions ?? "-", took > .zero ? took.brief : "-",
             interruptions == 0 ? "-" : String(interruptions), message,
         ]
     }

@@ -52,7 +52,8 @@ enum Sentence {
             return ([what] + facts).joined(separator: ", ")
         case .vehicleEnded(_, let verdict):
             return verdict.outcome.rawValue + (verdict.versions.map { ", \($0)" } ?? "")
-                + ", in \(verdict.took.brief): \(verdict.message.visible)"
+                + (verdict.took > .zero ? ", in \(verdict.took.brief)" : "") + ": "
+                + verdict.message.visible
         case .warning(let text): return "warning: " + text.visible
         case .notice(let notice): return notice.message.visible
         case .vehicleStands, .runEnded: return nil

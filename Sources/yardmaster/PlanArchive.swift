@@ -77,6 +77,14 @@ struct PlanArchive {
         return plan
     }
 
+    /// The manifest that the rollout was begun with, as a path; nil when none is kept.
+    func manifest(of rollout: String) -> String? {
+        guard let bytes = try? TextFile.read(path: "\(folder)/\(rollout)", limit: Self.limit) else {
+            return nil
+        }
+        return Self.sources(bytes)?.files.first?.path
+    }
+
     private static func sources(_ bytes: [UInt8]) -> PlanSources? {
         guard bytes.starts(with: magic) else { return nil }
         var sources = PlanSources()

@@ -24,7 +24,7 @@ struct StatusCommand {
         if options.common.wantsJSON {
             context.console.result(document(snapshot, chosen, holder).text + "\n")
         } else {
-            context.console.result(text(snapshot, chosen, holder))
+            context.console.result(text(snapshot, chosen, holder, context))
         }
         return .done
     }
@@ -54,13 +54,20 @@ struct StatusCommand {
     private func text(
         _ snapshot: RolloutSnapshot,
         _ executions: [ExecutionRecord],
-        _ holder: LockHolder?
+        _ holder: LockHolder?,
+        _ context: Context
     ) -> String {
         guard let run = snapshot.run else { return "nothing has run here yet\n" }
-        var lines = ["rollout \(run.rollout), run \(run.number), begun \(run.started)"]
+        let plan = VehicleLedger(state: options.state).plan(of: snapshot)
+        let zone = plan.flatMap { try? ZoneSource.zone(of: $0, context) } ?? .utc
+        let time = zone.text
+        var lines = others(than: run, time)
+        lines.append(
+            "rollout \(run.rollout.visible), run \(run.number), begun \(time(run.started))"
+        )
         if let end = run.end {
             let code = end.exitCode.map { "exit \($0): " } ?? ""
-            lines.append("ended \(end.time), \(code)\(end.reason)")
+            lines.append("ended \(time(end.time)), \(code)\(end.reason)")
         } else if let holder {
             lines.append("at work now: \(holder)")
         } else {
@@ -70,9 +77,9 @@ struct StatusCommand {
         if !standings.isEmpty {
             lines.append(VehicleCounts(standings.map { $0.verdict?.outcome }).sentence)
         }
-        lines += Self.standing(snapshot)
+        lines += Self.standing(snapshot, time)
         if let until = soaksUntil(snapshot) {
-            lines.append("the next wave may begin at \(until)")
+            lines.append("the next wave may begin at \(time(until))")
         }
         if !snapshot.underWay.isEmpty {
             let names = snapshot.underWay.map {
@@ -84,29 +91,38 @@ struct StatusCommand {
         if let next = snapshot.nextDeadline {
             lines.append(
                 "next deadline: \(next.deadline.label) of \(next.vehicle.text.visible) at "
-                    + "\(next.deadline.time)"
+                    + time(next.deadline.time)
             )
         }
         lines.append("")
-        lines += Columns.table(
-            [["vehicle", "state", "version", "since", "what"]]
-                + zip(executions, standings).map { record, standing in
-                    let verdict = standing.verdict
-                    let isUnderWay = snapshot.isUnderWay(record)
-                    return [
-                        record.vehicle.text,
-                        isUnderWay
-                            ? record.state.rawValue
-                            : verdict?.outcome.rawValue ?? standing.state.rawValue,
-                        (standing.debt == nil ? record.versionAfter : nil)?.description
-                            ?? record.versionBefore?.description ?? "-",
-                        record.updated.description,
-                        isUnderWay
-                            ? Self.sentence(about: record)
-                            : verdict?.message ?? standing.sentence,
-                    ]
-                }
-        )
+        // What needs somebody comes first; who asks quietly is not told of the rest.
+        let rows = zip(executions, standings).enumerated().map { index, pair in
+            (index: index, record: pair.0, standing: pair.1, rank: Self.rank(pair.1))
+        }.filter { !options.common.isQuiet || $0.rank < Self.fine }
+            .sorted { ($0.rank, $0.index) < ($1.rank, $1.index) }
+        if !rows.isEmpty {
+            lines += Columns.table(
+                [["vehicle", "serial", "state", "version", "since", "what"]]
+                    + rows.map { row in
+                        let isUnderWay = snapshot.isUnderWay(row.record)
+                        let verdict = row.standing.verdict
+                        return [
+                            row.record.vehicle.text.visible,
+                            row.record.serial.text,
+                            isUnderWay
+                                ? row.record.state.rawValue
+                                : verdict?.outcome.rawValue ?? row.standing.state.rawValue,
+                            (row.standing.debt == nil ? row.record.versionAfter : nil)?.description
+                                ?? row.record.versionBefore?.description ?? "-",
+                            time(row.record.updated),
+                            isUnderWay
+                                ? Self.sentence(about: row.record, time)
+                                : (verdict?.message ?? row.standing.sentence).visible,
+                        ]
+                    }
+            )
+        }
+        lines += toDo(snapshot, Set(executions.map(\.vehicle)), plan)
         let left = executions.filter(\.inBootloader).map(\.vehicle.text)
         if !left.isEmpty {
             lines.append("")
@@ -117,8 +133,103 @@ struct StatusCommand {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// Those that need somebody come before those that the next run takes, and these before the rest.
+    private static func rank(_ standing: Standing) -> Int {
+        if standing.doubt != nil || standing.debt != nil { return 0 }
+        return switch standing.verdict?.outcome.tally {
+        case .failed: 1
+        case .unreachable: 2
+        case .deferred: 3
+        case nil: 4
+        case .ok, .current, .skipped, .aborted: standing.owed.isEmpty ? fine : 4
+        }
+    }
+
+    private static let fine = 5
+
+    /// What people do next, and the commands for it.
+    private func toDo(
+        _ snapshot: RolloutSnapshot,
+        _ chosen: Set<VehicleID>,
+        _ plan: FrozenPlan?
+    ) -> [String] {
+        let steps = snapshot.nextSteps(
+            manifest: PlanArchive(state: options.state).manifest(of: snapshot.run?.rollout ?? ""),
+            plan,
+            flags: options.stateFlag
+        ).filter { chosen.contains($0.record.vehicle) }
+        guard !steps.isEmpty else { return [] }
+        var lines = ["", "what to do"]
+        for work in NextStep.Work.allCases {
+            let here = steps.filter { $0.step.work == work }
+            guard !here.isEmpty else { continue }
+            let names = here.map(\.record.vehicle.text.visible).joined(separator: ", ")
+            lines.append("  \(work.title): \(names)")
+            var told: [String] = []
+            for command in here.flatMap(\.step.commands) where !told.contains(command.line) {
+                told.append(command.line)
+                lines.append("    $ \(command.line.visible)   # \(command.when)")
+            }
+        }
+        return lines
+    }
+
+    /// The other rollouts of the state directory, the newest first: one line each.
+    private func others(than run: RunRecord, _ time: (WallTime) -> String) -> [String] {
+        guard options.rollout == nil else { return [] }
+        let others = rollouts.filter { $0.run.rollout != run.rollout }
+        guard !others.isEmpty else { return [] }
+        var lines = ["other rollouts here ('status --rollout NAME' shows one):"]
+        for other in others {
+            let end = other.run.end.map { "ended \(time($0.time))" } ?? "has no end"
+            lines.append(
+                "  \(other.run.rollout.visible): \(other.state), run \(other.run.number) \(end), "
+                    + other.counts.sentence
+            )
+        }
+        return lines + [""]
+    }
+
+    /// A rollout of the state directory in short.
+    private struct Brief {
+        let run: RunRecord
+        let state: String
+        let counts: VehicleCounts
+    }
+
+    /// All that ran here and are no orders, the newest first.
+    private var rollouts: [Brief] {
+        let briefs = try? JournalReader(directory: options.state).read {
+            view throws(JournalError) -> [Brief] in
+            var briefs: [Brief] = []
+            for run in try view.runs(rollout: nil, limit: 1_000) where !run.isOrder {
+                guard !briefs.contains(where: { $0.run.rollout == run.rollout }) else { continue }
+                let snapshot = try RolloutSnapshot(
+                    of: run.rollout,
+                    in: view,
+                    at: RealTime().wallTime
+                )
+                let standings = snapshot.standings(of: snapshot.executions)
+                briefs.append(
+                    Brief(
+                        run: run,
+                        state: snapshot.rollout.map {
+                            $0.hold?.kind.rawValue ?? $0.state.rawValue
+                        } ?? "finished",
+                        counts: VehicleCounts(standings.map { $0.verdict?.outcome })
+                    )
+                )
+            }
+            return briefs
+        }
+        return briefs ?? []
+    }
+
     /// What holds of the rollout as a whole.
-    private static func standing(_ snapshot: RolloutSnapshot) -> [String] {
+    private static func standing(
+        _ snapshot: RolloutSnapshot,
+        _ time: (WallTime) -> String
+    ) -> [String] {
         var lines: [String] = []
         if let rollout = snapshot.rollout {
             switch (rollout.hold, rollout.state) {
@@ -127,18 +238,18 @@ struct StatusCommand {
             case (nil, .finished): lines.append("finished")
             }
             if rollout.state != .finished, let ended = rollout.waveEnded {
-                lines.append("wave \(rollout.wave + 1) ended \(ended)")
+                lines.append("wave \(rollout.wave + 1) ended \(time(ended))")
             }
         }
         for open in snapshot.requests {
             lines.append(
                 "asked for and not taken up yet: \(open.request.kind.rawValue), "
-                    + "\(open.request.made)"
+                    + time(open.request.made)
             )
         }
         for inhibit in snapshot.inhibits {
             let whom = inhibit.vehicle?.text.visible ?? "the depot"
-            let until = inhibit.expires.map { " until \($0)" } ?? ""
+            let until = inhibit.expires.map { " until \(time($0))" } ?? ""
             lines.append("left alone\(until): \(whom), \(inhibit.reason.visible)")
         }
         for debt in snapshot.debts {
@@ -168,14 +279,17 @@ struct StatusCommand {
     }
 
     /// How far one is that is worked on.
-    private static func sentence(about record: ExecutionRecord) -> String {
+    private static func sentence(
+        about record: ExecutionRecord,
+        _ time: (WallTime) -> String
+    ) -> String {
         var parts: [String] = []
         if let total = record.totalBytes, let done = record.acknowledged, total > .zero {
             parts.append("\(done) of \(total)")
         }
         if record.interruptions > 0 { parts.append("interrupted \(record.interruptions) times") }
         if let deadline = record.nextDeadline {
-            parts.append("next: \(deadline.label) at \(deadline.time)")
+            parts.append("next: \(deadline.label) at \(time(deadline.time))")
         }
         return parts.isEmpty ? "attempt \(record.attempt)" : parts.joined(separator: ", ")
     }
@@ -279,11 +393,38 @@ struct StatusCommand {
                     ])
                 }
             ),
+            "rollouts": .array(
+                rollouts.map { brief in
+                    .object([
+                        "rollout": .string(brief.run.rollout),
+                        "run": .int(brief.run.number),
+                        "state": .string(brief.state),
+                        "started": .string(brief.run.started.description),
+                        "ended": brief.run.end.map { .string($0.time.description) },
+                        "exit": brief.run.end?.exitCode.map { .int($0) },
+                        "counts": brief.counts.json,
+                    ])
+                }
+            ),
             "counts": VehicleCounts(standings.map { $0.verdict?.outcome }).json,
             "vehicles": .array(
                 zip(executions, standings).map { record, standing in
                     Self.member(record, standing, isUnderWay: snapshot.isUnderWay(record))
                 }
+            ),
+            "next": .array(
+                snapshot.nextSteps(
+                    manifest: PlanArchive(state: options.state)
+                        .manifest(of: snapshot.run?.rollout ?? ""),
+                    VehicleLedger(state: options.state).plan(of: snapshot),
+                    flags: options.stateFlag
+                ).filter { next in executions.contains { $0.vehicle == next.record.vehicle } }
+                    .map { next in
+                        .object(
+                            [JSONMember("vehicle", .string(next.record.vehicle.text))]
+                                + (next.step.json.members ?? [])
+                        )
+                    }
             ),
         ])
     }

@@ -1,4 +1,5 @@
 import Commands
+import Reports
 
 /// What `status` was asked for.
 struct StatusOptions: Sendable {
@@ -6,10 +7,13 @@ struct StatusOptions: Sendable {
     /// Nil for the one that ran last.
     let rollout: String?
     let common: CommonOptions
+    /// Follows the command's name in lines for the shell, where the directory is not the usual one.
+    let stateFlag: String
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         state = try CommonOptions.stateDirectory(invocation, context)
         rollout = invocation.value("rollout")
         common = CommonOptions(invocation)
+        stateFlag = invocation.value("state").map { " --state \(NextStep.quoted($0))" } ?? ""
     }
 }

@@ -41,7 +41,8 @@ enum Yardmaster {
         guard case .run(let invocation)? = try? Parser.parse(arguments) else { return true }
         switch invocation.command {
         case .version, .help, .man, .completion, .schema, .trust, .bundleShow: return true
-        case .validate, .plan, .run, .status, .pause, .resume, .abort, .retry, .inhibit, .uninhibit,
+        case .validate, .plan, .run, .status, .show, .morning, .pause, .resume, .abort, .retry,
+            .inhibit, .uninhibit,
             .clear, .history, .historyShow, .scan, .watch, .exec, .tokenShow, .imageInspect,
             .fetch, .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify,
             .bundleApply, .bundleCopy, .profilesList, .profilesShow, .profilesCheck,
@@ -128,6 +129,8 @@ enum Yardmaster {
         case .bundleShow: try BundleShow.run(invocation, context)
         case .status:
             try StatusCommand(options: try StatusOptions(invocation, context)).run(context)
+        case .morning: try MorningCommand(invocation, context).run(context)
+        case .show: try ShowCommand(invocation, context).run(context)
         case .systemdPrint: try SystemdCommand(invocation, context).run()
         case .history: try HistoryCommand(invocation, context).run(context)
         case .historyShow: try HistoryShowCommand(invocation, context).run(context)

@@ -10,7 +10,7 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version --help --version' -- "$cur")
         return
     fi
     if [[ $command == history && ${COMP_WORDS[2]} != -* ]]; then
@@ -101,6 +101,22 @@ _yardmaster() {
         --state) flags= kind=directories ;;
         --rollout) flags= kind=none ;;
         --limit) flags= kind=none ;;
+        esac
+        ;;
+    'show')
+        flags='--state --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --state) flags= kind=directories ;;
+        esac
+        ;;
+    'morning')
+        flags='--state --since --days --csv --html --mail --json --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        --since) flags= kind=none ;;
+        --days) flags= kind=none ;;
+        --mail) flags= kind=none ;;
         esac
         ;;
     'pause')
@@ -368,7 +384,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version'
+        arguments='validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'

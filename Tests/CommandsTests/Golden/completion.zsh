@@ -9,6 +9,8 @@ _yardmaster() {
             'plan:Show what a run would do'
             'run:Bring the vehicles of a manifest to where it says'
             'status:Show where the rollouts stand'
+            'show:Show everything that is known of a vehicle'
+            'morning:Say what people have to do after the night'
             'pause:Let a rollout begin nothing new'
             'resume:Let a paused rollout go on'
             'abort:End a rollout for good'
@@ -149,6 +151,28 @@ _yardmaster() {
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--rollout=''[The rollout that is meant.]'':NAME: ' \
             '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'show')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:VEHICLE: '
+        ;;
+    'morning')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--since=''[From when on\: how long ago, such as 18h or 3d, or a time of the window'\''s zone, such as '\''2026-11-21 18\:00'\''.]'':TIME: ' \
+            '--days=''[After how many days without an update or a sign of life a vehicle is named.]'':NUMBER: ' \
+            '--csv''[Write the tasks as a table for spreadsheets.]' \
+            '--html''[Write the page as one HTML file that loads nothing.]' \
+            '--mail=''[Write the page as a message to ADDRESS, for '\''sendmail -t'\''.]'':ADDRESS: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -491,7 +515,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version)'
+            '*:COMMAND:(validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version)'
         ;;
     'version')
         _arguments -S \

@@ -1,0 +1,83 @@
+package import Domain
+
+/// When a vehicle was heard last, as the events of the runs that are kept have it.
+package struct Sighting: Sendable, Equatable {
+    package let vehicle: VehicleID
+    package let time: WallTime
+}
+
+/// How strongly a vehicle was heard last.
+package struct SignalSighting: Sendable, Equatable {
+    package let vehicle: VehicleID
+    /// As a run told it, such as `-71 dBm`.
+    package let signal: String
+}
+
+/// A verdict that a run gave a vehicle.
+package struct Ending: Sendable, Equatable {
+    package let vehicle: VehicleID
+    package let time: WallTime
+    package let outcome: Outcome
+}
+
+extension JournalView {
+    /// The last time that each vehicle answered.
+    package func sightings() throws(JournalError) -> [Sighting] {
+        try rows(
+            """
+            SELECT vehicle, MAX(time) FROM events
+            WHERE vehicle IS NOT NULL AND (kind IN ('inspected', 'step-ended', 'interrupted')
+                OR (kind = 'state-changed' AND json_extract(json, '$.state') IN (
+                    'connecting', 'authenticating', 'inspecting', 'acting', 'starting',
+                    'transferring', 'settling', 'confirming')))
+            GROUP BY vehicle
+            """,
+            [],
+            { row throws(JournalError) in
+                Sighting(
+                    vehicle: try row.value(0) { VehicleID($0) },
+                    time: WallTime(milliseconds: row.integer(1))
+                )
+            }
+        )
+    }
+
+    /// How strongly each vehicle was heard when a link to it was made last.
+    package func signals() throws(JournalError) -> [SignalSighting] {
+        try rows(
+            """
+            SELECT vehicle, json_extract(json, '$.detail'), MAX(time) FROM events
+            WHERE vehicle IS NOT NULL AND kind = 'state-changed'
+                AND json_extract(json, '$.detail') LIKE '% dBm'
+            GROUP BY vehicle
+            """,
+            [],
+            { row throws(JournalError) in
+                SignalSighting(
+                    vehicle: try row.value(0) { VehicleID($0) },
+                    signal: row.text(1) ?? ""
+                )
+            }
+        )
+    }
+
+    /// All verdicts of the runs that are kept, orders excepted, in their order.
+    package func endings() throws(JournalError) -> [Ending] {
+        try rows(
+            """
+            SELECT e.vehicle, e.time, json_extract(e.json, '$.outcome') FROM events AS e
+            JOIN runs AS r ON r.number = e.run
+            WHERE e.kind = 'vehicle-ended' AND e.vehicle IS NOT NULL AND NOT r.is_order
+            ORDER BY e.run, e.number
+            """,
+            [],
+            { row throws(JournalError) in
+                Ending(
+                    vehicle: try row.value(0) { VehicleID($0) },
+                    time: WallTime(milliseconds: row.integer(1)),
+                    outcome: try row.value(2) { Outcome(rawValue: $0) }
+                )
+            }
+        )
+    }
+}

@@ -1,0 +1,210 @@
+package import Domain
+import Journal
+import Manifest
+import Reports
+import Rollout
+package import Wire
+
+/// One vehicle as `show` tells of it, for people and for programs.
+package struct VehicleStory: Sendable {
+    private let view: VehicleView
+    private let planned: PlannedVehicle?
+    private let rollouts: [Row]
+
+    /// Where the vehicle stands in one rollout.
+    private struct Row {
+        let rollout: String
+        let record: ExecutionRecord
+        let standing: Standing
+        let hold: Hold?
+        let step: NextStep?
+        let isUnderWay: Bool
+
+        var state: String {
+            isUnderWay
+                ? record.state.rawValue
+                : standing.verdict?.outcome.rawValue ?? standing.state.rawValue
+        }
+    }
+
+    package init(_ view: VehicleView, plans: [String: MorningMaker.Plan], flags: String) {
+        self.view = view
+        planned =
+            view.snapshots.lazy.compactMap { snapshot in
+                plans[snapshot.run?.rollout ?? ""]?.plan.vehicles.first { $0.id == view.vehicle }
+            }.first
+        rollouts = view.snapshots.compactMap { snapshot in
+            let name = snapshot.run?.rollout ?? ""
+            guard let record = snapshot.executions.last(where: { $0.vehicle == view.vehicle }),
+                let standing = snapshot.standings(of: [record]).first
+            else { return nil }
+            let steps = snapshot.nextSteps(
+                manifest: plans[name]?.manifest,
+                plans[name]?.plan,
+                flags: flags
+            )
+            return Row(
+                rollout: name,
+                record: record,
+                standing: standing,
+                hold: snapshot.rollout?.hold,
+                step: steps.first { $0.record.vehicle == view.vehicle }?.step,
+                isUnderWay: snapshot.isUnderWay(record)
+            )
+        }
+    }
+
+    private var serial: Serial? { rollouts.first?.record.serial ?? planned?.serial }
+
+    private var version: FirmwareVersion? {
+        rollouts.lazy.compactMap { $0.record.versionAfter ?? $0.record.versionBefore }.first
+    }
+
+    /// The most urgent first; one that several rollouts ask for once.
+    private var steps: [NextStep] {
+        var steps: [NextStep] = []
+        for step in rollouts.compactMap(\.step)
+        where !steps.contains(where: { $0.work == step.work }) {
+            steps.append(step)
+        }
+        return steps.sorted { $0.work < $1.work }
+    }
+
+    /// `time` writes a time as people have it.
+    package func text(_ time: (WallTime) -> String) -> String {
+        var lines = ["vehicle \(view.vehicle.text.visible)"]
+        var facts: [String] = []
+        if let serial { facts.append("serial \(serial)") }
+        if let planned {
+            facts.append("family \(planned.family.rawValue), profile \(planned.profile)")
+        }
+        facts += (planned?.labels ?? []).filter { !$0.value.isEmpty }.map {
+            "\($0.name.visible) \($0.value.visible)"
+        }
+        if !facts.isEmpty { lines.append("  " + facts.joined(separator: ", ")) }
+        lines.append("  version \(version?.description ?? "not known")")
+        let seen = view.lastSeen.map { "seen \(time($0))" } ?? "never seen"
+        lines.append("  " + seen + (view.signal.map { " at \($0.visible)" } ?? ""))
+        for inhibit in view.inhibits {
+            let until = inhibit.expires.map { " until \(time($0))" } ?? ""
+            let whom = inhibit.vehicle == nil ? " (the whole depot)" : ""
+            lines.append("  left alone\(until)\(whom): \(inhibit.reason.visible)")
+        }
+        for debt in view.debts {
+            lines.append(
+                "  owes the update to \(debt.title.visible): begun in run \(debt.run), seen "
+                    + "last in run \(debt.seenRun)"
+                    + (debt.inBootloader ? ", in its bootloader" : "")
+            )
+        }
+        for doubt in view.doubts {
+            lines.append(
+                "  nobody knows whether `\(doubt.intent.description.visible)` of run "
+                    + "\(doubt.intent.run) was carried out"
+            )
+        }
+        for step in view.owed {
+            lines.append("  owes `\(step.action.visible)` since run \(step.run)")
+        }
+        for failure in view.failures {
+            lines.append("  failed \(failure.count) times on one image: \(failure.message.visible)")
+        }
+        lines += ["", "rollouts"]
+        for row in rollouts {
+            let hold = row.hold.map { ", the rollout is \($0.kind.rawValue)" } ?? ""
+            lines.append(
+                "  \(row.rollout.visible), run \(row.record.run): \(row.state)\(hold), "
+                    + time(row.record.updated)
+            )
+            lines.append("    " + row.standing.sentence.visible)
+        }
+        if !view.endings.isEmpty {
+            lines += ["", "last verdicts"]
+            for ending in view.endings.suffix(Self.shown).reversed() {
+                lines.append("  \(time(ending.time))  \(ending.outcome.rawValue)")
+            }
+        }
+        lines += ["", "what to do"]
+        if steps.isEmpty { lines.append("  nothing") }
+        for step in steps {
+            lines.append("  \(step.work.title): \(step.sentence.visible)")
+            for command in step.commands {
+                lines.append("    $ \(command.line.visible)   # \(command.when)")
+            }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static let shown = 10
+
+    package var json: JSONValue {
+        .object([
+            "schema": 1,
+            "vehicle": .string(view.vehicle.text),
+            "serial": serial.map { .string($0.text) },
+            "family": planned.map { .string($0.family.rawValue) },
+            "profile": planned.map { .string($0.profile) },
+            "labels": .object(
+                (planned?.labels ?? []).map { JSONMember($0.name, .string($0.value)) }
+            ),
+            "version": version.map { .string($0.description) },
+            "last-seen": view.lastSeen.map { .string($0.description) },
+            "signal": view.signal.map { .string($0) },
+            "inhibits": .array(
+                view.inhibits.map { inhibit in
+                    .object([
+                        "depot": .bool(inhibit.vehicle == nil),
+                        "reason": .string(inhibit.reason),
+                        "expires": inhibit.expires.map { .string($0.description) },
+                    ])
+                }
+            ),
+            "debts": .array(
+                view.debts.map { debt in
+                    .object([
+                        "image": .string(debt.title),
+                        "run": .int(debt.run),
+                        "seen-run": .int(debt.seenRun),
+                        "in-bootloader": .bool(debt.inBootloader),
+                    ])
+                }
+            ),
+            "doubts": .array(
+                view.doubts.map { doubt in
+                    .object([
+                        "step": .string(doubt.intent.description), "run": .int(doubt.intent.run),
+                    ])
+                }
+            ),
+            "owed": .array(
+                view.owed.map { .object(["step": .string($0.action), "run": .int($0.run)]) }
+            ),
+            "failures": .array(
+                view.failures.map {
+                    .object(["count": .int($0.count), "message": .string($0.message)])
+                }
+            ),
+            "rollouts": .array(
+                rollouts.map { row in
+                    .object([
+                        "rollout": .string(row.rollout),
+                        "run": .int(row.record.run),
+                        "state": .string(row.state),
+                        "hold": row.hold.map { .string($0.kind.rawValue) },
+                        "message": .string(row.standing.sentence),
+                        "updated": .string(row.record.updated.description),
+                    ])
+                }
+            ),
+            "verdicts": .array(
+                view.endings.map {
+                    .object([
+                        "time": .string($0.time.description),
+                        "outcome": .string($0.outcome.rawValue),
+                    ])
+                }
+            ),
+            "next": .array(steps.map(\.json)),
+        ])
+    }
+}

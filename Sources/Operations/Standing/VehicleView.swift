@@ -1,0 +1,50 @@
+package import Domain
+package import Journal
+
+/// What the journal knows of one vehicle at one moment.
+package struct VehicleView: Sendable {
+    package let vehicle: VehicleID
+    /// Of each rollout that has it, the newest first, orders excepted unless there are only orders.
+    package let snapshots: [RolloutSnapshot]
+    let endings: [Ending]
+    let lastSeen: WallTime?
+    let signal: String?
+    let debts: [Debt]
+    let doubts: [IntentRecord]
+    let owed: [OwedStep]
+    let inhibits: [Inhibit]
+    let failures: [FailureCount]
+
+    package init(
+        of vehicle: VehicleID,
+        in view: JournalView,
+        at now: WallTime
+    ) throws(JournalError) {
+        self.vehicle = vehicle
+        var names: [String] = []
+        for run in try view.runs(rollout: nil, limit: 1_000) where !names.contains(run.rollout) {
+            names.append(run.rollout)
+        }
+        var snapshots: [RolloutSnapshot] = []
+        for name in names {
+            let snapshot = try RolloutSnapshot(of: name, in: view, at: now)
+            if snapshot.executions.contains(where: { $0.vehicle == vehicle }) {
+                snapshots.append(snapshot)
+            }
+        }
+        self.snapshots = snapshots
+        endings = try view.endings().filter { $0.vehicle == vehicle }
+        lastSeen = try view.sightings().first { $0.vehicle == vehicle }?.time
+        signal = try view.signals().first { $0.vehicle == vehicle }?.signal
+        debts = try view.debts().filter { $0.vehicle == vehicle }
+        doubts = try view.doubts(of: vehicle)
+        owed = try view.owed(by: vehicle)
+        inhibits = try view.inhibits(at: now).filter { $0.vehicle == nil || $0.vehicle == vehicle }
+        failures = try view.failures(atLeast: 1).filter { $0.vehicle == vehicle }
+    }
+
+    package var isKnown: Bool {
+        !snapshots.isEmpty || !debts.isEmpty || !doubts.isEmpty
+            || inhibits.contains { $0.vehicle == vehicle }
+    }
+}

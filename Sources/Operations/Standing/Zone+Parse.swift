@@ -1,0 +1,44 @@
+package import Domain
+package import Wire
+
+extension Zone {
+    /// The moment that `2026-11-21` or `2026-11-21 18:00` is on the clocks of the zone.
+    package func moment(_ text: String) -> WallTime? {
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard let date = parts.first.map({ Self.numbers($0, "-", [4, 2, 2]) }) ?? nil,
+            parts.count <= 2, (1...12).contains(date[1]), (1...31).contains(date[2])
+        else { return nil }
+        var minutes = 0
+        if parts.count == 2 {
+            guard let clock = Self.numbers(parts[1], ":", [2, 2]), clock[0] < 24, clock[1] < 60
+            else {
+                return nil
+            }
+            minutes = clock[0] * 60 + clock[1]
+        }
+        let local = Int64(Self.day(date[0], date[1], date[2])) * 86_400 + Int64(minutes) * 60
+        return WallTime(milliseconds: moment(ofLocal: local) * 1_000)
+    }
+
+    /// Days since 1970, by Howard Hinnant's days-from-civil.
+    private static func day(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let shifted = month <= 2 ? year - 1 : year
+        let (era, yearOfEra) = (shifted / 400, shifted % 400)
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+            - 719_468
+    }
+
+    /// Numbers of exactly so many digits.
+    private static func numbers(
+        _ text: Substring,
+        _ mark: Character,
+        _ digits: [Int]
+    ) -> [Int]? {
+        let parts = text.split(separator: mark, omittingEmptySubsequences: false)
+        guard parts.map(\.utf8.count) == digits,
+            parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
+        else { return nil }
+        return parts.compactMap { Int($0) }
+    }
+}

@@ -1,0 +1,29 @@
+package import Domain
+package import Wire
+
+extension Zone {
+    /// A time as people have it on the wall: `2026-11-22 05:03:10 +02:00`.
+    package func text(_ time: WallTime) -> String {
+        let offset = offset(at: seconds(time))
+        let local = time.advanced(by: .seconds(offset)).description
+        let sign = offset < 0 ? "-" : "+"
+        let (hours, minutes) = (abs(offset) / 3_600, abs(offset) / 60 % 60)
+        let zone =
+            self == .utc ? "UTC" : "\(sign)\(Self.two(hours)):\(Self.two(minutes))"
+        return "\(local.prefix(10)) \(local.dropFirst(11).prefix(8)) \(zone)"
+    }
+
+    /// The last time that the clock said noon, at or before a time.
+    package func lastNoon(before time: WallTime) -> WallTime {
+        let local = seconds(time) + Int64(offset(at: seconds(time)))
+        let day = Int64((Double(local - 43_200) / 86_400).rounded(.down))
+        let noon = moment(ofLocal: day * 86_400 + 43_200)
+        return WallTime(milliseconds: noon * 1_000)
+    }
+
+    private func seconds(_ time: WallTime) -> Int64 {
+        Int64((Double(time.milliseconds) / 1_000).rounded(.down))
+    }
+
+    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}

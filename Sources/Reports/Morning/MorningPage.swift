@@ -1,0 +1,201 @@
+package import Domain
+
+/// What people meet in the morning: all rollouts since a time on one page, as work to do.
+package struct MorningPage: Sendable, Equatable {
+    /// One rollout as far as it was at work since then.
+    package struct Night: Sendable, Equatable {
+        package let rollout: String
+        package let run: Int
+        package let began: WallTime
+        /// Nil for a run that goes on or was cut off.
+        package let ended: WallTime?
+        package let exitCode: Int?
+        package let reason: String
+        package let counts: VehicleCounts
+
+        package init(
+            rollout: String,
+            run: Int,
+            began: WallTime,
+            ended: WallTime?,
+            exitCode: Int?,
+            reason: String,
+            counts: VehicleCounts
+        ) {
+            self.rollout = rollout
+            self.run = run
+            self.began = began
+            self.ended = ended
+            self.exitCode = exitCode
+            self.reason = reason
+            self.counts = counts
+        }
+    }
+
+    /// A vehicle as people find it: on the yard, on its plate, and when it was heard.
+    package struct Card: Sendable, Equatable {
+        package let vehicle: VehicleID
+        package let serial: Serial?
+        package var plate: String?
+        package var depot: String?
+        package var bay: String?
+        package var lastSeen: WallTime?
+        /// As it was heard last, such as `-71 dBm`.
+        package var signal: String?
+
+        package init(_ vehicle: VehicleID, _ serial: Serial?) {
+            self.vehicle = vehicle
+            self.serial = serial
+        }
+
+        /// Where it stands; empty where the fleet list does not say.
+        package var place: String {
+            [depot, bay.map { "bay \($0)" }].compactMap(\.self).joined(separator: ", ")
+        }
+    }
+
+    /// Something to do about one vehicle.
+    package struct Task: Sendable, Equatable {
+        package let card: Card
+        package let rollout: String
+        package let step: NextStep
+
+        package init(_ card: Card, _ rollout: String, _ step: NextStep) {
+            self.card = card
+            self.rollout = rollout
+            self.step = step
+        }
+    }
+
+    /// What is otherwise than it was before that time.
+    package struct Changes: Sendable, Equatable {
+        package var updated: [VehicleID] = []
+        package var failed: [VehicleID] = []
+        package var recovered: [VehicleID] = []
+        package var away: [VehicleID] = []
+        package var back: [VehicleID] = []
+
+        package init() {}
+
+        /// Each list with its title.
+        package var lists: [(title: String, key: String, vehicles: [VehicleID])] {
+            [
+                ("newly updated", "updated", updated), ("newly failed", "failed", failed),
+                ("recovered", "recovered", recovered), ("newly away", "away", away),
+                ("back again", "back", back),
+            ]
+        }
+    }
+
+    /// A vehicle of which nothing good was heard for too long.
+    package struct Stale: Sendable, Equatable {
+        package let card: Card
+        /// When it last had what its rollout wants; nil for never.
+        package let lastCurrent: WallTime?
+
+        package init(_ card: Card, lastCurrent: WallTime?) {
+            self.card = card
+            self.lastCurrent = lastCurrent
+        }
+    }
+
+    package let since: WallTime
+    package let made: WallTime
+    package let nights: [Night]
+    /// In the order in which they are done: by work, then depot, bay and vehicle.
+    package let tasks: [Task]
+    package let changes: Changes
+    package let stale: [Stale]
+    package let staleDays: Int
+
+    package init(
+        since: WallTime,
+        made: WallTime,
+        nights: [Night],
+        tasks: [Task],
+        changes: Changes,
+        stale: [Stale],
+        staleDays: Int
+    ) {
+        self.since = since
+        self.made = made
+        self.nights = nights
+        self.tasks = tasks.sorted { $0.order.lexicographicallyPrecedes($1.order) }
+        self.changes = changes
+        self.stale = stale.sorted { $0.card.order.lexicographicallyPrecedes($1.card.order) }
+        self.staleDays = staleDays
+    }
+
+    /// One kind of work at one place.
+    package struct Group: Sendable, Equatable {
+        package let work: NextStep.Work
+        package let place: String
+        package let tasks: [Task]
+    }
+
+    /// The tasks under their headings, in their order.
+    package var groups: [Group] {
+        var groups: [Group] = []
+        for task in tasks {
+            if let last = groups.last, last.work == task.step.work, last.place == task.card.place {
+                groups[groups.count - 1] = Group(
+                    work: last.work,
+                    place: last.place,
+                    tasks: last.tasks + [task]
+                )
+            } else {
+                groups.append(Group(work: task.step.work, place: task.card.place, tasks: [task]))
+            }
+        }
+        return groups
+    }
+
+    /// How much there is to do, in one line: what a mail is called.
+    package var summary: String {
+        let counts = NextStep.Work.allCases.compactMap { work in
+            let count = tasks.count { $0.step.work == work }
+            return count == 0 ? nil : "\(count) \(work.rawValue)"
+        }
+        let failed = nights.reduce(0) { $0 + $1.counts.count(.failed) }
+        let runs =
+            nights.isEmpty
+            ? "nothing ran" : "\(nights.count) rollout" + (nights.count == 1 ? "" : "s")
+        guard !counts.isEmpty else { return "\(runs), nothing to do" }
+        return "\(runs), \(failed) failed; to do: " + counts.joined(separator: ", ")
+    }
+}
+
+extension MorningPage.Card {
+    /// Depots and bays in the order of their numbers: bay 2 comes before bay 10.
+    fileprivate var order: [String] {
+        [depot ?? "~", bay ?? "~", vehicle.text].map(\.byNumber)
+    }
+}
+
+extension MorningPage.Task {
+    fileprivate var order: [String] {
+        let rank = NextStep.Work.allCases.firstIndex(of: step.work) ?? 0
+        return [String(rank)]
+            + [card.depot ?? "~", card.bay ?? "~", card.vehicle.text].map(\.byNumber)
+    }
+}
+
+extension String {
+    /// The text with its numbers padded, so that it sorts as people count.
+    fileprivate var byNumber: String {
+        var (result, digits) = ("", "")
+        func padded() -> String {
+            String(repeating: "0", count: max(0, 12 - digits.utf8.count)) + digits
+        }
+        for character in self {
+            if character.isASCII, character.isNumber {
+                digits.append(character)
+            } else {
+                if !digits.isEmpty { result += padded() }
+                digits = ""
+                result.append(character)
+            }
+        }
+        return digits.isEmpty ? result : result + padded()
+    }
+}
