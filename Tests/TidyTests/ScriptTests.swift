@@ -24,7 +24,9 @@ import Testing
         let given = Pipe()
         let output = Pipe()
         let errors = Pipe()
-        process.executableURL = Repository.root.appending(path: script)
+        process.executableURL =
+            script.hasPrefix("/")
+            ? URL(filePath: script) : Repository.root.appending(path: script)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = given
@@ -72,6 +74,21 @@ import Testing
         let mistake = try run("scripts/\(name)", ["--no-such-thing"])
         #expect(mistake.status == 64)
         #expect((mistake.output + mistake.errors).contains("error:"))
+    }
+
+    private static let hasShellCheck = ["/usr/bin", "/usr/local/bin"].contains {
+        FileManager.default.isExecutableFile(atPath: $0 + "/shellcheck")
+    }
+
+    @Test(.enabled(if: hasShellCheck, "shellcheck is not installed"))
+    func `shellcheck has nothing to say about the scripts`() throws {
+        let result = try run(
+            "/usr/bin/env",
+            ["shellcheck", "--external-sources", "--format", "gcc"]
+                + (Self.names.map { "scripts/\($0)" } + [".ci/run"])
+                .map { Repository.root.appending(path: $0).path }
+        )
+        #expect(result.status == 0, "\(result.output)")
     }
 
     @Test func `a toolchain that is not there is told with its remedy`() throws {
