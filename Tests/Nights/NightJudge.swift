@@ -23,6 +23,8 @@ struct NightJudge {
         /// for the first time.
         var failed: Set<String> = []
         var freshly: Set<String> = []
+        /// Those that failed in runs with `--limit`, by the plan that has not begun as a whole yet.
+        var failedInParts: [SHA256Digest: Set<String>] = [:]
     }
 
     private var rollouts: [String: Rollout] = [:]
@@ -136,7 +138,10 @@ struct NightJudge {
                 rollout.day = day
                 rollout.mayBeFinished = false
                 rollout.parts = []
-                (rollout.failed, rollout.freshly) = ([], [])
+                // Verdicts that a part of the fleet has under this plan are taken over with it.
+                let known = isTakeover ? rollout.failedInParts[plan, default: []] : []
+                (rollout.failed, rollout.freshly) = (known, known)
+                rollout.failedInParts = [:]
             }
         } else if isForced {
             allow(account.vehicles)
@@ -379,12 +384,18 @@ struct NightJudge {
     /// G3: what was counted before a `resume` does not trip a gate again.
     private mutating func judgeGateMemory(_ account: NightAccount) {
         guard let limit = story.policy.gate, !account.isOrder,
-            var rollout = rollouts[account.rollout], rollout.plan == account.carriedOut
+            var rollout = rollouts[account.rollout], let plan = account.carriedOut
         else { return }
-        guard account.vehicles.count == account.wish?.listed.count else { return }
+        let failed = account.told.filter { $0.value.tally == .failed }.keys
+        let isWhole = account.vehicles.count == account.wish?.listed.count
+        if !isWhole, rollout.plan != plan {
+            rollout.failedInParts[plan, default: []].formUnion(failed)
+            rollouts[account.rollout] = rollout
+            return
+        }
+        guard rollout.plan == plan else { return }
         let wasPaused = last?.after.holds[account.rollout] == .paused
         if wasPaused, account.plan.words.contains(.resume) { rollout.freshly = [] }
-        let failed = account.told.filter { $0.value.tally == .failed }.keys
         rollout.freshly.formUnion(failed.filter { !rollout.failed.contains($0) })
         rollout.failed.formUnion(failed)
         var hasTripped = false
@@ -393,7 +404,7 @@ struct NightJudge {
         {
             hasTripped = true
         }
-        if hasTripped, rollout.freshly.count <= limit {
+        if hasTripped, isWhole, rollout.freshly.count <= limit {
             no("G3", "the gate of \(limit) has tripped, and \(rollout.freshly.count) failed anew")
         }
         if account.said.contains(where: { $0.word == .resume }) { rollout.freshly = [] }

@@ -74,7 +74,7 @@ import Testing
             "\(message)"
         )
         let status = try program.run(["status", "--state", program.state])
-        #expect(status.output.contains(/v\d +not-begun .* not begun\n/), "\(status.output)")
+        #expect(status.output.contains(/v\d +\S+ +not-begun .* not begun\n/), "\(status.output)")
         #expect(status.output.contains(" in-bootloader "))
         #expect(!status.output.contains("attempt 1"))
     }
