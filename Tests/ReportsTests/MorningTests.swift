@@ -128,9 +128,8 @@ import Wire
         let page = try page()
         let text = MorningText(page, width: 80, time: Self.words).text
         #expect(!text.contains("\u{1B}"))
-        // No line is wider than the terminal but the summary, which is a mail's subject too, and
-        // commands, which are copied.
-        for line in text.split(separator: "\n").dropFirst() where !line.contains("$ ") {
+        // No line is wider than the terminal but commands, which are copied.
+        for line in text.split(separator: "\n") where !line.contains("$ ") {
             #expect(line.count <= 80, "\(line)")
         }
         let html = MorningHTML(page, time: Self.words).text

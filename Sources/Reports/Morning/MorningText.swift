@@ -14,7 +14,7 @@ package struct MorningText {
     }
 
     package var text: String {
-        var lines = ["Since \(time(page.since)): \(page.summary)"]
+        var lines = wrapped("Since \(time(page.since)): \(page.summary)", "")
         for night in page.nights { lines += self.night(night) }
         for group in page.groups {
             lines.append("")
