@@ -30,7 +30,7 @@ import Testing
         let tasks = try #require(page["tasks"] as? [[String: Any]])
         #expect(Set(tasks.compactMap { $0["vehicle"] as? String }) == Set(wanting))
         let works = tasks.compactMap { $0["work"] as? String }
-        #expect(Set(works).isSuperset(of: ["charge", "bring-in"]))
+        #expect(Set(works).isSuperset(of: ["mechanic", "charge", "bring-in"]))
         #expect(tasks.allSatisfy { !(($0["sentence"] as? String) ?? "").isEmpty })
         // Status and the page give the same steps.
         let next = try #require(status["next"] as? [[String: Any]])
@@ -117,7 +117,7 @@ import Testing
             try program.run(["show", "bike-12", "--json", "--state", program.state]).output
         )
         #expect((json["debts"] as? [Any])?.count == 1)
-        #expect((json["next"] as? [[String: Any]])?.first?["work"] as? String == "bring-in")
+        #expect((json["next"] as? [[String: Any]])?.first?["work"] as? String == "mechanic")
         let nobody = try program.run(["show", "bike-99", "--state", program.state])
         #expect(nobody.status == 66)
         let none = try program.run(["morning", "--state", program.folder.path + "/none"])

@@ -84,7 +84,8 @@ package struct NextStepGuide: Sendable {
             )
         }
         if standing.debt != nil {
-            return NextStep(.bringIn, message, run)
+            // It has the whole image and is silent: who is only away was not changed so far.
+            return NextStep(verdict.failure == .noReturn ? .mechanic : .bringIn, message, run)
         }
         switch verdict.failure {
         case .rejected, .integrity:
