@@ -1,4 +1,5 @@
 package import Domain
+import Wire
 
 extension WallTime {
     /// Reads the one form of date that HTTP still makes: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC
@@ -24,14 +25,7 @@ extension WallTime {
             let second = number(23..<25), (1...31).contains(day), year >= 1970, hour < 24,
             minute < 60, second <= 60
         else { return nil }
-        // Howard Hinnant's days-from-civil, with years that begin in March.
-        let month = Int64(index + 1)
-        let shifted = month > 2 ? year : year - 1
-        let era = shifted / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        let days = era * 146_097 + dayOfEra - 719_468
+        let days = Calendar.day(year: year, month: index + 1, day: Int(day))
         self.init(milliseconds: (((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000)
     }
 }

@@ -1,4 +1,5 @@
 package import Domain
+import Wire
 
 extension WallTime {
     /// Reads exactly `2026-11-21T03:36:05Z`: no fraction, no zone but UTC, no leap second.
@@ -20,13 +21,7 @@ extension WallTime {
             (1...12).contains(month), hour < 24, minute < 60, second < 60,
             day >= 1, day <= Self.days(in: month, of: year)
         else { return nil }
-        // Howard Hinnant's days-from-civil: years begin in March, so that a leap day comes last.
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        let days = era * 146_097 + dayOfEra - 719_468
+        let days = Calendar.day(year: year, month: Int(month), day: Int(day))
         self.init(milliseconds: (((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000)
     }
 

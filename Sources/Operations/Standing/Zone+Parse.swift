@@ -16,17 +16,9 @@ extension Zone {
             }
             minutes = clock[0] * 60 + clock[1]
         }
-        let local = Int64(Self.day(date[0], date[1], date[2])) * 86_400 + Int64(minutes) * 60
+        let day = Calendar.day(year: Int64(date[0]), month: date[1], day: date[2])
+        let local = day * 86_400 + Int64(minutes) * 60
         return WallTime(milliseconds: moment(ofLocal: local) * 1_000)
-    }
-
-    /// Days since 1970, by Howard Hinnant's days-from-civil.
-    private static func day(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let shifted = month <= 2 ? year - 1 : year
-        let (era, yearOfEra) = (shifted / 400, shifted % 400)
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-            - 719_468
     }
 
     /// Numbers of exactly so many digits.

@@ -166,7 +166,7 @@ private struct RuleReader {
 }
 
 /// Days and years of the Gregorian calendar, by whole numbers.
-enum Calendar {
+package enum Calendar {
     static func floor(_ value: Int64, _ divisor: Int64) -> Int64 {
         let (quotient, rest) = value.quotientAndRemainder(dividingBy: divisor)
         return rest < 0 ? quotient - 1 : quotient
@@ -190,7 +190,7 @@ enum Calendar {
     }
 
     /// Days since 1 January 1970, in years that begin in March so that the leap day comes last.
-    static func day(year: Int64, month: Int, day: Int) -> Int64 {
+    package static func day(year: Int64, month: Int, day: Int) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = floor(shifted, 400)
         let yearOfEra = shifted - era * 400
