@@ -51,8 +51,7 @@ struct BundleSupply: TrustSupply {
 
     /// Only what this depot was told to trust before: a bundle cannot vouch for itself.
     func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
-        let name = repository.map { "repository-\($0.name)" } ?? "signatures"
-        let path = state + "/trust/" + name
+        let path = state + "/trust/" + (repository?.folder ?? "signatures")
         do throws(StorageError) {
             if keeps, repository == nil { _ = try TrustFolder(state + "/trust", isHeld: false) }
             if keeps {

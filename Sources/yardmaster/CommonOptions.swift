@@ -3,6 +3,7 @@ import Domain
 import Families
 import Modules
 import Operations
+import Reports
 
 /// The flags that several commands share, resolved.
 struct CommonOptions: Sendable {
@@ -29,6 +30,11 @@ struct CommonOptions: Sendable {
         isQuiet = invocation.has("quiet")
         noColor = invocation.has("no-color")
         limit = invocation.values("limit").compactMap { VehicleSelection($0) }
+    }
+
+    /// What follows the command's name in lines for the shell, where the directory is not the usual one.
+    static func stateFlag(_ invocation: Invocation) -> String {
+        invocation.value("state").map { " --state \(NextStep.quoted($0))" } ?? ""
     }
 
     /// The same with other profiles.

@@ -207,7 +207,7 @@ struct MachineCheck {
 
     private func isKnown(_ repository: PlannedRepository) -> Bool {
         guard let state else { return false }
-        return access("\(state)/trust/repository-\(repository.name)", F_OK) == 0
+        return access("\(state)/trust/\(repository.folder)", F_OK) == 0
     }
 
     /// The program that is asked between two waves: in the middle of the night it is too late.

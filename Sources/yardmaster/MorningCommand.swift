@@ -23,7 +23,7 @@ struct MorningCommand {
         common = CommonOptions(invocation)
         since = invocation.value("since")
         days = invocation.value("days").flatMap { Int($0) } ?? 7
-        flags = invocation.value("state").map { " --state \(NextStep.quoted($0))" } ?? ""
+        flags = CommonOptions.stateFlag(invocation)
         var forms: [Form] = []
         if common.wantsJSON { forms.append(.json) }
         if invocation.has("csv") { forms.append(.csv) }
@@ -61,20 +61,9 @@ struct MorningCommand {
                 try MorningMaker.Ground(in: view, since: begin, at: now)
             }
         } catch { throw RunCommand.refusal(reading: error, in: state) }
-        var plans: [String: MorningMaker.Plan] = [:]
-        let ledger = VehicleLedger(state: state)
-        for snapshot in ground.snapshots {
-            guard let name = snapshot.run?.rollout, let plan = ledger.plan(of: snapshot) else {
-                continue
-            }
-            plans[name] = MorningMaker.Plan(
-                plan,
-                manifest: PlanArchive(state: state).manifest(of: name)
-            )
-        }
         let page = MorningMaker(
             ground,
-            plans: plans,
+            plans: VehicleLedger(state: state).plans(of: ground.snapshots),
             since: begin,
             at: now,
             staleDays: days,

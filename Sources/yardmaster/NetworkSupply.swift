@@ -25,8 +25,7 @@ struct NetworkSupply: TrustSupply {
         state: String
     ) throws(CommandError) -> TrustPlace {
         let parent = state + "/trust"
-        // Its own, so that no repository's name can be another's.
-        let path = parent + (repository.map { "/repository-\($0.name)" } ?? "/signatures")
+        let path = parent + "/" + (repository?.folder ?? "signatures")
         do throws(TrustError) {
             _ = try TrustFolder.shared(parent)
             let files = TrustPlace(files: try TrustFolder.held(path))

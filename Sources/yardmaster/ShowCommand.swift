@@ -16,7 +16,7 @@ struct ShowCommand {
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         state = try CommonOptions.stateDirectory(invocation, context)
         common = CommonOptions(invocation)
-        flags = invocation.value("state").map { " --state \(NextStep.quoted($0))" } ?? ""
+        flags = CommonOptions.stateFlag(invocation)
         guard let vehicle = VehicleID(invocation.arguments[0]) else {
             throw CommandError(.usage, "'\(invocation.arguments[0].visible)' is no vehicle's id")
         }
@@ -40,21 +40,14 @@ struct ShowCommand {
                     + "fleet list"
             )
         }
-        let ledger = VehicleLedger(state: state)
-        var plans: [String: MorningMaker.Plan] = [:]
-        var zone = Zone.utc
-        for snapshot in view.snapshots.reversed() {
-            guard let name = snapshot.run?.rollout, let plan = ledger.plan(of: snapshot) else {
-                continue
-            }
-            plans[name] = MorningMaker.Plan(
-                plan,
-                manifest: PlanArchive(state: state).manifest(of: name)
-            )
-            if plan.rollout.window != nil, let its = try? ZoneSource.zone(of: plan, context) {
-                zone = its
-            }
-        }
+        let plans = VehicleLedger(state: state).plans(of: view.snapshots)
+        let zone =
+            view.snapshots.lazy.compactMap { snapshot -> Zone? in
+                guard let plan = plans[snapshot.run?.rollout ?? ""]?.plan,
+                    plan.rollout.window != nil
+                else { return nil }
+                return try? ZoneSource.zone(of: plan, context)
+            }.first ?? .utc
         let story = VehicleStory(view, plans: plans, flags: flags)
         if common.wantsJSON {
             context.console.result(story.json.text + "\n")

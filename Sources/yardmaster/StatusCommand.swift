@@ -21,10 +21,11 @@ struct StatusCommand {
             in: VehicleLedger(state: options.state).ground(of: snapshot)
         )
         let chosen = snapshot.executions.filter { common.takes($0.vehicle) }
+        let plan = VehicleLedger(state: options.state).plan(of: snapshot)
         if options.common.wantsJSON {
-            context.console.result(document(snapshot, chosen, holder).text + "\n")
+            context.console.result(document(snapshot, chosen, plan, holder).text + "\n")
         } else {
-            context.console.result(text(snapshot, chosen, holder, context))
+            context.console.result(text(snapshot, chosen, plan, holder, context))
         }
         return .done
     }
@@ -40,13 +41,26 @@ struct StatusCommand {
     }
 
     /// When the time between two waves is over.
-    private func soaksUntil(_ snapshot: RolloutSnapshot) -> WallTime? {
+    private static func soaksUntil(_ snapshot: RolloutSnapshot, _ plan: FrozenPlan?) -> WallTime? {
         guard let rollout = snapshot.rollout, rollout.hold == nil, rollout.state == .running,
             let ended = rollout.waveEnded,
-            let soak = VehicleLedger(state: options.state).plan(of: snapshot)?.rollout.between.soak,
-            soak > .zero
+            let soak = plan?.rollout.between.soak, soak > .zero
         else { return nil }
         return ended.advanced(by: soak)
+    }
+
+    /// What people do next about these vehicles.
+    private func nextSteps(
+        _ snapshot: RolloutSnapshot,
+        _ executions: [ExecutionRecord],
+        _ plan: FrozenPlan?
+    ) -> [(vehicle: VehicleID, step: NextStep)] {
+        let chosen = Set(executions.map(\.vehicle))
+        return snapshot.nextSteps(
+            manifest: PlanArchive(state: options.state).manifest(of: snapshot.run?.rollout ?? ""),
+            plan,
+            flags: options.stateFlag
+        ).filter { chosen.contains($0.record.vehicle) }.map { ($0.record.vehicle, $0.step) }
     }
 
     // MARK: For people
@@ -54,11 +68,11 @@ struct StatusCommand {
     private func text(
         _ snapshot: RolloutSnapshot,
         _ executions: [ExecutionRecord],
+        _ plan: FrozenPlan?,
         _ holder: LockHolder?,
         _ context: Context
     ) -> String {
         guard let run = snapshot.run else { return "nothing has run here yet\n" }
-        let plan = VehicleLedger(state: options.state).plan(of: snapshot)
         let zone = plan.flatMap { try? ZoneSource.zone(of: $0, context) } ?? .utc
         let time = zone.text
         var lines = others(than: run, time)
@@ -78,7 +92,7 @@ struct StatusCommand {
             lines.append(VehicleCounts(standings.map { $0.verdict?.outcome }).sentence)
         }
         lines += Self.standing(snapshot, time)
-        if let until = soaksUntil(snapshot) {
+        if let until = Self.soaksUntil(snapshot, plan) {
             lines.append("the next wave may begin at \(time(until))")
         }
         if !snapshot.underWay.isEmpty {
@@ -122,7 +136,7 @@ struct StatusCommand {
                     }
             )
         }
-        lines += toDo(snapshot, Set(executions.map(\.vehicle)), plan)
+        lines += Self.toDo(nextSteps(snapshot, executions, plan))
         let left = executions.filter(\.inBootloader).map(\.vehicle.text)
         if !left.isEmpty {
             lines.append("")
@@ -147,23 +161,14 @@ struct StatusCommand {
 
     private static let fine = 5
 
-    /// What people do next, and the commands for it.
-    private func toDo(
-        _ snapshot: RolloutSnapshot,
-        _ chosen: Set<VehicleID>,
-        _ plan: FrozenPlan?
-    ) -> [String] {
-        let steps = snapshot.nextSteps(
-            manifest: PlanArchive(state: options.state).manifest(of: snapshot.run?.rollout ?? ""),
-            plan,
-            flags: options.stateFlag
-        ).filter { chosen.contains($0.record.vehicle) }
+    /// Those steps by their kind, and the commands for them.
+    private static func toDo(_ steps: [(vehicle: VehicleID, step: NextStep)]) -> [String] {
         guard !steps.isEmpty else { return [] }
         var lines = ["", "what to do"]
         for work in NextStep.Work.allCases {
             let here = steps.filter { $0.step.work == work }
             guard !here.isEmpty else { continue }
-            let names = here.map(\.record.vehicle.text.visible).joined(separator: ", ")
+            let names = here.map(\.vehicle.text.visible).joined(separator: ", ")
             lines.append("  \(work.title): \(names)")
             var told: [String] = []
             for command in here.flatMap(\.step.commands) where !told.contains(command.line) {
@@ -299,6 +304,7 @@ struct StatusCommand {
     private func document(
         _ snapshot: RolloutSnapshot,
         _ executions: [ExecutionRecord],
+        _ plan: FrozenPlan?,
         _ holder: LockHolder?
     ) -> JSONValue {
         let run = snapshot.run
@@ -323,7 +329,7 @@ struct StatusCommand {
             "reason": snapshot.rollout.map { .string($0.hold?.reason ?? "") },
             "author": snapshot.rollout?.hold.map { .string($0.author) },
             "wave": snapshot.rollout.map { .int($0.wave + 1) },
-            "soaks-until": soaksUntil(snapshot).map { .string($0.description) },
+            "soaks-until": Self.soaksUntil(snapshot, plan).map { .string($0.description) },
             "under-way": .array(snapshot.underWay.map { .string($0.vehicle.text) }),
             "next-deadline": snapshot.nextDeadline.map { next in
                 .object([
@@ -413,18 +419,12 @@ struct StatusCommand {
                 }
             ),
             "next": .array(
-                snapshot.nextSteps(
-                    manifest: PlanArchive(state: options.state)
-                        .manifest(of: snapshot.run?.rollout ?? ""),
-                    VehicleLedger(state: options.state).plan(of: snapshot),
-                    flags: options.stateFlag
-                ).filter { next in executions.contains { $0.vehicle == next.record.vehicle } }
-                    .map { next in
-                        .object(
-                            [JSONMember("vehicle", .string(next.record.vehicle.text))]
-                                + (next.step.json.members ?? [])
-                        )
-                    }
+                nextSteps(snapshot, executions, plan).map { next in
+                    .object(
+                        [JSONMember("vehicle", .string(next.vehicle.text))]
+                            + (next.step.json.members ?? [])
+                    )
+                }
             ),
         ])
     }

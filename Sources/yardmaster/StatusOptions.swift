@@ -1,5 +1,4 @@
 import Commands
-import Reports
 
 /// What `status` was asked for.
 struct StatusOptions: Sendable {
@@ -14,6 +13,6 @@ struct StatusOptions: Sendable {
         state = try CommonOptions.stateDirectory(invocation, context)
         rollout = invocation.value("rollout")
         common = CommonOptions(invocation)
-        stateFlag = invocation.value("state").map { " --state \(NextStep.quoted($0))" } ?? ""
+        stateFlag = CommonOptions.stateFlag(invocation)
     }
 }

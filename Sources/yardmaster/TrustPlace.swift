@@ -2,6 +2,13 @@ import Commands
 import Manifest
 import Trust
 
+extension PlannedRepository {
+    /// Its folder among the trusted documents: its own, so that no repository's name can be another's.
+    var folder: String { Self.folder(of: name) }
+
+    static func folder(of name: String) -> String { "repository-\(name)" }
+}
+
 /// A place of trusted documents, on a disk or in memory.
 struct TrustPlace: TrustFiles {
     let files: any TrustFiles

@@ -112,7 +112,7 @@ struct TrustRecords {
 
     private func reset(repository: String, _ reason: String) throws(CommandError) {
         let store = try store(
-            of: "repository-\(repository)",
+            of: PlannedRepository.folder(of: repository),
             "no repository \(repository.visible) is trusted in \(state.visible)"
         )
         try Self.stored { () throws(TrustError) in

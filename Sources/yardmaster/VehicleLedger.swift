@@ -53,6 +53,17 @@ struct VehicleLedger {
         snapshot.rollout.flatMap { PlanArchive(state: state).plan($0.plan, of: $0.name) }
     }
 
+    /// The plans that are kept of rollouts, by their names, with the manifests that they were given as.
+    func plans(of snapshots: [RolloutSnapshot]) -> [String: MorningMaker.Plan] {
+        let archive = PlanArchive(state: state)
+        var plans: [String: MorningMaker.Plan] = [:]
+        for snapshot in snapshots {
+            guard let name = snapshot.run?.rollout, let plan = plan(of: snapshot) else { continue }
+            plans[name] = MorningMaker.Plan(plan, manifest: archive.manifest(of: name))
+        }
+        return plans
+    }
+
     /// Nil where there is no journal that can be read; whoever needs it says so.
     private func snapshot(of name: String?) -> RolloutSnapshot? {
         let now = RealTime().wallTime

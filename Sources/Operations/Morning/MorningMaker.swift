@@ -20,7 +20,7 @@ package struct MorningMaker: Sendable {
         ) throws(JournalError) {
             let runs = try view.runs(rollout: nil, limit: 1_000)
             var names: [String] = []
-            for run in runs where (run.end?.time ?? run.started) >= since || run.started >= since {
+            for run in runs where run.wasAtWork(since: since) {
                 if !names.contains(run.rollout) { names.append(run.rollout) }
             }
             for debt in try view.debts() where !names.contains(debt.rollout) {
@@ -42,7 +42,7 @@ package struct MorningMaker: Sendable {
 
     /// A plan that is kept, and the file that it was given as.
     package struct Plan: Sendable {
-        let plan: FrozenPlan
+        package let plan: FrozenPlan
         let manifest: String?
 
         package init(_ plan: FrozenPlan, manifest: String?) {
@@ -107,12 +107,8 @@ package struct MorningMaker: Sendable {
         )
     }
 
-    private func isOfTheNight(_ run: RunRecord) -> Bool {
-        (run.end?.time ?? run.started) >= since || run.started >= since
-    }
-
     private func night(_ snapshot: RolloutSnapshot) -> MorningPage.Night? {
-        guard let run = snapshot.run, isOfTheNight(run) else { return nil }
+        guard let run = snapshot.run, run.wasAtWork(since: since) else { return nil }
         let standings = snapshot.standings(of: snapshot.executions)
         return MorningPage.Night(
             rollout: run.rollout,
@@ -130,7 +126,7 @@ package struct MorningMaker: Sendable {
         var known: Set<String> = []
         for snapshot in ground.snapshots {
             guard let run = snapshot.run else { continue }
-            let isNight = isOfTheNight(run)
+            let isNight = run.wasAtWork(since: since)
             let plan = plans[run.rollout]
             for next in snapshot.nextSteps(manifest: plan?.manifest, plan?.plan, flags: flags) {
                 // Of rollouts that were not at work, only what does not pass by itself.
@@ -199,13 +195,20 @@ package struct MorningMaker: Sendable {
         where ending.outcome.tally == .ok || ending.outcome.tally == .current {
             current[ending.vehicle] = ending.time
         }
+        // What began a moment ago has no history yet.
+        guard let first = ground.snapshots.compactMap(\.firstBegun).min(), first < limit
+        else { return [] }
         return vehicles.values.compactMap { vehicle in
             let (seen, current) = (seen[vehicle.id], current[vehicle.id])
             if let seen, let current, seen >= limit, current >= limit { return nil }
-            // What began a moment ago has no history yet.
-            guard let first = ground.snapshots.compactMap({ $0.firstBegun }).min(), first < limit
-            else { return nil }
             return MorningPage.Stale(card(vehicle.id, vehicle.serial), lastCurrent: current)
         }
+    }
+}
+
+extension RunRecord {
+    /// Whether it began or ended since then; the clock may have been set in between.
+    fileprivate func wasAtWork(since: WallTime) -> Bool {
+        (end?.time ?? started) >= since || started >= since
     }
 }
