@@ -35,7 +35,11 @@ struct Closing {
         var closing = self
         switch outcome {
         case .failed, .rolledBack, .rejected, .timedOut, .inDoubt: break
-        case .succeeded, .alreadyCurrent, .unreachable, .deferred, .skipped, .aborted:
+        case .deferred:
+            // Nobody went to it: that says nothing of what was done to it.
+            closing.outcome = .failed
+            closing.failure = .unreachable
+        case .succeeded, .alreadyCurrent, .unreachable, .skipped, .aborted:
             closing.outcome = .failed
             closing.failure = .noReturn
         }
@@ -49,7 +53,13 @@ struct Closing {
         var closing = self
         switch outcome {
         case .inDoubt, .aborted, .failed, .rolledBack, .rejected, .timedOut: break
-        case .succeeded, .alreadyCurrent, .unreachable, .deferred, .skipped:
+        case .deferred:
+            closing.outcome = .failed
+            closing.failure = .unreachable
+        case .unreachable:
+            closing.outcome = .failed
+            closing.failure = .device
+        case .succeeded, .alreadyCurrent, .skipped:
             closing.outcome = .failed
             closing.failure = failure ?? .device
         }

@@ -14,6 +14,8 @@ final class Ledger: Sendable {
         var ended: Set<Int> = []
         /// The rollout is paused or aborted, or was since this run began: that is set once.
         var isHeld = false
+        /// What is said in the end of those that are in quarantine and owe something.
+        var quarantined: [Int: Closing] = [:]
     }
 
     private let depot: Depot
@@ -207,8 +209,15 @@ final class Ledger: Sendable {
         state.withLock {
             $0.outcomes[index] = nil
             $0.ended.remove(index)
+            $0.quarantined[index] = nil
         }
     }
+
+    func quarantines(_ index: Int, _ closing: Closing) {
+        state.withLock { $0.quarantined[index] = closing }
+    }
+
+    func quarantine(of index: Int) -> Closing? { state.withLock { $0.quarantined[index] } }
 
     /// Whether this run has given the vehicle a verdict.
     func hasEnded(_ index: Int) -> Bool { state.withLock { $0.ended.contains(index) } }

@@ -18,11 +18,14 @@ package struct RolloutStart: Sendable {
     private let isWhole: Bool
     /// Of the window.
     private let zone: Zone
+    /// Whether somebody wants it begun again.
+    private let again: Bool
 
-    package init(_ plan: FrozenPlan, isWhole: Bool, zone: Zone) {
+    package init(_ plan: FrozenPlan, isWhole: Bool, zone: Zone, again: Bool = false) {
         self.plan = plan
         self.isWhole = isWhole
         self.zone = zone
+        self.again = again
     }
 
     /// Whether the run goes on with the plan that the rollout was begun with, which is another one.
@@ -34,6 +37,8 @@ package struct RolloutStart: Sendable {
         at now: WallTime
     ) throws(ClockBehind) -> Bool {
         guard let record, record.plan != plan.digest else { return false }
+        // To begin one again that is paused is refused, and what stands is told of it.
+        if again { return record.hold?.kind == .paused }
         // What is over is begun by the plan as it is now.
         if record.hold?.kind == .aborted || (record.hold == nil && record.state == .finished) {
             return false

@@ -234,7 +234,7 @@ struct RunSession {
                 ),
                 position: place,
                 record: try await ledger.execution(of: vehicle),
-                aim: aim
+                aim: aim(of: vehicle)
             )
             let verdict = try await execution.run()
             try await depot.events.save(in: depot.journal)
@@ -287,8 +287,9 @@ struct RunSession {
                 )
             )
         }
+        // One that was left alone has not failed anew.
         if run.schedule.quarantineAfter != nil, touched, verdict.outcome.tally == .failed,
-            let release = job.release
+            verdict.failure != .unreachable, let release = job.release
         {
             _ = try await depot.journal.countFailure(
                 job.vehicle,
@@ -326,16 +327,19 @@ struct RunSession {
         turns.bell.ring()
     }
 
-    /// Under a hold nothing is done but what is owed.
-    private var aim: Execution.Aim {
+    /// Under a hold and in quarantine nothing is done but what is owed.
+    private func aim(of vehicle: Int) -> Execution.Aim {
         switch ledger.refusal {
         case .paused: .none
         case .aborted(let why): .verdict(Closing(.aborted, nil, why))
-        case .complete, .stopped, .replaced, .workLeft, nil: .steps
+        case .complete, .stopped, .replaced, .workLeft, nil:
+            ledger.quarantine(of: vehicle).map { .verdict($0) } ?? .steps
         }
     }
 
     private func giveUp(_ vehicle: Int) async throws(JournalError) {
+        // The one before may have tripped the gate.
+        guard turns.with({ $0.scheduler.ending }) == nil else { return }
         let limit = run.schedule.limits.patience
         let verdict = try await conclude(
             vehicle,
@@ -345,7 +349,8 @@ struct RunSession {
                 + "to a phone?"
         )
         try await depot.events.save(in: depot.journal)
-        ended(vehicle, verdict.outcome, verdict.failure, touched: false)
+        let touched = try await ledger.execution(of: vehicle).acted
+        ended(vehicle, verdict.outcome, verdict.failure, touched: touched)
     }
 
     /// The host cannot reach it: a later run may.
@@ -363,7 +368,8 @@ struct RunSession {
             "\(error); the next run tries again"
         )
         try await depot.events.save(in: depot.journal)
-        ended(vehicle, verdict.outcome, verdict.failure, touched: false)
+        let touched = try await ledger.execution(of: vehicle).acted
+        ended(vehicle, verdict.outcome, verdict.failure, touched: touched)
     }
 
     /// A verdict without an attempt, in the journal and as an event.
@@ -372,8 +378,7 @@ struct RunSession {
         _ outcome: Outcome,
         _ failure: FailureClass?,
         _ message: String,
-        _ problems: [Problem] = [],
-        touched: Bool = false
+        _ problems: [Problem] = []
     ) async throws(JournalError) -> Verdict {
         let job = run.jobs[vehicle]
         let now = depot.time.wallTime
@@ -409,7 +414,7 @@ struct RunSession {
             problems: problems
         )
         let (journal, ended) = (depot.journal, record)
-        let hold = hold(vehicle, verdict.outcome, verdict.failure, touched: touched)
+        let hold = hold(vehicle, verdict.outcome, verdict.failure, touched: record.acted)
         try await depot.events.emit(.vehicleEnded(job.vehicle, verdict)) {
             (events) async throws(JournalError) in
             try await journal.record(ended, durably: true, holding: hold, with: events)
@@ -439,22 +444,25 @@ struct RunSession {
                 if !ledger.indebted.contains(index) { skip(index, .skipped) }
                 continue
             }
+            let touched = ledger.executions[index].acted
             if let kept = try await keep(index) {
-                skip(index, kept, touched: ledger.executions[index].acted)
+                skip(index, kept, touched: touched)
             } else if let inhibit = single[job.vehicle] ?? whole {
                 let verdict = try await conclude(index, .deferred, nil, inhibit.sentence)
-                skip(index, verdict.outcome)
+                skip(index, verdict.outcome, verdict.failure, touched: touched)
             } else if let count = quarantined[job.vehicle]?.first(where: {
                 $0.release == job.release
             }) {
-                let verdict = try await conclude(
-                    index,
-                    .failed,
-                    nil,
+                let sentence =
                     "in quarantine after \(count.count) failures, the last: \(count.message); "
-                        + "mend it and say 'yardmaster clear \(job.vehicle)'"
-                )
-                skip(index, verdict.outcome)
+                    + "mend it and say 'yardmaster clear \(job.vehicle)'"
+                guard !ledger.indebted.contains(index) else {
+                    // What was begun on it is brought to rest all the same.
+                    ledger.quarantines(index, Closing(.failed, nil, sentence))
+                    continue
+                }
+                let verdict = try await conclude(index, .failed, nil, sentence)
+                skip(index, verdict.outcome, verdict.failure, touched: touched)
             } else if let (problem, otherwise) = job.steps.problemAhead,
                 let ending = otherwise.ending,
                 // What was begun is finished, whatever is said of the vehicle since.
@@ -468,7 +476,7 @@ struct RunSession {
                     problem.sentence,
                     [problem]
                 )
-                skip(index, verdict.outcome)
+                skip(index, verdict.outcome, verdict.failure, touched: touched)
             }
         }
     }
@@ -479,13 +487,7 @@ struct RunSession {
         guard !ledger.indebted.contains(index) else { return nil }
         if ledger.doubtful.contains(index), !job.onlyReads {
             if ledger.outcome(of: index) == .inDoubt { return .inDoubt }
-            return try await conclude(
-                index,
-                .inDoubt,
-                .inDoubt,
-                "",
-                touched: ledger.executions[index].acted
-            ).outcome
+            return try await conclude(index, .inDoubt, .inDoubt, "").outcome
         }
         guard let outcome = ledger.outcome(of: index), !job.hasUpdates else { return nil }
         switch outcome {
@@ -496,12 +498,17 @@ struct RunSession {
         }
     }
 
-    private func skip(_ index: Int, _ outcome: Outcome, touched: Bool = false) {
+    private func skip(
+        _ index: Int,
+        _ outcome: Outcome,
+        _ failure: FailureClass? = nil,
+        touched: Bool = false
+    ) {
         turns.with { state in
             state.actions += state.scheduler.ended(
                 index,
                 outcome,
-                nil,
+                failure,
                 touched: touched,
                 at: depot.time.now
             )

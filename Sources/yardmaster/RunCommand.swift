@@ -126,9 +126,7 @@ struct RunCommand {
         let lock = try await lock(directory, written)
         // Only the holder of the lock knows whether the rollout is over.
         let isWhole = chosen.count == written.vehicles.count
-        let plan =
-            options.again || isOrder
-            ? written : try frozen(written, zone, isWhole: isWhole, at: now())
+        let plan = isOrder ? written : try frozen(written, zone, isWhole: isWhole, at: now())
         if plan.digest != written.digest {
             vehicles = try Inputs.selected(plan, options.common, state: options.state)
             try TokenCheck.check(plan, for: vehicles, context)
@@ -218,11 +216,13 @@ struct RunCommand {
             return plan
         }
         guard let record, record.plan != plan.digest else { return plan }
-        let start = RolloutStart(plan, isWhole: isWhole, zone: zone)
+        let start = RolloutStart(plan, isWhole: isWhole, zone: zone, again: options.again)
         do throws(RolloutStart.ClockBehind) {
             guard try start.goesOn(with: record, begun: began, at: now) else { return plan }
         } catch { throw CommandError(error) }
         let kept = PlanArchive(state: options.state).plan(record.plan, of: plan.name)
+        // One that is paused is not begun again: the run is refused, and tells of what stands.
+        guard !options.again else { return kept ?? plan }
         context.console.note(
             "yardmaster: warning: \(options.manifest) has changed since the rollout "
                 + "\(plan.name) was begun\n"

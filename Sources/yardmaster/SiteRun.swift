@@ -206,8 +206,9 @@ struct SiteRun {
 
     /// Whether the run begins the rollout again, by its flag or by what the manifest says.
     private func begins(_ journal: Journal, at now: WallTime) async throws -> Bool {
-        if job.again || job.isOrder { return true }
+        if job.isOrder { return true }
         if job.isKept { return false }
+        if job.again { return true }
         let record = try await journal.rollout(job.plan.name)
         var begun: WallTime?
         if let record { begun = try await journal.run(record.began)?.started }

@@ -38,6 +38,8 @@ struct NightJudge {
     private var seenTo: Set<String> = []
     /// A person has cleared it, of whatever: what follows is no fault of ours.
     private var cleared: Set<Int> = []
+    /// Executions whose verdict says no more than that they owe something and were left alone.
+    private var leftAlone: Set<Int> = []
     private var broken: [BrokenPromise] = []
     private var night = 0
     private var last: NightAccount?
@@ -72,6 +74,7 @@ struct NightJudge {
         for number in account.vehicles { judge(number, account) }
         judgeOthers(account)
         judgeOnce(account)
+        noteLeftAlone(account)
         judgeGate(account)
         judgeGateMemory(account)
         judgeWindow(account)
@@ -152,7 +155,10 @@ struct NightJudge {
             rollout.parts.formUnion(fresh.map { "\(plan) \($0)" })
         }
         if hold == .paused {
-            // What a held run says is of the plan that was asked for.
+            // R2: what a held run says is of the rollout as it stands.
+            if let begun = rollout.plan, isWhole, begun != plan {
+                no("R2", "\(account.rollout) is paused, and told of by another plan")
+            }
         } else if let counts = account.counts, isWhole {
             rollout.mayBeFinished = counts.unfinished == 0
         } else if account.counts == nil {
@@ -315,6 +321,12 @@ struct NightJudge {
         {
             no("S2", "\(name) was changed while \(account.rollout) was held: \(text(now))")
         }
+        // D7: in quarantine nothing is done but what is owed.
+        if account.told[name] == .failed, !owes, isTouched,
+            account.sentence(name).hasPrefix("in quarantine")
+        {
+            no("D7", "\(name) is in quarantine and was touched: \(text(now))")
+        }
         // Preconditions.
         if case .require? = wish.steps[number].first, !owes, isChanged,
             drives.contains(number), account.always.isEmpty
@@ -358,20 +370,11 @@ struct NightJudge {
     // MARK: G, S, T
 
     private mutating func judgeGate(_ account: NightAccount) {
-        // What is in quarantine has failed by what was done to it in another beginning.
-        guard let limit = story.policy.gate, !account.isOrder, story.policy.quarantine == nil
-        else { return }
+        guard let limit = story.policy.gate, !account.isOrder else { return }
         let records = account.after.records.filter { $0.rollout == account.rollout }
         let failed = records.count { record in
-            let name = record.vehicle.text
-            // By nothing that was done to it.
-            let owes = account.after.debts.contains(name) || account.after.owing.contains(name)
-            let number = (Int(name.dropFirst()) ?? 1) - 1
-            let isStill =
-                account.before.vehicles[number].marks == account.after.vehicles[number].marks
-            let isIdle = owes && (account.after.isInhibited(name) || isStill)
-            return record.acted && !record.forgiven && record.end?.outcome.tally == .failed
-                && record.plan == account.carriedOut && !isIdle
+            record.acted && !record.forgiven && record.end?.outcome.tally == .failed
+                && record.plan == account.carriedOut && !leftAlone.contains(record.number)
         }
         guard account.vehicles.count == account.wish?.listed.count else { return }
         if failed > limit + 1 { no("G4", "\(failed) have failed at a gate of \(limit)") }
@@ -381,12 +384,40 @@ struct NightJudge {
         }
     }
 
+    /// G1: whoever owes something and is inhibited, or cannot be reached because the host's radio is
+    /// gone, has failed by nothing that was done to it.
+    private mutating func noteLeftAlone(_ account: NightAccount) {
+        let isHostless = account.plan.incidents.contains { incident in
+            switch incident.what {
+            case .adapterGone, .serviceGone: true
+            case .kill, .stop, .clock, .say: false
+            }
+        }
+        for record in account.after.records where record.rollout == account.rollout {
+            let name = record.vehicle.text
+            let old = account.before.records.last { $0.number == record.number }
+            guard record.end != old?.end else { continue }
+            let owes = account.after.debts.contains(name) || account.after.owing.contains(name)
+            let isInhibited =
+                account.before.isInhibited(name) || account.after.isInhibited(name)
+                || account.said.contains { $0.scene.isInhibited(name) }
+            if owes, isInhibited || isHostless {
+                leftAlone.insert(record.number)
+            } else {
+                leftAlone.remove(record.number)
+            }
+        }
+    }
+
     /// G3: what was counted before a `resume` does not trip a gate again.
     private mutating func judgeGateMemory(_ account: NightAccount) {
         guard let limit = story.policy.gate, !account.isOrder,
             var rollout = rollouts[account.rollout], let plan = account.carriedOut
         else { return }
-        let failed = account.told.filter { $0.value.tally == .failed }.keys
+        let failed = account.told.filter { $0.value.tally == .failed }.keys.filter { name in
+            let record = account.after.record(account.rollout, name)
+            return record.map { $0.acted && !leftAlone.contains($0.number) } ?? true
+        }
         let isWhole = account.vehicles.count == account.wish?.listed.count
         if !isWhole, rollout.plan != plan {
             rollout.failedInParts[plan, default: []].formUnion(failed)

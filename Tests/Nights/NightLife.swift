@@ -280,8 +280,13 @@ private struct NightLife: Sendable {
         let isForced = account.start == .again
         do throws(RolloutStart.ClockBehind) {
             var isKept = false
-            if !isForced, !chosen.isOrder {
-                let start = RolloutStart(plan, isWhole: chosen.isWhole, zone: .utc)
+            if !chosen.isOrder {
+                let start = RolloutStart(
+                    plan,
+                    isWhole: chosen.isWhole,
+                    zone: .utc,
+                    again: isForced
+                )
                 if try start.goesOn(with: record, begun: begun, at: clock.wallTime),
                     let kept = record.flatMap({ archive[$0.plan] })
                 {
@@ -289,7 +294,7 @@ private struct NightLife: Sendable {
                     isKept = true
                 }
             }
-            if isForced { again = true }
+            if isForced, !isKept { again = true }
             if !again, !isKept {
                 let isWhole = chosen.ids.map { $0.count >= plan.vehicles.count } ?? true
                 again = try RolloutStart(plan, isWhole: isWhole, zone: .utc)

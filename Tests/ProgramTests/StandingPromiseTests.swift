@@ -123,6 +123,11 @@ import Testing
         #expect(paused.result.status == 12)
         #expect(paused.numbers == first.numbers, "\(paused.result.output)")
         #expect(try vehicles(yard.program)["b1"]?["run"] as? Int == 1)
+        // To begin it again by an edited manifest is refused too, and tells of the same plan.
+        try yard.manifest(family: "comodule", steps: "[{wait: 1s}, {update: city}]")
+        let again = try agreed(yard.program, yard.line() + ["--again"], vehicles: 2)
+        #expect(again.result.status == 12)
+        #expect(again.numbers == first.numbers, "\(again.result.output)")
     }
 
     @Test func `a vehicle in doubt is one in every report, also while the rollout is paused`()

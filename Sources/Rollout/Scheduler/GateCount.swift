@@ -24,6 +24,9 @@ package struct GateCount: Sendable, Equatable {
         switch outcome {
         case .succeeded:
             attempted += 1
+        case .failed where failure == .unreachable:
+            // It owes something, and was left alone: by nothing that was done to it.
+            return
         case .failed, .rolledBack, .timedOut, .inDoubt, .rejected:
             guard touched else { return }
             attempted += 1
