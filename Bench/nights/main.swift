@@ -1,11 +1,12 @@
 import Foundation
 import Nights
 
-// Lives through stories that seeds make: nights COUNT SEED STEP [--story FILE]
+// Lives through stories that seeds make: nights COUNT SEED STEP [--first], or nights --story FILE…
 //
 // Every STEP-th seed from SEED on, so that several processes share the work. Prints each broken
 // promise with its seed and the smallest story that breaks it too, and at the end a line a cell of
-// what was covered. Ends with 1 when a promise was broken.
+// what was covered; with --first it ends at the first broken one, as it is. Ends with 1 when a
+// promise was broken.
 
 private func say(_ text: String) {
     FileHandle.standardOutput.write(Data((text + "\n").utf8))
@@ -14,16 +15,20 @@ private func say(_ text: String) {
 private func live() throws -> Bool {
     let arguments = CommandLine.arguments.dropFirst()
     if arguments.first == "--story" {
-        guard let path = arguments.dropFirst().first else { return false }
-        let text = try String(contentsOfFile: path, encoding: .utf8)
-        let result = try NightStory(text: text).live()
-        for line in result.trace { say(line) }
-        for broken in result.broken { say("broken\t\(broken)") }
-        return result.broken.isEmpty
+        var isWell = true
+        for path in arguments.dropFirst() {
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            let result = try NightStory(text: text).live()
+            for line in result.trace { say(line) }
+            for broken in result.broken { say("broken\t\(broken)") }
+            isWell = isWell && result.broken.isEmpty
+        }
+        return isWell
     }
+    let isFirstEnough = arguments.contains("--first")
     let numbers = arguments.compactMap { UInt64($0) }
     guard numbers.count == 3, numbers[2] > 0 else {
-        say("nights COUNT SEED STEP | --story FILE")
+        say("nights COUNT SEED STEP [--first] | --story FILE...")
         return false
     }
     var coverage = NightCoverage()
@@ -38,6 +43,7 @@ private func live() throws -> Bool {
         guard let broken = result.broken.first else { continue }
         isWell = false
         for broken in result.broken { say("broken\tseed \(seed)\t\(broken)") }
+        if isFirstEnough { return false }
         let tries = ProcessInfo.processInfo.environment["YARDMASTER_NIGHTS_TRIES"].flatMap(Int.init)
         let small = story.shrunk(breaking: broken.promise, tries: tries ?? 300)
         for broken in small.broken { say("shrunk\tseed \(seed)\t\(broken)") }

@@ -141,6 +141,15 @@ extension Journal {
             try database.statement("UPDATE executions SET acted = 1 WHERE number = ?")
                 .run([Value(intent.execution)])
             try dropVerdict(of: intent.execution, in: database)
+            // Somebody has no verdict any more: a rollout that was finished is not.
+            try database.statement(
+                """
+                UPDATE rollouts SET state = 'running' WHERE state = 'finished' AND EXISTS (
+                    SELECT 1 FROM executions AS e WHERE e.number = ? AND e.outcome IS NULL
+                        AND e.rollout = rollouts.name AND e.beginning = rollouts.began
+                )
+                """
+            ).run([Value(intent.execution)])
         }
         if let debt { try database.statement(Debt.insert).run(debt.values) }
         let owe = try database.statement(

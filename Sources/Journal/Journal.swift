@@ -62,6 +62,29 @@ package actor Journal {
         try opened().transactionsLeft = transactions
     }
 
+    package func isCut() throws(JournalError) -> Bool { try opened().transactionsLeft == 0 }
+
+    /// Has one write be refused after so many transactions, as by a disk that is full just then.
+    ///
+    /// Nil is an end of that. For simulated nights, as what follows.
+    package func refuse(after transactions: Int?) throws(JournalError) {
+        try opened().transactionsBeforeRefusal = transactions
+    }
+
+    /// From now on it is known what a power cut would leave.
+    package func keepDisk() throws(JournalError) {
+        let database = try opened()
+        let disk = try JournalDatabase(path: ":memory:", mode: .write)
+        try disk.copy(database)
+        database.disk = disk
+    }
+
+    /// Goes back to what a power cut leaves: what was not durable is lost.
+    package func losePower() throws(JournalError) {
+        let database = try opened()
+        if let disk = database.disk { try database.copy(disk) }
+    }
+
     private func open(directory: String) throws(JournalError) {
         let path = directory + "/" + Self.fileName
         var status = stat()

@@ -25,6 +25,10 @@ final class JournalDatabase {
     private var durability: Durability?
     /// Of a simulated power cut: how many transactions are still written; nil for all.
     var transactionsLeft: Int?
+    /// Of a simulated disk that is full once: how many transactions are written before that.
+    var transactionsBeforeRefusal: Int?
+    /// What a simulated power cut leaves: everything up to the last durable transaction.
+    var disk: JournalDatabase?
     /// Statements that nobody uses just now: to prepare one costs more than to run it.
     private var idle: [String: OpaquePointer] = [:]
     private static let mostIdle = 64
@@ -90,6 +94,12 @@ final class JournalDatabase {
             }
             transactionsLeft = left - 1
         }
+        if let left = transactionsBeforeRefusal {
+            transactionsBeforeRefusal = left > 0 ? left - 1 : nil
+            guard left > 0 else {
+                throw JournalError(.full, "commit", words: "no space is left on the disk")
+            }
+        }
         if self.durability != durability {
             try execute("PRAGMA synchronous = \(durability.rawValue)")
             self.durability = durability
@@ -98,6 +108,7 @@ final class JournalDatabase {
         do {
             let result = try body()
             try statement("COMMIT").run()
+            if let disk, durability == .durable { try disk.copy(self) }
             return result
         } catch {
             // SQLite has rolled back by itself after some errors, a full disk among them.

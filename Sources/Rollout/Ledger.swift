@@ -241,7 +241,17 @@ final class Ledger: Sendable {
     }
 
     func end(_ ending: RunEnding) async throws(JournalError) {
-        guard !isPartial, rollout != nil else { return }
+        guard let record = rollout else { return }
+        guard !isPartial else {
+            // A part that was done once more leaves what is finished so.
+            guard ending == .complete, record.state == .finished else { return }
+            let all = try await depot.journal.executions(
+                rollout: depot.rollout,
+                plan: record.plan
+            )
+            if all.allSatisfy({ $0.end != nil }) { try await save() }
+            return
+        }
         let isFinished = state.withLock { !$0.outcomes.contains(nil) }
         guard ending == .complete, isFinished else { return }
         state.withLock { $0.rollout?.state = .finished }

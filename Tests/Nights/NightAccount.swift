@@ -14,6 +14,8 @@ struct NightAccount: Sendable {
     var start: NightStory.Start = .none
     /// The vehicles of the run.
     var vehicles: [Int] = []
+    /// Vehicles that another program had meanwhile.
+    var rivals: Set<Int> = []
     /// What the plan that was carried out says of each vehicle there is.
     var wish: NightWish?
     /// What the plan does always.

@@ -64,10 +64,39 @@ package struct NightCoverage: Sendable, Equatable {
         return end.outcome.rawValue
     }
 
-    /// A line a cell: row, column and count with tabs between.
+    /// A line a cell: row, column and count with tabs between; also those that nothing has met.
     package var lines: [String] {
-        cells.map { "\($0.key)\t\($0.value)" }.sorted()
+        var all = cells
+        for state in Self.states {
+            for column in Self.before { all["\(state)\t\(column)", default: 0] += 0 }
+        }
+        for state in Self.statesAtWork {
+            for column in Self.during { all["at work: \(state)\t\(column)", default: 0] += 0 }
+        }
+        return all.map { "\($0.key)\t\($0.value)" }.sorted()
     }
+
+    /// What a vehicle may be before a night, and in a run.
+    private static let states =
+        ["unknown", "not begun", "waiting", "inhibited", "in doubt", "debt", "debt, in bootloader"]
+        + ["owing a step"] + Outcome.allCases.map(\.rawValue)
+    private static let statesAtWork =
+        ["none"] + ExecutionState.allCases.filter { $0 != .ended }.map(\.rawValue)
+
+    private static let words: [NightStory.Word] = [
+        .pause, .resume, .abort, .retryAll, .retry(0), .inhibit(0), .uninhibit(0), .inhibitDepot,
+        .uninhibitDepot, .clear(0), .clearDepot,
+    ]
+    private static let before =
+        words.map(\.title) + [
+            "new images", "other steps", "removed", "added", "renamed", "clock back", "clock on",
+            "run", "run --again", "run --limit", "exec", "another program",
+        ]
+    private static let during =
+        words.map(\.title) + [
+            "kill", "power cut", "write refused", "adapter gone", "service gone", "TERM",
+            "clock back", "clock on",
+        ]
 }
 
 extension NightStory.Night {
@@ -86,6 +115,7 @@ extension NightStory.Night {
         }
         if clock < 0 { list.append("clock back") }
         if clock > 0 { list.append("clock on") }
+        if rival != nil { list.append("another program") }
         switch start {
         case .run: list.append("run")
         case .again: list.append("run --again")
@@ -110,6 +140,7 @@ extension NightStory.Word {
         case .inhibitDepot: "inhibit depot"
         case .uninhibitDepot: "uninhibit depot"
         case .clear: "clear VEHICLE"
+        case .clearDepot: "clear"
         }
     }
 }
@@ -118,6 +149,8 @@ extension NightStory.Event {
     var title: String {
         switch self {
         case .kill: "kill"
+        case .power: "power cut"
+        case .refusedWrite: "write refused"
         case .adapterGone: "adapter gone"
         case .serviceGone: "service gone"
         case .stop: "TERM"

@@ -38,11 +38,14 @@ struct NightJudge {
     private var seenTo: Set<String> = []
     /// A person has cleared it, of whatever: what follows is no fault of ours.
     private var cleared: Set<Int> = []
-    /// Executions whose verdict says no more than that they owe something and were left alone.
-    private var leftAlone: Set<Int> = []
+    /// Executions whose verdict may say no more than that they owe something and were left alone, and
+    /// whether it surely does.
+    private var leftAlone: [Int: Bool] = [:]
     private var broken: [BrokenPromise] = []
     private var night = 0
     private var last: NightAccount?
+    /// The plan that the run's rollout was begun with before this night.
+    private var planBefore: SHA256Digest?
 
     init(_ story: NightStory) { self.story = story }
 
@@ -69,6 +72,7 @@ struct NightJudge {
             last = account
             return broken
         }
+        planBefore = rollouts[account.rollout]?.plan
         judgeBeginning(account)
         judgeReports(account)
         for number in account.vehicles { judge(number, account) }
@@ -80,7 +84,8 @@ struct NightJudge {
         judgeWindow(account)
         judgeSaid(account)
         if account.number == 1, account.isWhole, account.ending == .complete,
-            account.plan.incidents.isEmpty, account.plan.words.isEmpty, account.plan.edits.isEmpty
+            account.plan.incidents.isEmpty, account.plan.words.isEmpty, account.plan.edits.isEmpty,
+            account.rivals.isEmpty
         {
             for number in account.vehicles { judgeHealth(number, account) }
         }
@@ -241,8 +246,10 @@ struct NightJudge {
         let outcome = standing.map { $0.verdict?.outcome } ?? told
         let isFine = told?.tally == .ok || told?.tally == .current
         let hasDebt = account.after.debts.contains(name)
+        // What the other program has begun is its own business.
+        let isElsewhere = account.after.debtsOfRival.contains(name)
         // Section 8: success is proven, and the target is at rest.
-        if isFine, steps.contains(.update), let image = NightImage.of(kind) {
+        if isFine, !isElsewhere, steps.contains(.update), let image = NightImage.of(kind) {
             let target = image.version(wish.release)
             let isMore = now.version.map { $0 > target } ?? false
             if now.version != target, !isMore || told?.tally == .ok {
@@ -257,15 +264,18 @@ struct NightJudge {
             let record = account.after.record(account.rollout, name),
             let base = baselines[record.number]
         {
-            for deed in (steps + account.always).compactMap(\.deed) {
+            let wanted = (steps + account.always).compactMap(\.deed)
+            for deed in Set(wanted).sorted() {
                 let done = now.count(of: deed) - base.count { $0 == deed }
-                if done < 1 {
-                    no("lost", "\(name) is \(told?.rawValue ?? "") and never did \(deed)")
+                let least = wanted.count { $0 == deed }
+                if done < least {
+                    let sentence = "did \(deed) \(done) times instead of \(least)"
+                    no("lost", "\(name) is \(told?.rawValue ?? "") and \(sentence)")
                 }
             }
         }
         // D1, D6.
-        if now.isInBootloader, !hasDebt,
+        if now.isInBootloader, !hasDebt, !isElsewhere, !account.rivals.contains(number),
             !then.isInBootloader || account.before.debts.contains(name),
             !cleared.contains(number)
         {
@@ -298,7 +308,7 @@ struct NightJudge {
 
     /// Nobody is touched who is to be left alone.
     private mutating func judgeTouch(_ number: Int, _ account: NightAccount) {
-        guard let wish = account.wish else { return }
+        guard let wish = account.wish, !account.rivals.contains(number) else { return }
         let name = NightDepot.name(number)
         let (then, now) = (account.before.vehicles[number], account.after.vehicles[number])
         let isTouched = now.marks != then.marks || now.deeds != then.deeds
@@ -315,7 +325,7 @@ struct NightJudge {
         let owes = account.before.debts.contains(name) || account.before.owing.contains(name)
         let isReleased = account.said.contains { $0.word == .resume } || account.start == .again
         let isOver = account.before.holds[account.rollout] == .aborted
-        let isNew = isOver && rollouts[account.rollout]?.plan != last?.carriedOut
+        let isNew = isOver && planBefore != account.carriedOut
         if account.before.holds[account.rollout] != nil, !isReleased, !isNew, !owes,
             !account.isOrder, isChanged
         {
@@ -350,7 +360,8 @@ struct NightJudge {
 
     /// Vehicles that no run had are as they were.
     private mutating func judgeOthers(_ account: NightAccount) {
-        for number in story.vehicles.indices where !account.vehicles.contains(number) {
+        for number in story.vehicles.indices
+        where !account.vehicles.contains(number) && !account.rivals.contains(number) {
             let (then, now) = (account.before.vehicles[number], account.after.vehicles[number])
             if now.marks != then.marks || now.deeds != then.deeds {
                 no("E2", "\(NightDepot.name(number)) was not in the run and was touched")
@@ -359,7 +370,7 @@ struct NightJudge {
     }
 
     private mutating func judgeStillness(_ account: NightAccount) {
-        for number in story.vehicles.indices {
+        for number in story.vehicles.indices where !account.rivals.contains(number) {
             let (then, now) = (account.before.vehicles[number], account.after.vehicles[number])
             if now.marks != then.marks || now.deeds != then.deeds {
                 no("E4", "\(NightDepot.name(number)) was touched, and nothing was begun")
@@ -374,7 +385,7 @@ struct NightJudge {
         let records = account.after.records.filter { $0.rollout == account.rollout }
         let failed = records.count { record in
             record.acted && !record.forgiven && record.end?.outcome.tally == .failed
-                && record.plan == account.carriedOut && !leftAlone.contains(record.number)
+                && record.plan == account.carriedOut && leftAlone[record.number] == nil
         }
         guard account.vehicles.count == account.wish?.listed.count else { return }
         if failed > limit + 1 { no("G4", "\(failed) have failed at a gate of \(limit)") }
@@ -390,7 +401,7 @@ struct NightJudge {
         let isHostless = account.plan.incidents.contains { incident in
             switch incident.what {
             case .adapterGone, .serviceGone: true
-            case .kill, .stop, .clock, .say: false
+            case .kill, .power, .refusedWrite, .stop, .clock, .say: false
             }
         }
         for record in account.after.records where record.rollout == account.rollout {
@@ -401,11 +412,14 @@ struct NightJudge {
             let isInhibited =
                 account.before.isInhibited(name) || account.after.isInhibited(name)
                 || account.said.contains { $0.scene.isInhibited(name) }
-            if owes, isInhibited || isHostless {
-                leftAlone.insert(record.number)
-            } else {
-                leftAlone.remove(record.number)
+            guard owes, record.end?.outcome == .failed, isInhibited || isHostless else {
+                leftAlone[record.number] = nil
+                continue
             }
+            let number = (Int(name.dropFirst()) ?? 1) - 1
+            let isStill =
+                account.before.vehicles[number].marks == account.after.vehicles[number].marks
+            leftAlone[record.number] = account.before.isInhibited(name) && isStill
         }
     }
 
@@ -416,7 +430,7 @@ struct NightJudge {
         else { return }
         let failed = account.told.filter { $0.value.tally == .failed }.keys.filter { name in
             let record = account.after.record(account.rollout, name)
-            return record.map { $0.acted && !leftAlone.contains($0.number) } ?? true
+            return record.map { $0.acted && leftAlone[$0.number] != true } ?? true
         }
         let isWhole = account.vehicles.count == account.wish?.listed.count
         if !isWhole, rollout.plan != plan {

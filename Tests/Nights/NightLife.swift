@@ -61,12 +61,18 @@ private struct NightLife: Sendable {
     func live() async throws -> NightResult {
         try await simulated.populate()
         let journal = try await Journal.inMemory(executor: simulation.worldLane)
+        let rival = try await Journal.inMemory(executor: simulation.worldLane)
+        let hasPowerCuts = story.nights.contains { night in
+            night.incidents.contains { $0.what == .power }
+        }
+        if hasPowerCuts { try await journal.keepDisk() }
         var wish = NightWish(story)
         // By digest, as the program keeps them.
         var archive: [SHA256Digest: (plan: FrozenPlan, wish: NightWish)] = [:]
         var judge = NightJudge(story)
         var result = NightResult()
         var names: Set<String> = [wish.name]
+        var rivalsEver: [Int] = []
         let nights = story.nights + NightJudge.cure(story)
         for (index, night) in nights.enumerated() {
             let isCure = index >= story.nights.count
@@ -92,11 +98,32 @@ private struct NightLife: Sendable {
             let plan = try depot.plan(wish)
             archive[plan.digest] = (plan, wish)
             account.written = plan.digest
-            account.before = try await scene(of: journal, names)
+            account.before = try await scene(of: journal, names, beside: rival)
             account.beganAt = clock.wallTime
-            try await run(plan, &account, journal, archive, names, &result.coverage)
+            // In the end it finishes what it has begun, as we do.
+            let isOwed = isCure && !account.before.debtsOfRival.isEmpty
+            let others = isOwed ? rivalsEver : night.rival?.vehicles ?? []
+            account.rivals = Set(others)
+            rivalsEver = Array(Set(rivalsEver).union(others)).sorted()
+            let other = try rivalPlan(wish, others)
+            // Before ours, so that nothing is in its way.
+            if isOwed, let other { try await workElsewhere(other, rival) }
+            try await run(
+                plan,
+                &account,
+                journal,
+                archive,
+                names,
+                &result.coverage,
+                beside: isOwed ? nil : other.map { ($0, rival) }
+            )
+            let isCut = try await journal.isCut()
             try await journal.cut(after: nil)
-            account.after = try await scene(of: journal, names)
+            try await journal.refuse(after: nil)
+            if isCut, night.incidents.contains(where: { $0.what == .power }) {
+                try await journal.losePower()
+            }
+            account.after = try await scene(of: journal, names, beside: rival)
             let broken = judge.verdicts(on: account, isCure: isCure)
             result.broken += broken
             result.coverage.note(account, story)
@@ -214,6 +241,7 @@ private struct NightLife: Sendable {
                 Inhibit(try name(vehicle), reason: "", expires: nil, author: author, at: now)
             )
         case .uninhibit(let vehicle): _ = try await journal.uninhibit(try name(vehicle))
+        case .clearDepot: _ = try await journal.clearFailures(of: nil)
         case .clear(let vehicle):
             let id = try name(vehicle)
             let cleared = try await journal.clear(
@@ -262,7 +290,8 @@ private struct NightLife: Sendable {
         _ journal: Journal,
         _ archive: [SHA256Digest: (plan: FrozenPlan, wish: NightWish)],
         _ names: Set<String>,
-        _ coverage: inout NightCoverage
+        _ coverage: inout NightCoverage,
+        beside other: (plan: FrozenPlan, journal: Journal)?
     ) async throws {
         account.start = account.plan.start
         guard account.start != .none else { return }
@@ -320,12 +349,54 @@ private struct NightLife: Sendable {
         }
         if !chosen.isOrder, let wish = account.wish { account.always = depot.always(wish) }
         let doings = Doings(account)
+        let second = account.plan.rival?.second ?? 0
+        async let theirs: Void = workElsewhere(other, after: .seconds(second))
         try await work(plan, ids, again: again, isOrder: chosen.isOrder, doings, journal, names)
+        try await theirs
         let (ended, failure) = doings.state.withLock { ($0, $0.failure) }
         account = ended.account
         account.events = ended.events
         for (what, states) in ended.disturbed { coverage.note(what, states) }
         if let failure { throw failure }
+    }
+
+    // MARK: Another program
+
+    /// What the other program does: it brings its vehicles to the image that we want, too.
+    private func rivalPlan(_ wish: NightWish, _ vehicles: [Int]) throws -> FrozenPlan? {
+        guard !vehicles.isEmpty else { return nil }
+        var theirs = wish
+        theirs.name = "rival"
+        theirs.listed = vehicles
+        for vehicle in vehicles { theirs.steps[vehicle] = [.update] }
+        return try depot.plan(theirs)
+    }
+
+    private func workElsewhere(
+        _ other: (plan: FrozenPlan, journal: Journal)?,
+        after pause: Duration
+    ) async throws {
+        guard let other else { return }
+        await clock.sleep(for: pause, "another program to begin")
+        try await workElsewhere(other.plan, other.journal)
+    }
+
+    /// A run of it, over the same adapters; nothing happens to it but what we do.
+    private func workElsewhere(_ plan: FrozenPlan, _ journal: Journal) async throws {
+        for vehicle in plan.vehicles { _ = try await journal.uninhibit(vehicle.id) }
+        _ = try await journal.resume(plan.name)
+        let host = NightHost([], clock: clock) { _ in }
+        let doings = Doings(NightAccount(0, NightStory.Night()))
+        _ = try await carryOut(
+            plan,
+            plan.vehicles.map(\.id),
+            again: true,
+            isOrder: false,
+            doings,
+            journal,
+            host,
+            StopSignal()
+        )
     }
 
     private struct Chosen {
@@ -376,7 +447,8 @@ private struct NightLife: Sendable {
             doings.state.withLock { $0.disturbed.append((what, $0.states)) }
             do {
                 switch what {
-                case .kill: try await journal.cut(after: 0)
+                case .kill, .power: try await journal.cut(after: 0)
+                case .refusedWrite: try await journal.refuse(after: 0)
                 case .stop: stop.request()
                 case .clock(let seconds): clock.set(by: seconds)
                 case .say(let word):
@@ -393,7 +465,12 @@ private struct NightLife: Sendable {
             } catch { doings.state.withLock { $0.failure = error } }
         }
         for incident in night.incidents {
-            if case .write(let count) = incident.at { try await journal.cut(after: count) }
+            guard case .write(let count) = incident.at else { continue }
+            if case .refusedWrite = incident.what {
+                try await journal.refuse(after: count)
+            } else {
+                try await journal.cut(after: count)
+            }
         }
         await withTaskGroup(of: Void.self) { group in
             for incident in night.incidents {
@@ -418,7 +495,7 @@ private struct NightLife: Sendable {
                     $0.account.counts = result.vehicles
                     $0.account.ending = result.ending
                 }
-            } catch let error as JournalError where error.kind == .disk {
+            } catch let error as JournalError where error.kind == .disk || error.kind == .full {
                 // The next night is a new process.
             } catch { doings.state.withLock { $0.failure = error } }
             group.cancelAll()
@@ -492,7 +569,11 @@ private struct NightLife: Sendable {
 
     // MARK: What is seen
 
-    private func scene(of journal: Journal, _ names: Set<String>) async throws -> NightScene {
+    private func scene(
+        of journal: Journal,
+        _ names: Set<String>,
+        beside rival: Journal? = nil
+    ) async throws -> NightScene {
         let depot = depot
         var scene = NightScene()
         scene.vehicles = await simulation.air.arrange { NightScene.modules(depot, in: $0) }
@@ -501,6 +582,7 @@ private struct NightLife: Sendable {
             scene.holds[name] = try await journal.hold(on: name)?.kind
         }
         scene.debts = Set(try await journal.debts().map(\.vehicle.text))
+        scene.debtsOfRival = Set(try await rival?.debts().map(\.vehicle.text) ?? [])
         scene.doubts = Set(try await journal.doubts(of: nil).map(\.intent.vehicle.text))
         scene.owing = Set(try await journal.owed(by: nil).map(\.vehicle.text))
         for inhibit in try await journal.inhibits(at: clock.wallTime) {

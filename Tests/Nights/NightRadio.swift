@@ -60,7 +60,7 @@ final class NightHost: Sendable {
     /// Whatever happens, at whatever place.
     func strike(_ what: NightStory.Event) async {
         switch what {
-        case .kill:
+        case .kill, .power:
             state.withLock { $0.isDead = true }
             await cutLinks(of: nil)
         case .adapterGone(let number, let seconds):
@@ -71,7 +71,7 @@ final class NightHost: Sendable {
             let until = clock.now.advanced(by: .seconds(seconds))
             state.withLock { $0.serviceGone = until }
             await cutLinks(of: nil)
-        case .stop, .clock, .say: break
+        case .stop, .clock, .say, .refusedWrite: break
         }
         await others(what)
     }

@@ -28,6 +28,8 @@ struct NightScene: Sendable {
     // What the program says, which `status` reads.
     var records: [ExecutionRecord] = []
     var debts: Set<String> = []
+    /// What the other program has begun, and has not seen at rest.
+    var debtsOfRival: Set<String> = []
     var doubts: Set<String> = []
     var owing: Set<String> = []
     var inhibited: Set<String> = []

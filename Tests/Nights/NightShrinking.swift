@@ -72,6 +72,10 @@ extension NightStory {
             add { $0.nights[night].start = .run }
             add { $0.nights[night].clock = 0 }
             add { $0.nights[night].pause = 3_600 }
+            add { $0.nights[night].rival = nil }
+            for index in (nights[night].rival?.vehicles ?? []).indices {
+                add { $0.nights[night].rival?.vehicles.remove(at: index) }
+            }
         }
         add { $0.policy.waves = [] }
         add { $0.policy.gate = nil }
@@ -109,6 +113,7 @@ extension NightStory {
                 if case .say(let word) = incident.what { return word.isAbout(last) }
                 return false
             }
+            nights[index].rival?.vehicles.removeAll { $0 == last }
             switch nights[index].start {
             case .exec(last, _): nights[index].start = .none
             case .limit(let numbers):

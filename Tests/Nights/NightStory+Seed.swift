@@ -100,11 +100,9 @@ private struct NightTeller {
             if pick(6) == 0 { steps.append(.expect("lock", "== locked")) }
         }
         if kind.hasCommands, pick(2) == 0 {
-            let more = NightStory.Step.command(words())
-            // Two equal steps would be one in the books of who counts deeds.
-            if !steps.contains(where: { $0.deed != nil && $0.deed == more.deed }) {
-                steps.append(more)
-            }
+            steps.append(.command(words()))
+            // Two equal steps are two.
+            if pick(6) == 0, let last = steps.last { steps.append(last) }
         }
         if pick(8) == 0 { steps.append(.wait(seconds: 1 + pick(20))) }
         if steps.allSatisfy(\.onlyReads) {
@@ -223,6 +221,15 @@ private struct NightTeller {
         }
         if pick(3) > 0 { night.incidents.append(incident(story)) }
         if pick(5) == 0 { night.incidents.append(incident(story)) }
+        if pick(10) == 0 {
+            let vehicles = story.vehicles.indices.filter {
+                let kind = story.vehicles[$0].kind
+                return kind.hasUpdates && !kind.hasCommands && pick(2) == 0
+            }
+            if !vehicles.isEmpty {
+                night.rival = NightStory.Rival(vehicles, second: pick(one(of: [5, 300])))
+            }
+        }
         return night
     }
 
@@ -258,7 +265,8 @@ private struct NightTeller {
 
     private mutating func word(_ count: Int) -> NightStory.Word {
         let vehicle = pick(count)
-        return switch pick(24) {
+        return switch pick(25) {
+        case 24: .clearDepot
         case 0...2: .pause
         case 3...7: .resume
         case 8...10: .retryAll
@@ -277,9 +285,13 @@ private struct NightTeller {
         let use = NightStory.Place.use(1 + pick(one(of: [20, 100, 400])))
         let second = NightStory.Place.second(1 + pick(one(of: [20, 120, 600])))
         let place = pick(2) == 0 ? use : second
-        switch pick(20) {
-        case 0...4: return .init(.kill, at: place)
-        case 5...7: return .init(.kill, at: .write(1 + pick(one(of: [10, 60]))))
+        let write = NightStory.Place.write(1 + pick(one(of: [10, 60])))
+        switch pick(22) {
+        case 0...2: return .init(.kill, at: place)
+        case 3, 4: return .init(.power, at: place)
+        case 5: return .init(.kill, at: write)
+        case 6, 7: return .init(.power, at: write)
+        case 20, 21: return .init(.refusedWrite, at: pick(2) == 0 ? write : place)
         case 8, 9:
             let gone = one(of: [5, 60, 200, 5_000])
             return .init(

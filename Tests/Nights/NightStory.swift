@@ -160,8 +160,22 @@ package struct NightStory: Codable, Sendable, Equatable {
         package var words: [Word] = []
         package var start = Start.run
         package var incidents: [Incident] = []
+        /// Another program, with a journal of its own, that is at work on the depot meanwhile.
+        package var rival: Rival?
 
         package init() {}
+    }
+
+    /// A second program that updates some vehicles, over the same adapters.
+    package struct Rival: Codable, Sendable, Equatable {
+        package var vehicles: [Int]
+        /// When it begins, in seconds after the run.
+        package var second: Int
+
+        package init(_ vehicles: [Int], second: Int) {
+            self.vehicles = vehicles
+            self.second = second
+        }
     }
 
     /// What changes in the files and in the depot between two nights.
@@ -179,7 +193,7 @@ package struct NightStory: Codable, Sendable, Equatable {
 
     /// What a person says.
     package enum Word: Codable, Sendable, Hashable {
-        case pause, resume, abort, retryAll, inhibitDepot, uninhibitDepot
+        case pause, resume, abort, retryAll, inhibitDepot, uninhibitDepot, clearDepot
         case retry(Int)
         case inhibit(Int)
         case uninhibit(Int)
@@ -211,13 +225,17 @@ package struct NightStory: Codable, Sendable, Equatable {
         case use(Int)
         /// So many seconds after the run began.
         case second(Int)
-        /// After so many transactions of the journal: for `kill` alone.
+        /// After so many transactions of the journal: for `kill`, `power` and `refusedWrite` alone.
         case write(Int)
     }
 
     package enum Event: Codable, Sendable, Equatable {
         /// Our process dies.
         case kill
+        /// So does the machine: what the journal has not made durable is lost.
+        case power
+        /// The disk refuses one write of the journal.
+        case refusedWrite
         /// The adapter with this number is gone for so many seconds.
         case adapterGone(Int, seconds: Int)
         /// So is the Bluetooth service.

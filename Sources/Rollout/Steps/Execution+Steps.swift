@@ -96,15 +96,18 @@ extension Execution {
             throw .stopped
         }
         try await enter(.acting, detail: step.action)
+        let facts: [Fact]
         do throws(Halt) {
-            let facts = try await change(step)
-            try await settle(id, IntentRecord.done, paying: owed)
-            tell(step, intent.place, .done, facts)
+            facts = try await change(step)
         } catch {
+            // A journal that cannot be written says nothing of the vehicle: that stays in doubt.
+            if case .journal = error { throw error }
             try await settle(id, error.isDoubt ? IntentRecord.doubtful : IntentRecord.failed)
             tell(step, intent.place, error.isDoubt ? .inDoubt : .failed, [])
             throw error
         }
+        try await settle(id, IntentRecord.done, paying: owed)
+        tell(step, intent.place, .done, facts)
     }
 
     private func settle(
