@@ -65,6 +65,21 @@ import Testing
         }
     }
 
+    @Test func `firmware that is not the one of its init packet is refused`() throws {
+        let part = try #require(try DFUPackage(zip: try fixture("app.zip")).parts.first)
+        var firmware = part.firmware
+        firmware[100] ^= 1
+        var writer = ZipWriter()
+        let manifest = #"{"manifest": {"application": {"dat_file": "a.dat", "bin_file": "a.bin"}}}"#
+        try writer.add("manifest.json", Array(manifest.utf8))
+        try writer.add("a.dat", part.initPacket)
+        try writer.add("a.bin", firmware)
+        let error = #expect(throws: InspectionError.self) {
+            try InspectedImage(writer.finish())
+        }
+        #expect(error?.description == "its firmware is not the one its init packet describes")
+    }
+
     @Test func `each init packet holds its own firmware's digest`() throws {
         // The hash stands reversed in an init packet, so the pairs are the right ones.
         for part in try DFUPackage(zip: try fixture("all.zip")).parts {

@@ -1,0 +1,54 @@
+import Testing
+
+/// The list of guards that `scripts/mutants` breaks.
+@Suite struct MutantTests {
+    private struct Place {
+        let file: String
+        var old = ""
+        var new = ""
+    }
+
+    /// The names of the guards, and the places of their switches.
+    private func list() throws -> (guards: [String], places: [Place]) {
+        var guards: [String] = []
+        var places: [Place] = []
+        var file = ""
+        var part = 0
+        for line in try Repository.text("Bench/mutants/guards").split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        ) {
+            switch (part, line) {
+            case (_, "<<<<"):
+                places.append(Place(file: file))
+                part = 1
+            case (1, "===="): part = 2
+            case (2, ">>>>"): part = 0
+            case (1, _): places[places.count - 1].old += line + "\n"
+            case (2, _): places[places.count - 1].new += line + "\n"
+            default:
+                if line.hasPrefix("in ") { file = String(line.dropFirst(3)) }
+                guard line.hasPrefix("guard ") else { continue }
+                guards.append(String(line.dropFirst(6).prefix { $0 != ":" }))
+            }
+        }
+        return (guards, places)
+    }
+
+    @Test func `each guard that is broken for a trial stands where the list says`() throws {
+        let (guards, places) = try list()
+        #expect(guards.count >= 80 && Set(guards).count == guards.count)
+        for place in places {
+            let count = try Repository.text(place.file).ranges(of: place.old).count
+            #expect(
+                count == 1,
+                """
+                \(place.file) has changed: bring Bench/mutants/guards up to date, where it has
+                \(place.old)
+                """
+            )
+        }
+        let switched = places.map(\.new).joined()
+        for name in guards { #expect(switched.contains("mutant(\"\(name)\")"), "\(name)") }
+    }
+}
