@@ -310,6 +310,10 @@ import Testing
         ] {
             #expect(result.output.contains(line), "\(line) in \(result.output)")
         }
+        // Of a long output only the end may be at hand: it says what failed.
+        let end = try #require(result.output.split(separator: "\nfailed:\n").last)
+        #expect(end.contains("  Test \"dies\" recorded an issue: it took its process with it"))
+        #expect(end.split(separator: "\n").count == 3, "\(end)")
         let well = try run("scripts/suites", ["--filter", "Skipping", bundle.path])
         #expect(well.status == 0)
         #expect(well.output.hasSuffix("\n1 passed, 0 failed, 1 skipped\n"))
