@@ -36,7 +36,7 @@ import Workbench
         func remove(_ address: String) { addresses.withLock { _ = $0.remove(address) } }
     }
 
-    private func find(_ bench: ScriptedBench, for time: Duration = .seconds(10)) async throws
+    private func find(_ bench: ScriptedBench, for time: Duration = .seconds(60)) async throws
         -> Advertisement
     {
         let deadline = bench.time.now.advanced(by: time)
@@ -59,7 +59,7 @@ import Workbench
     }
 
     private func soon(_ bench: ScriptedBench) -> Moment {
-        bench.time.now.advanced(by: .seconds(10))
+        bench.time.now.advanced(by: .seconds(60))
     }
 
     // 1
@@ -67,10 +67,10 @@ import Workbench
         try await ScriptedBench.with { bench in
             await bench.fake.change { $0.startErrors = [Self.inProgress] }
             // The other one's discovery is what we hear through.
-            let deadline = soon(bench)
+            let deadline = bench.time.now.advanced(by: .seconds(1))
             await #expect(throws: RadioError.timedOut) {
                 try await bench.central.withScan(ScanFilter()) { scan throws(RadioError) in
-                    _ = try await scan.next(before: deadline.advanced(by: .seconds(-9)))
+                    _ = try await scan.next(before: deadline)
                 }
             }
             #expect(await bench.fake.count("StartDiscovery") == 1)
@@ -95,10 +95,28 @@ import Workbench
         settings.silence = .milliseconds(300)
         try await ScriptedBench.with(settings) { bench in
             await bench.fake.change { $0.isDeaf = true }
-            await #expect(throws: RadioError.timedOut) { try await find(bench, for: .seconds(3)) }
+            let ended = try await withThrowingTaskGroup(of: RadioError?.self) { group in
+                group.addTask {
+                    do throws(RadioError) {
+                        let deadline = soon(bench)
+                        return try await bench.central.withScan(ScanFilter()) {
+                            scan throws(RadioError) in
+                            _ = try await scan.next(before: deadline)
+                            return nil
+                        }
+                    } catch { return error }
+                }
+                try await wait(for: "the report") {
+                    // The thread is needed for what is waited for.
+                    await Task.yield()
+                    return notes.contains(.deaf(adapter: "hci0"))
+                }
+                group.cancelAll()
+                return try await group.next() ?? nil
+            }
+            #expect(ended == .cancelled)
             #expect(notes.contains(.scanRestarted(adapter: "hci0")))
             #expect(notes.contains(.powerCycled(adapter: "hci0")))
-            #expect(notes.contains(.deaf(adapter: "hci0")))
             #expect(notes.all.withLock { $0.count } == 3)
             await bench.fake.change { $0.isDeaf = false }
             _ = try await find(bench)
@@ -220,7 +238,7 @@ import Workbench
     // 10
     @Test func `the scan rests while somebody connects, and goes on`() async throws {
         try await ScriptedBench.with { bench in
-            let deadline = bench.time.now.advanced(by: .seconds(20))
+            let deadline = soon(bench)
             try await bench.central.withScan(ScanFilter()) { scan throws(RadioError) in
                 let peer = try await scan.next(before: deadline).peer
                 let stops = await bench.fake.count("StopDiscovery")
@@ -480,14 +498,24 @@ import Workbench
         settings.advertisingRound = .milliseconds(200)
         try await ScriptedBench.with(settings) { bench in
             await bench.fake.setLooking(false)
-            let deadline = bench.time.now.advanced(by: .seconds(2))
-            await #expect(throws: RadioError.timedOut) {
-                try await bench.peripheral.withService(ContractVisitor.service) {
-                    service throws(RadioError) in
-                    _ = try await service.nextCentral(before: deadline)
+            let ended = try await withThrowingTaskGroup(of: RadioError?.self) { group in
+                group.addTask {
+                    do throws(RadioError) {
+                        let deadline = soon(bench)
+                        return try await bench.peripheral.withService(ContractVisitor.service) {
+                            service throws(RadioError) in
+                            _ = try await service.nextCentral(before: deadline)
+                            return nil
+                        }
+                    } catch { return error }
                 }
+                try await wait(for: "three rounds") {
+                    await bench.fake.count("RegisterAdvertisement") >= 3
+                }
+                group.cancelAll()
+                return try await group.next() ?? nil
             }
-            #expect(await bench.fake.count("RegisterAdvertisement") >= 3)
+            #expect(ended == .cancelled)
             #expect(await bench.fake.count("UnregisterApplication") == 1)
         }
     }

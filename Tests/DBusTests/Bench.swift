@@ -62,7 +62,7 @@ enum Sample {
     static func call(
         _ service: Connection,
         _ arguments: [DBusValue] = [],
-        patience: Duration = .seconds(10)
+        patience: Duration = .seconds(60)
     ) async -> MethodCall {
         MethodCall(
             "Do",

@@ -94,7 +94,7 @@ import Workbench
                 )
             }
             let took = began.duration(to: EventLoop.now)
-            #expect(took >= .milliseconds(200) && took < .seconds(5))
+            #expect(took >= .milliseconds(200) && took < .seconds(30))
             // The late answer is nobody's.
             held.withLock { calls in
                 for call in calls { call.reply(.string("late")) }

@@ -21,11 +21,15 @@ import Threads
         try await withLoop { loop in
             let came = Monitor<[Moment]>([])
             let deadline = Deadline(on: loop) { came.withLock { $0.append(EventLoop.now) } }
-            let last = EventLoop.now.advanced(by: .milliseconds(60))
-            for milliseconds in [20, 90, 40] {
-                deadline.set(EventLoop.now.advanced(by: .milliseconds(milliseconds)))
+            // On the loop's own thread none of them can come up in between.
+            let last = await loop.onLoop { _ in
+                let last = EventLoop.now.advanced(by: .milliseconds(60))
+                for milliseconds in [20, 90, 40] {
+                    deadline.set(EventLoop.now.advanced(by: .milliseconds(milliseconds)))
+                }
+                deadline.set(last)
+                return last
             }
-            deadline.set(last)
             await pass(.milliseconds(120), on: loop)
             let moments = came.withLock { $0 }
             #expect(moments.count == 1)
@@ -37,8 +41,10 @@ import Threads
         try await withLoop { loop in
             let came = Monitor(0)
             let deadline = Deadline(on: loop) { came.withLock { $0 += 1 } }
-            deadline.set(EventLoop.now.advanced(by: .milliseconds(10)))
-            deadline.set(nil)
+            await loop.onLoop { _ in
+                deadline.set(EventLoop.now.advanced(by: .milliseconds(10)))
+                deadline.set(nil)
+            }
             await pass(.milliseconds(40), on: loop)
             #expect(came.withLock { $0 } == 0)
             deadline.set(EventLoop.now)

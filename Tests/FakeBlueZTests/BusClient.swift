@@ -31,7 +31,7 @@ struct BusClient {
         _ interface: String,
         at path: ObjectPath,
         _ arguments: DBusValue...,
-        patience: Duration = .seconds(5)
+        patience: Duration = .seconds(60)
     ) async throws(BusError) -> [DBusValue] {
         try await connection.call(
             MethodCall(
@@ -100,12 +100,12 @@ struct BusClient {
         return entries.compactMap(\.key.asPath)
     }
 
-    /// Waits until something holds, for ten seconds at most.
+    /// Waits until something holds, for a minute at most.
     func wait(
         for condition: () async throws -> Bool,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let deadline = EventLoop.now.advanced(by: .seconds(10))
+        let deadline = EventLoop.now.advanced(by: .seconds(60))
         while try await !condition() {
             guard EventLoop.now < deadline else {
                 Issue.record("it does not come about", sourceLocation: sourceLocation)

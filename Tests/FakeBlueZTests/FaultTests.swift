@@ -142,12 +142,12 @@ import Testing
             let peer = try await bench.central.withScan(
                 ScanFilter(companies: [ContractPeer.company])
             ) { scan throws(RadioError) in
-                try await scan.next(before: bench.time.now.advanced(by: .seconds(5)))
+                try await scan.next(before: bench.time.now.advanced(by: .seconds(60)))
             }.peer
             await #expect(throws: RadioError.connectFailed) {
                 _ = try await bench.central.connect(
                     to: peer,
-                    before: bench.time.now.advanced(by: .seconds(5))
+                    before: bench.time.now.advanced(by: .seconds(60))
                 )
             }
             #expect(try await call("Faults") == [.strings([])])

@@ -6,15 +6,16 @@ import Simulation
 import Testing
 
 /// Habits of bluetoothd that clients have to live with, seen by a bare client on the bus.
-@Suite(.timeLimit(.minutes(1))) struct HabitTests {
+@Suite(.timeLimit(.minutes(3))) struct HabitTests {
     private func with(
         _ faults: [HostFault] = [],
+        keeping temporaryTimeout: Duration = .seconds(600),
         _ body: (BusClient, FakeBlueZ) async throws -> Void
     ) async throws {
         var settings = FakeBlueZ.Settings()
         settings.host.faults = faults
         settings.host.disconnectTime = .milliseconds(10)
-        settings.host.temporaryTimeout = .milliseconds(600)
+        settings.host.temporaryTimeout = temporaryTimeout
         try await FakeBench.with(settings) { bench in
             let client = try await BusClient(bench)
             let result: Result<Void, any Error>
@@ -64,12 +65,16 @@ import Testing
         }
     }
 
-    @Test func `after a scan the strength is not told, and a device goes that nobody wanted`()
-        async throws
-    {
+    @Test func `after a scan the strength is not told`() async throws {
         try await with { client, _ in
             try await client.find()
             #expect(try await client.property("RSSI", "Device1", at: peer) == nil)
+        }
+    }
+
+    @Test func `after a scan a device goes that nobody wanted`() async throws {
+        try await with(keeping: .milliseconds(600)) { client, _ in
+            try await client.find()
             try await client.wait { try await !client.tree().contains(peer) }
         }
     }
