@@ -27,6 +27,8 @@ final class CurlLoop: Sendable {
         var wishes: [Wish] = []
         /// Nil before the library is there and after the thread ended.
         nonisolated(unsafe) var multi: UnsafeMutableRawPointer?  // only ever woken from outside
+        /// Whether the thread was woken since it last looked at the wishes.
+        var isWoken = false
         var nextID = 0
         /// Set when nobody will answer any more.
         var refusal: DownloadError?
@@ -85,7 +87,10 @@ final class CurlLoop: Sendable {
             if let refusal = door.refusal { return refusal }
             door.wishes.append(wish)
             if case .stop = wish { door.refusal = .cancelled }
-            if let multi = door.multi { curl_multi_wake(multi) }
+            if let multi = door.multi, !door.isWoken {
+                door.isWoken = true
+                curl_multi_wake(multi)
+            }
             return nil
         }
         if let refusal { Self.refuse(wish, refusal) }
@@ -113,6 +118,7 @@ final class CurlLoop: Sendable {
     /// For the thread: what is wished since the last time.
     func wishes() -> [Wish] {
         door.withLock { door in
+            door.isWoken = false
             defer { door.wishes = [] }
             return door.wishes
         }

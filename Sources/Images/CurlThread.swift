@@ -7,6 +7,7 @@ final class CurlThread {
     private let loop: CurlLoop
     private var active: [Int: CurlTransfer] = [:]
     private var exchanges: [Int: Exchange] = [:]
+    private let handles = CurlHandles()
 
     init(loop: CurlLoop) { self.loop = loop }
 
@@ -31,6 +32,7 @@ final class CurlThread {
         for transfer in active.values.sorted(by: { $0.id < $1.id }) {
             transfer.end(.failure(.cancelled), in: multi)
         }
+        handles.end()
         curl_multi_end(multi)
     }
 
@@ -40,7 +42,13 @@ final class CurlThread {
         for wish in loop.wishes() {
             switch wish {
             case .begin(let exchange, let request, let taker, let continuation):
-                let transfer = CurlTransfer(exchange.id, request, taker, continuation)
+                let transfer = CurlTransfer(
+                    exchange.id,
+                    request,
+                    taker,
+                    continuation,
+                    handles
+                )
                 // The wish to end it may have come before the one to begin.
                 if let error = exchange.cancellation ?? transfer.begin(in: multi) {
                     transfer.end(.failure(error), in: multi)
@@ -78,5 +86,28 @@ final class CurlThread {
         // A thread without a name works just as well.
         _ = Array("curl".utf8).withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
         close(file)
+    }
+}
+
+/// Handles of transfers that are over, for the next ones: making one costs more than renewing it.
+///
+/// Lives on the loop's thread.
+final class CurlHandles {
+    private static let size = 16
+
+    private var free: [UnsafeMutableRawPointer] = []
+
+    /// Nil when there is no memory for one.
+    func take() -> UnsafeMutableRawPointer? { free.popLast() ?? curl_easy_begin() }
+
+    func putBack(_ easy: UnsafeMutableRawPointer) {
+        guard free.count < Self.size else { return curl_easy_end(easy) }
+        curl_easy_renew(easy)
+        free.append(easy)
+    }
+
+    func end() {
+        for easy in free { curl_easy_end(easy) }
+        free = []
     }
 }

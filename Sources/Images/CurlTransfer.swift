@@ -7,6 +7,7 @@ final class CurlTransfer {
     private let request: ExchangeRequest
     private let taker: any ResponseTaker
     private let continuation: CheckedContinuation<CurlLoop.CurlResult, Never>
+    private let handles: CurlHandles
     private var easy: UnsafeMutableRawPointer?
     private var list: UnsafeMutablePointer<curl_slist>?
     private var head = ResponseHead()
@@ -22,12 +23,14 @@ final class CurlTransfer {
         _ id: Int,
         _ request: ExchangeRequest,
         _ taker: any ResponseTaker,
-        _ continuation: CheckedContinuation<CurlLoop.CurlResult, Never>
+        _ continuation: CheckedContinuation<CurlLoop.CurlResult, Never>,
+        _ handles: CurlHandles
     ) {
         self.id = id
         self.request = request
         self.taker = taker
         self.continuation = continuation
+        self.handles = handles
         redirects = Redirects(from: request.address, limit: request.redirects)
         words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
@@ -43,7 +46,7 @@ final class CurlTransfer {
 
     /// Starts it; the error when that cannot be.
     func begin(in multi: UnsafeMutableRawPointer) -> DownloadError? {
-        guard let easy = curl_easy_begin() else { return .noLibrary("it has no memory") }
+        guard let easy = handles.take() else { return .noLibrary("it has no memory") }
         self.easy = easy
         var options = CurlOptions(easy)
         options.request(request)
@@ -114,7 +117,7 @@ final class CurlTransfer {
     func end(_ result: CurlLoop.CurlResult, in multi: UnsafeMutableRawPointer) {
         if let easy {
             curl_multi_remove(multi, easy)
-            curl_easy_end(easy)
+            handles.putBack(easy)
             self.easy = nil
             curl_list_free(list)
             list = nil

@@ -21,6 +21,9 @@ package struct FetchSettings: Sendable {
     package var redirects = 5
     /// How often a lock that another process holds is tried.
     package var lockPause = Duration.milliseconds(100)
+    /// What is no larger is hashed and written by the thread that receives it, the rest by another one
+    /// at the same time.
+    package var inPlaceSize = ByteCount(count: 256 << 10)
     /// What a part must promise to grow to before its origin is noted for later runs.
     package var notedSize = ByteCount(count: 1 << 20)
     /// A file of certificates, in PEM, to trust in place of the system's.

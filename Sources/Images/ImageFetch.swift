@@ -1,7 +1,8 @@
 import Domain
 import Glibc
 
-/// One image on its way into the store, on the store's thread.
+/// One image on its way into the store, on one thread at a time: the store's, or libcurl's while it
+/// receives a small one.
 final class ImageFetch {
     let request: ImageRequest
     let part: Part
@@ -30,12 +31,36 @@ final class ImageFetch {
 
     var size: ByteCount { ByteCount(count: UInt(part.count)) }
 
+    /// An answer came whose bytes belong at `start`.
+    func begin(
+        _ head: ResponseHead,
+        at start: Int,
+        from address: WebAddress,
+        _ settings: FetchSettings
+    ) throws(ImageError) {
+        if start == 0, part.count > 0 { try part.restart() }
+        isWebPage = head.isWebPage
+        let rest = head.length.flatMap { ByteCount(bytes: start.addingReportingOverflow($0).0) }
+        total = request.size ?? rest
+        progress(.started(.web(address), from: ByteCount(count: UInt(start)), total: total))
+        guard let total, total >= settings.notedSize, let note = PartNote(address, head) else {
+            return
+        }
+        try part.keep(note)
+    }
+
     func take(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
         let limit = expectation.limit
         guard bytes.count <= limit.bytes - part.count else {
             throw request.size.map { .tooLong(expected: $0) } ?? .tooLarge(limit: limit)
         }
         try part.take(bytes)
+        progress(.received(size, of: total))
+    }
+
+    /// Writes bytes that the part has hashed already.
+    func write(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+        try part.write(bytes)
         progress(.received(size, of: total))
     }
 

@@ -165,7 +165,8 @@ extension ImageFetcher {
         }
     }
 
-    /// One transfer: libcurl receives on its thread, this one hashes and writes.
+    /// One transfer: a small image is hashed and written where libcurl receives it, of a large one
+    /// libcurl receives the next bytes meanwhile.
     private func transfer(
         _ fetch: ImageFetch,
         from address: WebAddress,
@@ -176,13 +177,6 @@ extension ImageFetcher {
             return .failure(.download(error))
         }
         let note = fetch.part.note
-        let taker = PieceTaker(
-            exchange,
-            fetch.expectation(from: fetch.part.count),
-            settings,
-            time,
-            shelf
-        )
         let request = ExchangeRequest(
             address: address,
             from: fetch.part.count,
@@ -192,13 +186,50 @@ extension ImageFetcher {
             askedAt: time.wallTime,
             settings: settings
         )
+        if fetch.expectation.limit <= settings.inPlaceSize {
+            return await takeInPlace(fetch, request, exchange)
+        }
+        return await takePieces(fetch, request, exchange)
+    }
+
+    private func takeInPlace(
+        _ fetch: ImageFetch,
+        _ request: ExchangeRequest,
+        _ exchange: Exchange
+    ) async -> Result<Void, OriginError> {
+        let taker = PartTaker(
+            fetch,
+            fetch.expectation(from: request.from),
+            request.address,
+            settings,
+            time,
+            shelf
+        )
+        let result = await exchange.run(request, into: taker)
+        return Self.outcome(result, taker.fault)
+    }
+
+    private func takePieces(
+        _ fetch: ImageFetch,
+        _ request: ExchangeRequest,
+        _ exchange: Exchange
+    ) async -> Result<Void, OriginError> {
+        let taker = PieceTaker(
+            exchange,
+            fetch.expectation(from: request.from),
+            settings,
+            time,
+            shelf
+        )
         async let answer = exchange.run(request, into: taker)
         var fault: ImageError?
         for await piece in taker.pieces {
             do throws(ImageError) {
                 switch piece {
                 case .begin(let head, let start):
-                    if fault == nil { try begin(fetch, head, at: start, from: address) }
+                    if fault == nil {
+                        try fetch.begin(head, at: start, from: request.address, settings)
+                    }
                 case .bytes(let chunk):
                     if fault == nil { try fetch.take(chunk.bytes) }
                     taker.done(chunk.count)
@@ -212,29 +243,18 @@ extension ImageFetcher {
         for chunk in taker.leftOver where fault == nil {
             do throws(ImageError) { try fetch.take(chunk.bytes) } catch { fault = error }
         }
+        return Self.outcome(result, fault)
+    }
+
+    private static func outcome(
+        _ result: CurlLoop.CurlResult,
+        _ fault: ImageError?
+    ) -> Result<Void, OriginError> {
         if let fault { return .failure(.image(fault)) }
         switch result {
         case .success: return .success(())
         case .failure(let error): return .failure(.download(error))
         }
-    }
-
-    private func begin(
-        _ fetch: ImageFetch,
-        _ head: ResponseHead,
-        at start: Int,
-        from address: WebAddress
-    ) throws(ImageError) {
-        if start == 0, fetch.part.count > 0 { try fetch.part.restart() }
-        fetch.isWebPage = head.isWebPage
-        let rest = head.length.flatMap { ByteCount(bytes: start.addingReportingOverflow($0).0) }
-        let total = fetch.request.size ?? rest
-        fetch.total = total
-        fetch.progress(.started(.web(address), from: ByteCount(count: UInt(start)), total: total))
-        guard let total, total >= settings.notedSize, let note = PartNote(address, head) else {
-            return
-        }
-        try fetch.part.keep(note)
     }
 }
 

@@ -12,8 +12,10 @@ final class Part {
     private let store: StoreFolder
     private let digest: SHA256Digest
     private let descriptor: Int32
-    private var hash = SHA256()
+    private var sum = SHA256()
+    /// How many bytes are written, and how many are hashed.
     private(set) var count = 0
+    private(set) var hashed = 0
     private var isDone = false
     /// Whether somebody may have noted where its bytes come from.
     private var mayHaveNote: Bool
@@ -111,7 +113,7 @@ final class Part {
             if read < 0, errno == EINTR { continue }
             // A file that cannot be read back is of no use, and its place can be written anew.
             guard read > 0 else { return try restart() }
-            hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
+            hash(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
             count += read
         }
     }
@@ -121,24 +123,38 @@ final class Part {
         do throws(FileFault) { try store.files.truncate(descriptor, to: 0) } catch {
             throw .writing(path, error.code)
         }
-        hash = SHA256()
+        sum = SHA256()
         count = 0
+        hashed = 0
     }
 
-    /// Hashes and writes more bytes.
+    /// Writes and hashes more bytes.
     func take(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+        try write(bytes)
+        hash(bytes)
+    }
+
+    /// The first half of it.
+    ///
+    /// What is hashed must be written before anybody asks what is here.
+    func hash(_ bytes: UnsafeRawBufferPointer) {
+        sum.update(bytes)
+        hashed += bytes.count
+    }
+
+    /// The other half.
+    func write(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
         do throws(FileFault) {
             try store.files.writeAll(bytes, to: descriptor, at: count)
         } catch { throw .writing(path, error.code) }
-        hash.update(bytes)
         count += bytes.count
     }
 
     /// Whether what is here so far is the image.
-    var isWhole: Bool { hash.copy().finish() == digest }
+    var isWhole: Bool { count == hashed && sum.copy().finish() == digest }
 
     /// The digest of what is here so far.
-    var actual: SHA256Digest { hash.copy().finish() }
+    var actual: SHA256Digest { sum.copy().finish() }
 
     /// Keeps the bytes for a later call or process.
     ///

@@ -12,8 +12,6 @@ enum Piece: Sendable {
 final class PieceTaker: ResponseTaker {
     /// How far the network may be ahead of the disk.
     private static let window = 2 << 20
-    /// How long the first bytes of a small image are held back so that they go on with the others.
-    private static let longestWait = Duration.seconds(1)
 
     let pieces: AsyncStream<Piece>
     private let sender: AsyncStream<Piece>.Continuation
@@ -25,12 +23,8 @@ final class PieceTaker: ResponseTaker {
     /// Whether bytes wait in the chunk that is being filled.
     private let hasRest = Atomic(false)
     private let shelf: ChunkShelf
-    /// Whether all that can come fits into one chunk, and so is passed on in one.
-    private let isSmall: Bool
     // All of these belong to the loop's thread.
     private nonisolated(unsafe) var chunk: Chunk?
-    // As above: when the first byte of the chunk came.
-    private nonisolated(unsafe) var began: Moment?
     // As above.
     private nonisolated(unsafe) var count = 0
     // As above.
@@ -52,7 +46,6 @@ final class PieceTaker: ResponseTaker {
         self.settings = settings
         self.time = time
         self.shelf = shelf
-        isSmall = expectation.limit.bytes - expectation.from <= Chunk.capacity
         watch = RateWatch(settings)
         (pieces, sender) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
     }
@@ -72,8 +65,7 @@ final class PieceTaker: ResponseTaker {
             watch.pause()
             return .later
         }
-        let now = time.now
-        guard watch.take(bytes.count, at: now) else {
+        guard watch.take(bytes.count, at: time.now) else {
             return .refused(.tooSlow(settings.rateRule))
         }
         let (end, overflow) = count.addingReportingOverflow(bytes.count)
@@ -84,15 +76,12 @@ final class PieceTaker: ResponseTaker {
         var rest = bytes
         while !rest.isEmpty {
             let chunk = self.chunk ?? Chunk(from: shelf)
-            if self.chunk == nil {
-                self.chunk = chunk
-                began = now
-            }
+            self.chunk = chunk
             let taken = chunk.fill(from: rest)
             rest = UnsafeRawBufferPointer(rebasing: rest[taken...])
             if chunk.isFull { send() }
         }
-        if !isSmall || began.map({ $0.duration(to: now) >= Self.longestWait }) ?? false { flush() }
+        flush()
         return .taken
     }
 

@@ -48,7 +48,7 @@ package struct ResponseHead: Sendable, Equatable {
     /// Takes one line, with or without its line feed; a status line begins anew.
     package mutating func take(_ line: [UInt8]) {
         var line = line[...]
-        while let last = line.last, last == 0x0A || last == 0x0D { line.removeLast() }
+        while let last = line.last, last == 0x0A || last == 0x0D { line = line.dropLast() }
         size += line.count + 2
         guard size <= Self.sizeLimit else {
             fault = "more than \(Self.sizeLimit) bytes of headers"
@@ -137,8 +137,8 @@ package struct ResponseHead: Sendable, Equatable {
 
     private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var bytes = bytes
-        while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
-        while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
+        while let first = bytes.first, first == 0x20 || first == 0x09 { bytes = bytes.dropFirst() }
+        while let last = bytes.last, last == 0x20 || last == 0x09 { bytes = bytes.dropLast() }
         return bytes
     }
 }

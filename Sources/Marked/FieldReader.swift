@@ -12,10 +12,12 @@ package struct FieldReader {
     package let diagnostics: Diagnostics
     /// What the map describes, with its article, for messages: `an image`.
     package let what: String
-    /// Nil when the node is no map; that was reported once and nothing else is.
-    private let fields: [String: MarkedNode.Entry]?
     private let order: [MarkedNode.Entry]
-    private var known: Set<String>
+    /// False when the node is no map; that was reported once and nothing else is.
+    private let isMap: Bool
+    /// Where each key stands in `order`; nil for a map so small that looking through it is quicker.
+    private let index: [String: Int]?
+    private var known: [String]
     private var missing: [String] = []
 
     /// `known` names keys that are right though this reader may not ask for them.
@@ -28,36 +30,52 @@ package struct FieldReader {
         place = node.place
         self.diagnostics = diagnostics
         self.what = what
-        self.known = Set(known)
+        self.known = known
         let entries = node.entries(diagnostics, of: "\(what) as a map")
-        order = entries ?? []
-        fields = entries.map { entries in
-            Dictionary(entries.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+        let order = entries ?? []
+        self.order = order
+        isMap = entries != nil
+        guard order.count > Self.smallMap else {
+            index = nil
+            return
         }
+        index = Dictionary(
+            order.indices.map { (order[$0].key, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    private static let smallMap = 24
+
+    private func entry(_ key: String) -> MarkedNode.Entry? {
+        guard let index else { return order.first { $0.key == key } }
+        return index[key].map { order[$0] }
     }
 
     /// The keys of the file in its own order, without the user's own.
     package var keys: [MarkedNode.Entry] { order.filter { !$0.key.hasPrefix("x-") } }
 
-    package func has(_ key: String) -> Bool { fields?[key] != nil }
+    package func has(_ key: String) -> Bool { entry(key) != nil }
 
     /// The value of `key` as it stands; `finish` reports a missing one that is required.
     package mutating func node(_ key: String, _ presence: Presence = .required) -> MarkedNode? {
-        known.insert(key)
-        guard let fields else { return nil }
-        if let entry = fields[key] { return entry.value }
+        know(key)
+        guard isMap else { return nil }
+        if let entry = entry(key) { return entry.value }
         if presence == .required, !missing.contains(key) { missing.append(key) }
         return nil
     }
 
     /// Makes a key known without reading it.
-    package mutating func know(_ key: String) { known.insert(key) }
+    package mutating func know(_ key: String) {
+        if !known.contains(key) { known.append(key) }
+    }
 
     /// Does not report `key` as missing: it was told what stands in its place.
     package mutating func excuse(_ key: String) { missing.removeAll { $0 == key } }
 
     /// The key's own place, or the map's when it is not there.
-    package func place(of key: String) -> Place { fields?[key]?.keyPlace ?? place }
+    package func place(of key: String) -> Place { entry(key)?.keyPlace ?? place }
 
     package mutating func text(_ key: String, _ presence: Presence = .required) -> String? {
         node(key, presence)?.text(diagnostics)
@@ -161,10 +179,11 @@ package struct FieldReader {
     ///
     /// A key that is missing because it is misspelled is one mistake, and so one error.
     package func finish() {
-        // A key that stands already cannot be the one that was meant.
-        let free = known.filter { fields?[$0] == nil }
         var meant: Set<String> = []
-        for entry in keys where !known.contains(entry.key) && !diagnostics.isFull {
+        let strange = order.filter { !known.contains($0.key) && !$0.key.hasPrefix("x-") }
+        // A key that stands already cannot be the one that was meant.
+        let free = strange.isEmpty ? [] : Set(known.filter { !has($0) })
+        for entry in strange where !diagnostics.isFull {
             meant.formUnion(Nearest.meant(by: entry.key, among: free))
             diagnostics.error(
                 entry.keyPlace,

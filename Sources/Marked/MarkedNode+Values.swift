@@ -14,10 +14,10 @@ extension MarkedNode {
     private func characters(
         _ expected: String,
         _ diagnostics: Diagnostics,
-        hint: String
+        hint: @autoclosure () -> String
     ) -> String? {
         guard case .scalar(let text, _) = value, !isNothing else {
-            refuse(expected, diagnostics, hint: hint)
+            refuse(expected, diagnostics, hint: hint())
             return nil
         }
         return text
@@ -160,10 +160,12 @@ extension MarkedNode {
         _ diagnostics: Diagnostics,
         _ expected: String = "a word"
     ) -> String? {
-        let known = "one of " + words.map { "`\($0)`" }.joined(separator: ", ")
-        guard let text = characters(expected, diagnostics, hint: "write " + known) else {
-            return nil
-        }
+        let text = characters(
+            expected,
+            diagnostics,
+            hint: "write one of " + words.map { "`\($0)`" }.joined(separator: ", ")
+        )
+        guard let text else { return nil }
         guard words.contains(text) else {
             diagnostics.error(
                 place,
@@ -197,9 +199,16 @@ extension MarkedNode {
         return items
     }
 
-    package func entries(_ diagnostics: Diagnostics, of what: String = "a map") -> [Entry]? {
+    package func entries(
+        _ diagnostics: Diagnostics,
+        of what: @autoclosure () -> String = "a map"
+    ) -> [Entry]? {
         guard case .map(let entries) = value else {
-            refuse(what, diagnostics, hint: "write `{key: value}`, or `key: value` lines below it")
+            refuse(
+                what(),
+                diagnostics,
+                hint: "write `{key: value}`, or `key: value` lines below it"
+            )
             return nil
         }
         return entries

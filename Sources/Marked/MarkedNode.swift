@@ -37,7 +37,7 @@ package struct MarkedNode: Sendable, Equatable {
 
     /// True for an empty plain scalar, `~` and `null`.
     package var isNothing: Bool {
-        guard case .scalar(let text, .plain) = value else { return false }
+        guard case .scalar(let text, .plain) = value, text.utf8.count <= 4 else { return false }
         return ["", "~", "null", "Null", "NULL"].contains(text)
     }
 

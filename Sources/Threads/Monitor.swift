@@ -37,10 +37,9 @@ package final class Monitor<State: Sendable>: Sendable {
 
     /// As `withLock`, and lets a thread that waits look again.
     package func change<R>(_ body: (inout State) -> R) -> R {
-        withLock { state in
-            defer { pthread_cond_signal(changed) }
-            return body(&state)
-        }
+        // Behind the lock, or the thread that wakes would have to wait for it at once.
+        defer { pthread_cond_signal(changed) }
+        return withLock(body)
     }
 
     /// Waits until `body` gives a value.

@@ -8,7 +8,7 @@ import Workbench
 
 /// The end of the process at every call that changes the disk.
 @Suite struct CrashTests {
-    private static let file = random(700_000, seed: 41)
+    private static let file = random(150_000, seed: 41)
     private static let digest = SHA256.digest(of: file)
 
     /// Does what the system does until the call numbered `end`, at which the process ends.
@@ -97,7 +97,7 @@ import Workbench
         try write(random(800_000, seed: 42), to: path + ".part")
     }
 
-    private static func server() throws -> HostileServer { try .cutting(file, at: 300_000) }
+    private static func server() throws -> HostileServer { try .cutting(file, at: 70_000) }
 
     private static func attempt(
         _ files: MortalFiles,

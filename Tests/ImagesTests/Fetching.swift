@@ -113,6 +113,7 @@ func fetchNoted(
     size: Int,
     from url: String,
     into directory: String,
+    settings: FetchSettings = hastySettings(),
     files: any FileLayer = SystemFiles()
 ) async throws -> Result<[UInt8], FetchError> {
     let store = StoreFolder(stateDirectory: directory, files: files)
@@ -123,6 +124,7 @@ func fetchNoted(
         try request(digest, size: size),
         from: [try web(url)],
         into: directory,
+        settings: settings,
         files: files
     )
     guard case .success = result else { return result }

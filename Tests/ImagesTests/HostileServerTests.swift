@@ -342,8 +342,11 @@ import Workbench
         ),
     ]
 
-    @Test(arguments: rows)
-    func `a hostile server gives a clear error or the right file`(row: Row) async throws {
+    @Test(arguments: rows, [false, true])
+    func `a hostile server gives a clear error or the right file`(
+        row: Row,
+        isInPlace: Bool
+    ) async throws {
         let scratch = try Scratch()
         let most = Mutex(0)
         let server = try HostileServer { request, connection in
@@ -353,7 +356,10 @@ import Workbench
         let result = try await fetch(
             try request(Self.digest, size: row.size, limit: row.limit),
             from: [try web(server.url())],
-            into: scratch.path
+            into: scratch.path,
+            settings: hastySettings {
+                $0.inPlaceSize = isInPlace ? ByteCount(count: 1 << 20) : .zero
+            }
         )
         let cap = (row.limit ?? row.size ?? 0) + 4_096
         #expect(most.withLock { $0 } <= cap)

@@ -221,6 +221,8 @@ import Workbench
             size: file.count,
             from: server.url(),
             into: directory,
+            // Small images are those of `CrashTests`.
+            settings: hastySettings { $0.inPlaceSize = .zero },
             files: files
         )
         guard case .success = result else { return result }

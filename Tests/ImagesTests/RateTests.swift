@@ -1,6 +1,8 @@
+import Digests
 import Domain
 import Synchronization
 import Testing
+import Workbench
 
 @testable import Images
 
@@ -45,6 +47,79 @@ import Testing
             isEnough.append(watch.take(bytes, at: Self.moment(time)))
         }
         #expect(isEnough == [true, true, true, false])
+    }
+
+    /// A disk for each write of which a minute of the clock passes.
+    private final class SlowDisk: FileLayer, Timekeeper {
+        private let system = SystemFiles()
+        private let clock = Mutex(Moment(nanoseconds: 0))
+
+        var now: Moment { clock.withLock { $0 } }
+        var wallTime: WallTime { WallTime(milliseconds: 0) }
+
+        func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {}
+
+        func open(_ path: String, flags: Int32, mode: UInt32) throws(FileFault) -> Int32 {
+            try system.open(path, flags: flags, mode: mode)
+        }
+
+        func write(
+            _ bytes: UnsafeRawBufferPointer,
+            to descriptor: Int32,
+            at offset: Int
+        ) throws(FileFault) -> Int {
+            clock.withLock { $0 = $0.advanced(by: .seconds(60)) }
+            return try system.write(bytes, to: descriptor, at: offset)
+        }
+
+        func truncate(_ descriptor: Int32, to length: Int) throws(FileFault) {
+            try system.truncate(descriptor, to: length)
+        }
+
+        func seal(_ descriptor: Int32) throws(FileFault) { try system.seal(descriptor) }
+        func sync(_ descriptor: Int32) throws(FileFault) { try system.sync(descriptor) }
+
+        func rename(_ path: String, to name: String) throws(FileFault) {
+            try system.rename(path, to: name)
+        }
+
+        func remove(_ path: String) throws(FileFault) { try system.remove(path) }
+        func makeFolder(_ path: String) throws(FileFault) { try system.makeFolder(path) }
+    }
+
+    @Test func `a slow disk is not held against the server of a small image`() throws {
+        let scratch = try Scratch()
+        var settings = Self.settings
+        settings.leastSpeed = 10_000
+        let disk = SlowDisk()
+        let store = StoreFolder(stateDirectory: scratch.path, files: disk)
+        let bytes = random(3 * Chunk.capacity, seed: 8)
+        let wanted = try request(SHA256.digest(of: bytes), size: bytes.count)
+        try store.prepare(for: wanted.digest)
+        let part = try #require(try Part(locking: wanted.digest, in: store))
+        let fetch = ImageFetch(wanted, part) { _ in }
+        let address = try #require(WebAddress("https://images.example/a", allowsHTTP: false))
+        let taker = PartTaker(
+            fetch,
+            fetch.expectation,
+            address,
+            settings,
+            disk,
+            ChunkShelf()
+        )
+        var head = ResponseHead()
+        head.take(Array("HTTP/1.1 200 OK".utf8))
+        #expect(taker.begin(head) == nil)
+        // Each of them is a write, and so a minute: far too slow for a server.
+        for start in stride(from: 0, to: bytes.count, by: Chunk.capacity) {
+            let piece = Array(bytes[start..<(start + Chunk.capacity)])
+            let taking = piece.withUnsafeBytes { taker.take($0) }
+            guard case .taken = taking else {
+                Issue.record("\(taking) at \(start)")
+                return
+            }
+        }
+        #expect(fetch.isRight)
     }
 
     @Test func `only an attempt that keeps the rate gives the next one patience`() {

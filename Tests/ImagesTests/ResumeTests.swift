@@ -212,8 +212,11 @@ import Workbench
         },
     ]
 
-    @Test(arguments: rows)
-    func `whatever is said about the rest, the file is right`(row: Row) async throws {
+    @Test(arguments: rows, [false, true])
+    func `whatever is said about the rest, the file is right`(
+        row: Row,
+        isInPlace: Bool
+    ) async throws {
         let scratch = try Scratch()
         let server = try HostileServer { request, connection in
             if request.number == 0 {
@@ -225,7 +228,10 @@ import Workbench
         let result = try await fetch(
             try request(Self.digest, size: 300_000),
             from: [try web(server.url())],
-            into: scratch.path
+            into: scratch.path,
+            settings: hastySettings {
+                $0.inPlaceSize = isInPlace ? ByteCount(count: 1 << 20) : .zero
+            }
         )
         #expect(try result.get() == Self.file)
         #expect(server.seen.map(\.rangeStart) == row.ranges)

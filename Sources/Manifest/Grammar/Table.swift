@@ -42,6 +42,8 @@ struct Table: Sendable {
     let what: String
     let sentence: String
     let fields: [Field]
+    /// Those of the fields, in their order.
+    let keys: [String]
     /// Keys of which exactly one must stand there.
     let exactlyOne: [String]
     /// What any other key would be; nil when it would be a mistake.
@@ -59,18 +61,19 @@ struct Table: Sendable {
         self.what = what
         self.sentence = sentence
         self.fields = fields
+        keys = fields.map(\.key)
         self.exactlyOne = exactlyOne
         self.otherKeys = otherKeys
     }
 
-    subscript(key: String) -> Field {
-        guard let field = fields.first(where: { $0.key == key }) else {
+    subscript(key: String) -> Field { fields[index(of: key)] }
+
+    func index(of key: String) -> Int {
+        guard let index = keys.firstIndex(of: key) else {
             preconditionFailure("the table \(name) has no key \(key)")
         }
-        return field
+        return index
     }
-
-    var keys: [String] { fields.map(\.key) }
 
     /// The heading's link target in the manual.
     var anchor: String { name.replacing(" ", with: "-") }

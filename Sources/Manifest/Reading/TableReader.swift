@@ -10,12 +10,13 @@ struct TableReader {
     let node: MarkedNode
     let diagnostics: Diagnostics
     /// Keys the reader has asked for: all of the table's, or the table promises too much.
-    private var asked: Set<String> = []
+    private var asked: [Bool]
 
     init(_ node: MarkedNode, _ table: Table, _ diagnostics: Diagnostics) {
         self.node = node
         self.table = table
         self.diagnostics = diagnostics
+        asked = Array(repeating: false, count: table.fields.count)
         fields = FieldReader(node, diagnostics, as: table.what, known: table.keys)
     }
 
@@ -29,8 +30,10 @@ struct TableReader {
     func place(of key: String) -> Place { fields.place(of: key) }
 
     mutating func value(_ key: String) -> MarkedNode? {
-        asked.insert(key)
-        return fields.node(key, table[key].presence == .required ? .required : .optional)
+        let index = table.index(of: key)
+        asked[index] = true
+        let isRequired = table.fields[index].presence == .required
+        return fields.node(key, isRequired ? .required : .optional)
     }
 
     private func fallback(_ key: String) -> String {
@@ -142,7 +145,8 @@ struct TableReader {
                 hint: "remove it, or add `\(beside)`"
             )
         }
-        let forgotten = table.keys.filter { !asked.contains($0) }
-        precondition(forgotten.isEmpty, "\(table.name): \(forgotten) is never read")
+        if let forgotten = asked.firstIndex(of: false) {
+            preconditionFailure("\(table.name).\(table.keys[forgotten]) is never read")
+        }
     }
 }
