@@ -112,9 +112,8 @@ let package = Package(
         adapter(
             "Operations",
             [
-                "Commands", "Domain", "Images", "Journal", "Manifest", "Marked", "Reports",
-                "Rollout",
-                "Trust", "Wire",
+                "Commands", "Domain", "Families", "Images", "Journal", "Manifest", "Marked",
+                "Modules", "Radio", "Reports", "Rollout", "Sessions", "Trust", "Wire",
             ]
         ),
         .executableTarget(
@@ -248,8 +247,9 @@ let package = Package(
         tests(
             "ProgramTests",
             [
-                "Commands", "Digests", "Domain", "Operations", "PrivateBus", "SetLights", "Signers",
-                "Trust", "Workbench", "yardmaster",
+                "Commands", "Digests", "Domain", "Families", "Journal", "Modules", "Operations",
+                "PrivateBus", "Radio", "SetLights", "Signers", "Simulation", "Trust",
+                "Workbench", "yardmaster",
             ]
         ),
         tests("WireTests", ["Domain", "Wire"]),

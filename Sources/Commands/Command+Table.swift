@@ -3,7 +3,9 @@ extension Command {
     package static let all: [Command] = [
         .validate, .plan, .run, .status, .show, .morning, .pause, .resume, .abort, .retry, .inhibit,
         .uninhibit,
-        .clear, .history, .historyShow, .scan, .watch, .exec, .tokenShow, .imageInspect, .fetch,
+        .clear, .history, .historyShow, .scan, .inventory, .enrol, .watch, .exec, .tokenShow,
+        .imageInspect,
+        .fetch,
         .imagesList, .imagesVerify, .imagesPrune, .profilesList, .profilesShow, .profilesCheck,
         .trust, .bundleCreate, .bundleVerify, .bundleApply, .bundleCopy, .bundleShow,
         .systemdPrint, .simulate, .doctor, .schema,
@@ -129,9 +131,11 @@ extension Command {
                 + "elsewhere with a line for each that comes or goes. A module that was not heard "
                 + "for five seconds counts as gone.",
             "Nothing is connected to. A module that is connected to a phone, or that sleeps, is "
-                + "not heard.",
+                + "not heard. With --json it is also told what an inventory has read of a module.",
         ],
-        flags: [.length, .profiles, .bus, .simulate, .pace, .seed, .json, .quiet, .noColor],
+        flags: [
+            .length, .state, .profiles, .bus, .simulate, .pace, .seed, .json, .quiet, .noColor,
+        ],
         examples: [
             Example("yardmaster scan", "Half a minute of what is around."),
             Example(

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 package import Marked
 package import Modules
 package import Simulation
@@ -15,6 +15,8 @@ package enum FamilyRegistry {
         var bootloader: (@Sendable (Profile) -> BootloaderForm?)?
         /// What opens its modules, by the vehicle's secret.
         let opener: @Sendable (Secret?) throws(ModuleSecretError) -> ModuleOpener
+        /// How its modules are given another secret; nil where they have none that could be set.
+        var secrets: (any ModuleSecrets)?
         /// Its modules in simulated depots.
         let simulated: SimulatedFamily
     }
@@ -27,6 +29,11 @@ package enum FamilyRegistry {
     package static let profiles = all.flatMap(\.profiles).sorted { $0.name < $1.name }
     package static let shapes = all.map(\.shape)
     package static let simulated = all.map(\.simulated)
+
+    /// Nil for a family whose modules have no secret that could be set.
+    package static func secrets(of family: Family) -> (any ModuleSecrets)? {
+        entry(of: family)?.secrets
+    }
 
     static func entry(of family: Family) -> Entry? { all.first { $0.shape.family == family } }
 

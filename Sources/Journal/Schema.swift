@@ -184,6 +184,43 @@ enum Schema {
             UPDATE executions SET counted = 1 WHERE number = NEW.number;
         END;
         """,
+        // What stands in the yard, whether a run was ever made on it or not.
+        """
+        CREATE TABLE inventory (
+            serial TEXT NOT NULL,
+            family TEXT NOT NULL,
+            profile TEXT NOT NULL,
+            vehicle TEXT,
+            name TEXT,
+            signal INTEGER,
+            adapter TEXT,
+            bond TEXT,
+            in_bootloader INTEGER NOT NULL CHECK (in_bootloader IN (0, 1)),
+            heard INTEGER,
+            read INTEGER,
+            looked INTEGER NOT NULL,
+            problem TEXT,
+            PRIMARY KEY (serial, family)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE inventory_facts (
+            serial TEXT NOT NULL,
+            family TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            name TEXT NOT NULL,
+            value TEXT NOT NULL,
+            unit TEXT,
+            PRIMARY KEY (serial, family, kind, name),
+            FOREIGN KEY (serial, family) REFERENCES inventory (serial, family) ON DELETE CASCADE
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE enrolments (
+            serial TEXT NOT NULL,
+            family TEXT NOT NULL,
+            vehicle TEXT NOT NULL,
+            stage TEXT NOT NULL CHECK (stage IN ('begun', 'enrolled', 'leaving', 'undone')),
+            time INTEGER NOT NULL,
+            PRIMARY KEY (serial, family)
+        ) STRICT, WITHOUT ROWID;
+        """,
     ]
 
     static var version: Int { migrations.count }

@@ -6,6 +6,7 @@ package struct JSONReport: Printer {
     private var start: (run: RunStart, time: WallTime)?
     private var images: [JSONValue] = []
     private var serials: [VehicleID: Serial] = [:]
+    private var firmware: [VehicleID: JSONValue] = [:]
     private var steps: [VehicleID: [StepResult]] = [:]
     private var verdicts: [VehicleID: Verdict] = [:]
     private var standings: [VehicleID: Standing] = [:]
@@ -30,7 +31,12 @@ package struct JSONReport: Printer {
         case .vehicleStands(let id, let standing): standings[id] = standing
         case .runEnded(let end):
             return [Output(.out, document(end, at: event.time).text + "\n")]
-        case .stateChanged, .inspected, .progress, .interrupted, .problem, .retrying,
+        case .inspected(let id, let version, let facts):
+            firmware[id] = .object([
+                "version": version.map { .string($0.description) },
+                "facts": .facts(facts),
+            ])
+        case .stateChanged, .progress, .interrupted, .problem, .retrying,
             .warning, .notice:
             break
         }
@@ -60,7 +66,11 @@ package struct JSONReport: Printer {
                 [JSONMember("steps", .array(list.map(\.json)))]
             }
             let members = standings[id]?.members(verdicts[id]) ?? verdicts[id]?.members
-            return JSONValue.object((name.members ?? []) + (members ?? []) + (steps ?? []))
+            // What it said of its firmware when it was looked at last.
+            let firmware = firmware[id].map { [JSONMember("firmware", $0)] }
+            return JSONValue.object(
+                (name.members ?? []) + (members ?? []) + (firmware ?? []) + (steps ?? [])
+            )
         }
         return .object(
             (head.members ?? [])

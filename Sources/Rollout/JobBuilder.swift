@@ -3,7 +3,7 @@ import Families
 package import Manifest
 package import Marked
 package import Modules
-import Radio
+package import Radio
 package import Sessions
 
 /// Turns a frozen plan into jobs, with images and secrets in place of their names.
@@ -134,7 +134,8 @@ package struct JobBuilder: Sendable {
         )
     }
 
-    private static func bond(
+    /// What is done about the bond of a vehicle's module.
+    package static func bond(
         of vehicle: PlannedVehicle,
         _ profile: Profile,
         _ passkey: Passkey?

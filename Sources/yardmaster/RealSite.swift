@@ -36,13 +36,15 @@ struct RealSite {
     /// Lends the first adapter that works for as long as `body` runs.
     static func use<R: Sendable>(
         bus: String?,
+        state: String? = nil,
+        adapters wanted: [String] = [],
         _ context: Context,
         _ body: (any Central, any Timekeeper) async -> Result<R, CommandError>
     ) async throws(CommandError) -> R {
-        let site = try open(bus: bus, state: nil, context)
+        let site = try open(bus: bus, state: state, context)
         let result: Result<R, CommandError>
         do throws(CommandError) {
-            let adapter = try await site.adapters(named: [])[0]
+            let adapter = try await site.adapters(named: wanted)[0]
             result = await body(BlueZCentral(adapter, of: site.radio), site.time)
         } catch {
             result = .failure(error)
@@ -109,19 +111,7 @@ struct RealClock: Timekeeper {
     var wallTime: WallTime { RealTime().wallTime }
 
     func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
-        let time = now.duration(to: deadline)
-        guard time > .zero else { return }
-        // A cancelled task ends the stream at once.
-        let bell = AsyncStream<Void> { continuation in
-            loop.perform { [loop] in
-                let timer = loop.schedule(after: time) { continuation.finish() }
-                continuation.onTermination = { end in
-                    guard case .cancelled = end else { return }
-                    loop.perform { loop.cancel(timer) }
-                }
-            }
-        }
-        for await _ in bell {}
+        await loop.wait(for: now.duration(to: deadline))
     }
 }
 

@@ -1,7 +1,9 @@
 import Commands
 import Domain
 import Glibc
+import Journal
 import Modules
+import Operations
 import Radio
 import Reports
 import Rollout
@@ -14,6 +16,8 @@ struct ScanCommand: Sendable {
     let simulation: SimulationOptions?
     let bus: String?
     let library: ProfileLibrary
+    /// Where an inventory may have left what it read; nil where there is no such place.
+    let state: String?
     let common: CommonOptions
     let context: Context
 
@@ -23,6 +27,7 @@ struct ScanCommand: Sendable {
         bus = invocation.value("bus")
         library = try ProfileFolder.library(invocation, context)
         common = CommonOptions(invocation)
+        state = try? CommonOptions.stateDirectory(invocation, context)
         self.context = context
     }
 
@@ -97,19 +102,40 @@ struct ScanCommand: Sendable {
         }
     }
 
+    /// What an inventory has read of modules; empty where there is none that can be read.
+    private var known: [InventoryRecord] {
+        guard let state else { return [] }
+        let known = try? JournalReader(directory: state).read { view throws(JournalError) in
+            try view.inventory()
+        }
+        return known ?? []
+    }
+
     private func document(_ seen: [DiscoveredModule], took: Duration) -> JSONValue {
-        .object([
+        let known = known
+        return .object([
             "schema": 1,
             "seconds": .integer(took.nanoseconds / 1_000_000_000),
             "modules": .array(
                 seen.map { module in
-                    .object([
+                    let record = known.first {
+                        $0.serial == module.serial && $0.family == module.family && $0.read != nil
+                    }
+                    return .object([
                         "serial": .string(module.serial.text),
                         "family": .string(module.family.rawValue),
                         "profile": .string(module.profile),
                         "name": .string(module.name),
                         "signal": .integer(Int64(module.signal)),
                         "bootloader": .bool(module.isInBootloader),
+                        "vehicle": record?.vehicle.map { .string($0.text) },
+                        "firmware": record.map { record in
+                            .object(
+                                (record.facts(.version) + record.facts(.identity))
+                                    .map { JSONMember($0.name, .string($0.value)) }
+                            )
+                        },
+                        "read": record?.read.map { .string($0.description) },
                     ])
                 }
             ),

@@ -6,7 +6,8 @@ import Rollout
 import Simulation
 import Threads
 
-/// A simulated depot for a command that needs no journal: nothing that happens there is kept.
+/// A simulated depot for a command that is no run: nothing that happens there is kept, unless it has
+/// a state directory for its memory.
 actor SimulatedStage {
     private nonisolated let executor: ThreadExecutor
 
@@ -19,9 +20,36 @@ actor SimulatedStage {
         _ options: SimulationOptions,
         _ context: Context,
         _ profiles: ProfileLibrary,
+        keptIn state: String? = nil,
+        adapter: String? = nil,
         _ body: @escaping @Sendable (any Central, any Timekeeper) async -> R
     ) async throws(CommandError) -> R {
+        try await stage(options, context, profiles, keptIn: state, adapter: adapter) { place in
+            await body(place.central, place.time)
+        }
+    }
+
+    /// What a body is lent.
+    struct Place: Sendable {
+        let central: any Central
+        let time: any Timekeeper
+        /// Where files and the journal are worked on, so that virtual time waits for them.
+        let lane: any SerialExecutor
+    }
+
+    /// The same for a body that works on files meanwhile.
+    static func stage<R: Sendable>(
+        _ options: SimulationOptions,
+        _ context: Context,
+        _ profiles: ProfileLibrary,
+        keptIn state: String? = nil,
+        adapter: String? = nil,
+        _ body: @escaping @Sendable (Place) async -> R
+    ) async throws(CommandError) -> R {
         let file = try Inputs.depot(options.depot, context, profiles)
+        let memory = try state.map { (state) throws(CommandError) in
+            try DepotMemoryFile.path(of: file, in: state)
+        }
         let executor: ThreadExecutor
         do throws(ThreadError) {
             executor = try ThreadExecutor.start(name: "simulation")
@@ -32,7 +60,8 @@ actor SimulatedStage {
                 because: [error.description]
             )
         }
-        let result = await SimulatedStage(executor: executor).play(file, options, body)
+        let result = await SimulatedStage(executor: executor)
+            .play(file, options, memory, adapter, body)
         executor.stop()
         return try result.get()
     }
@@ -40,20 +69,30 @@ actor SimulatedStage {
     private func play<R: Sendable>(
         _ file: DepotFile,
         _ options: SimulationOptions,
-        _ body: @escaping @Sendable (any Central, any Timekeeper) async -> R
+        _ memory: String?,
+        _ adapter: String?,
+        _ body: @escaping @Sendable (Place) async -> R
     ) -> Result<R, CommandError> {
         let pace: Simulation.Pace = options.pace.map { .times($0) } ?? .asFastAsPossible
         do {
-            let depot = try SimulatedDepot(file, seed: options.seed)
-            let adapter = file.adapters[0]
-            return try depot.simulation.run(pace: pace) { () async -> Result<R, CommandError> in
+            let depot = try SimulatedDepot(file, seed: options.seed, memoryPath: memory)
+            let adapter = adapter ?? file.adapters[0]
+            let result = try depot.simulation.run(pace: pace) {
+                () async -> Result<R, CommandError> in
                 do throws(SimulatedDepot.MemoryFailure) {
                     try await depot.populate()
                 } catch {
                     return .failure(CommandError(.cannotCreate, error.description))
                 }
-                return .success(await body(depot.radio(adapter), depot.simulation.time))
+                let place = Place(
+                    central: depot.radio(adapter),
+                    time: depot.simulation.time,
+                    lane: depot.simulation.worldLane
+                )
+                return .success(await body(place))
             }
+            try depot.keepTime()
+            return result
         } catch {
             return .failure(CommandError(.internal, "\(error)"))
         }

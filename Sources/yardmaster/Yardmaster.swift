@@ -43,7 +43,9 @@ enum Yardmaster {
         case .version, .help, .man, .completion, .schema, .trust, .bundleShow: return true
         case .validate, .plan, .run, .status, .show, .morning, .pause, .resume, .abort, .retry,
             .inhibit, .uninhibit,
-            .clear, .history, .historyShow, .scan, .watch, .exec, .tokenShow, .imageInspect,
+            .clear, .history, .historyShow, .scan, .inventory, .enrol, .watch,
+            .exec, .tokenShow,
+            .imageInspect,
             .fetch, .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify,
             .bundleApply, .bundleCopy, .profilesList, .profilesShow, .profilesCheck,
             .systemdPrint, .simulate, .doctor:
@@ -117,6 +119,8 @@ enum Yardmaster {
                 context: context
             ).run()
         case .scan: try await ScanCommand(invocation, context).run()
+        case .inventory: try await InventoryCommand(invocation, context).run()
+        case .enrol: try await EnrolCommand(invocation, context).run()
         case .watch: try await WatchCommand(invocation, context).run()
         case .exec: try await ExecCommand(invocation, context).run()
         case .pause, .resume, .abort, .retry, .inhibit, .uninhibit, .clear:

@@ -96,7 +96,7 @@ struct Program {
 }
 
 /// A folder that goes with the test.
-final class Scratch {
+final class Scratch: Sendable {
     let path: String
 
     init() throws {

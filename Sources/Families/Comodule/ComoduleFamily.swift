@@ -24,6 +24,7 @@ extension FamilyRegistry.Entry {
                 )
             }
         },
+        secrets: ComoduleSecrets(),
         simulated: .comodule
     )
 }

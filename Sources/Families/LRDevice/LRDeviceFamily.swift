@@ -18,6 +18,7 @@ extension FamilyRegistry.Entry {
                 throw .unfit("opens no lock", cause: error.description, form: "KEY:PASSWORD")
             }
         },
+        secrets: LRSecrets(),
         simulated: .lrdevice
     )
 }

@@ -54,10 +54,26 @@ package struct VehicleStory: Sendable {
         }
     }
 
-    private var serial: Serial? { rollouts.first?.record.serial ?? planned?.serial }
+    private var serial: Serial? {
+        rollouts.first?.record.serial ?? planned?.serial ?? view.inventory?.serial
+    }
 
     private var version: FirmwareVersion? {
-        rollouts.lazy.compactMap { $0.record.versionAfter ?? $0.record.versionBefore }.first
+        view.inventory?.version.flatMap { FirmwareVersion($0) }
+            ?? rollouts.lazy.compactMap { $0.record.versionAfter ?? $0.record.versionBefore }.first
+    }
+
+    /// When an inventory heard it or a run had an answer of it.
+    private var lastSeen: WallTime? {
+        [view.lastSeen, view.inventory?.lastSeen].compactMap { $0 }.max()
+    }
+
+    /// As it was heard last.
+    private var signal: String? {
+        let heard = view.inventory?.record
+        guard let signal = heard?.signal, let time = heard?.heard else { return view.signal }
+        return view.lastSeen.map { $0 > time } ?? false
+            ? view.signal ?? "\(signal) dBm" : "\(signal) dBm"
     }
 
     /// The most urgent first; one that several rollouts ask for once.
@@ -77,14 +93,17 @@ package struct VehicleStory: Sendable {
         if let serial { facts.append("serial \(serial)") }
         if let planned {
             facts.append("family \(planned.family.rawValue), profile \(planned.profile)")
+        } else if let known = view.inventory {
+            facts.append("family \(known.family.rawValue), profile \(known.profile)")
         }
         facts += (planned?.labels ?? []).filter { !$0.value.isEmpty }.map {
             "\($0.name.visible) \($0.value.visible)"
         }
         if !facts.isEmpty { lines.append("  " + facts.joined(separator: ", ")) }
         lines.append("  version \(version?.description ?? "not known")")
-        let seen = view.lastSeen.map { "seen \(time($0))" } ?? "never seen"
-        lines.append("  " + seen + (view.signal.map { " at \($0.visible)" } ?? ""))
+        let seen = lastSeen.map { "seen \(time($0))" } ?? "never seen"
+        lines.append("  " + seen + (signal.map { " at \($0.visible)" } ?? ""))
+        lines += (view.inventory?.lines(time) ?? []).map { "  " + $0 }
         for inhibit in view.inhibits {
             let until = inhibit.expires.map { " until \(time($0))" } ?? ""
             let whom = inhibit.vehicle == nil ? " (the whole depot)" : ""
@@ -142,14 +161,15 @@ package struct VehicleStory: Sendable {
             "schema": 1,
             "vehicle": .string(view.vehicle.text),
             "serial": serial.map { .string($0.text) },
-            "family": planned.map { .string($0.family.rawValue) },
-            "profile": planned.map { .string($0.profile) },
+            "family": (planned?.family ?? view.inventory?.family).map { .string($0.rawValue) },
+            "profile": (planned?.profile ?? view.inventory?.profile).map { .string($0) },
             "labels": .object(
                 (planned?.labels ?? []).map { JSONMember($0.name, .string($0.value)) }
             ),
             "version": version.map { .string($0.description) },
-            "last-seen": view.lastSeen.map { .string($0.description) },
-            "signal": view.signal.map { .string($0) },
+            "last-seen": lastSeen.map { .string($0.description) },
+            "signal": signal.map { .string($0) },
+            "inventory": view.inventory?.json,
             "inhibits": .array(
                 view.inhibits.map { inhibit in
                     .object([

@@ -14,6 +14,8 @@ package struct VehicleView: Sendable {
     let owed: [OwedStep]
     let inhibits: [Inhibit]
     let failures: [FailureCount]
+    /// What an inventory has read of it.
+    let inventory: Inventory.Row?
 
     package init(
         of vehicle: VehicleID,
@@ -41,10 +43,11 @@ package struct VehicleView: Sendable {
         owed = try view.owed(by: vehicle)
         inhibits = try view.inhibits(at: now).filter { $0.vehicle == nil || $0.vehicle == vehicle }
         failures = try view.failures(atLeast: 1).filter { $0.vehicle == vehicle }
+        inventory = try Inventory.row(of: vehicle, in: view)
     }
 
     package var isKnown: Bool {
-        !snapshots.isEmpty || !debts.isEmpty || !doubts.isEmpty
+        !snapshots.isEmpty || !debts.isEmpty || !doubts.isEmpty || inventory != nil
             || inhibits.contains { $0.vehicle == vehicle }
     }
 }

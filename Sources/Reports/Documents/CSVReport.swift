@@ -37,7 +37,7 @@ package enum CSVReport {
     }
 
     /// Quoted where it must be; what a spreadsheet would take for a formula becomes plain text.
-    static func cell(_ text: String) -> String {
+    package static func cell(_ text: String) -> String {
         var text = text.visible
         if let first = text.utf8.first, "=+-@\t\r".utf8.contains(first) { text = "'" + text }
         guard text.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else { return text }

@@ -10,7 +10,7 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version --help --version' -- "$cur")
         return
     fi
     if [[ $command == history && ${COMP_WORDS[2]} != -* ]]; then
@@ -197,9 +197,45 @@ _yardmaster() {
         esac
         ;;
     'scan')
-        flags='--for --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
+        flags='--for --state --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
         case $prev in
         --for) flags= kind=none ;;
+        --state) flags= kind=directories ;;
+        --profiles) flags= kind=directories ;;
+        --bus) flags= kind=none ;;
+        --simulate) flags= kind=files ;;
+        --pace) flags= kind=none ;;
+        --seed) flags= kind=none ;;
+        esac
+        ;;
+    'inventory')
+        flags='--fleet --limit --last --for --state --profiles --bus --simulate --pace --seed --csv --json --quiet --no-color --help'
+        case $prev in
+        --fleet) flags= kind=files ;;
+        --limit) flags= kind=none ;;
+        --for) flags= kind=none ;;
+        --state) flags= kind=directories ;;
+        --profiles) flags= kind=directories ;;
+        --bus) flags= kind=none ;;
+        --simulate) flags= kind=files ;;
+        --pace) flags= kind=none ;;
+        --seed) flags= kind=none ;;
+        esac
+        ;;
+    'enrol')
+        flags='--fleet --batch --serial --name --family --profile --old-secret --keys --rotate --undo --for --state --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --fleet) flags= kind=files ;;
+        --batch) flags= kind=files ;;
+        --serial) flags= kind=none ;;
+        --name) flags= kind=none ;;
+        --family) flags= kind=none ;;
+        --profile) flags= kind=none ;;
+        --old-secret) flags= kind=none ;;
+        --keys) flags= kind=directories ;;
+        --for) flags= kind=none ;;
+        --state) flags= kind=directories ;;
         --profiles) flags= kind=directories ;;
         --bus) flags= kind=none ;;
         --simulate) flags= kind=files ;;
@@ -384,7 +420,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version'
+        arguments='validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'

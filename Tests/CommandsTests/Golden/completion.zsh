@@ -20,6 +20,8 @@ _yardmaster() {
             'clear:Say that vehicles have been looked at'
             'history:List the runs that there were'
             'scan:Show which modules are in reach'
+            'inventory:Show what each vehicle is, runs and owes'
+            'enrol:Bring vehicles into service'
             'watch:Show a vehicle'\''s properties as they change'
             'exec:Give vehicles one order'
             'token:show'
@@ -276,6 +278,7 @@ _yardmaster() {
     'scan')
         _arguments -S \
             '--for=''[How long to listen, such as 5s or 2m.]'':TIME: ' \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
             '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
@@ -285,6 +288,49 @@ _yardmaster() {
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'inventory')
+        _arguments -S \
+            '--fleet=''[The manifest whose vehicles are read, and that they are compared with.]'':MANIFEST:_files' \
+            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: ' \
+            '--last''[Show what was read last, from the journal; no radio is used.]' \
+            '--for=''[How long to listen for those that were not heard yet, such as 10s or 2m.]'':TIME: ' \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
+            '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
+            '--seed=''[Draw all chance of the simulation from this number; the same number replays the same run.]'':N: ' \
+            '--csv''[Write the result as a table for spreadsheets on standard output.]' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'enrol')
+        _arguments -S \
+            '--fleet=''[The fleet list that gets the vehicle'\''s row\: the CSV file that manifests name.]'':FLEET.csv:_files' \
+            '--batch=''[Enrol every row of this file. Its columns are id, serial, family and, where they are wanted, profile and old-secret; others are copied into columns of that name.]'':FILE.csv:_files' \
+            '--serial=''[The module'\''s serial.]'':SERIAL: ' \
+            '--name=''[The name that the module advertises.]'':NAME: ' \
+            '--family=''[The module'\''s family.]'':FAMILY: ' \
+            '--profile=''[The module'\''s profile.]'':NAME: ' \
+            '--old-secret=''[Where the secret is kept that the module has now, where it has one\: file\:PATH, credential\:NAME or env\:NAME.]'':REFERENCE: ' \
+            '--keys=''[Where secrets are put, as seen from the fleet list.]'':DIR:_files -/' \
+            '--rotate''[Give the module another secret although the one in its file is proven.]' \
+            '--undo''[Take the vehicle out of service.]' \
+            '--for=''[How long to look for a module, such as 10s or 2m.]'':TIME: ' \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
+            '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
+            '--seed=''[Draw all chance of the simulation from this number; the same number replays the same run.]'':N: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:VEHICLE: '
         ;;
     'watch')
         _arguments -S \
@@ -515,7 +561,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version)'
+            '*:COMMAND:(validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version)'
         ;;
     'version')
         _arguments -S \

@@ -60,7 +60,7 @@ package final class LRProperties: PropertyHolder {
 
 extension LRError {
     /// What became of a request that changes nothing: there is no doubt about what it did.
-    fileprivate var asked: ModuleError {
+    var asked: ModuleError {
         switch self {
         case .radio(let error): .radio(error)
         case .unanswered(_, let error): error.asked

@@ -1,0 +1,49 @@
+import Domain
+import Modules
+import Radio
+import Wire
+
+/// Keys of Comodule modules: 20 bytes that the module takes from whoever has the one before.
+struct ComoduleSecrets: ModuleSecrets {
+    var needsTheOld: Bool { true }
+
+    private func client(
+        _ link: any Link,
+        _ profile: Profile,
+        _ time: any Timekeeper
+    ) -> ComoduleClient {
+        ComoduleClient(link: ProfileShape.comodule.link(link, by: profile), time: time)
+    }
+
+    private func key(_ secret: Secret) throws(ModuleError) -> ComoduleKey {
+        do throws(ComoduleKeyError) { return try ComoduleKey(secret) } catch {
+            throw .value(error.description)
+        }
+    }
+
+    func proves(
+        _ secret: Secret,
+        on link: any Link,
+        _ profile: Profile,
+        _ time: any Timekeeper,
+        chance: @Sendable () -> UInt64
+    ) async throws(ModuleError) {
+        try await client(link, profile, time).authenticate(try key(secret))
+    }
+
+    func change(
+        from old: Secret?,
+        to fixed: Secret?,
+        on link: any Link,
+        _ profile: Profile,
+        _ time: any Timekeeper,
+        chance: @Sendable () -> UInt64,
+        keep: (Secret) async -> Bool
+    ) async throws(ModuleError) {
+        let bytes = (0..<3).flatMap { _ in chance().bigBytes }.prefix(ComoduleKey.length)
+        let secret = fixed ?? Secret(Array(Hex.text(Array(bytes)).utf8))
+        let key = try key(secret)
+        guard await keep(secret) else { throw .value("the new key could not be kept") }
+        try await client(link, profile, time).changeKey(to: key)
+    }
+}

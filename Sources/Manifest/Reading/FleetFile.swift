@@ -1,0 +1,180 @@
+package import Domain
+package import Marked
+
+/// A fleet list as a CSV file that a program adds rows to and takes rows from: every other byte of it
+/// stays as it is.
+package struct FleetFile: Sendable {
+    /// What a row is about.
+    package struct Entry: Sendable, Equatable {
+        package let id: String
+        package let serial: String
+        package let family: String
+        /// Nil where there is none, or an empty cell.
+        package let profile: String?
+        package let secret: String?
+    }
+
+    /// Why a row cannot be written.
+    package struct Mistake: Error, Sendable, Equatable {
+        package let message: String
+        package let hint: String
+    }
+
+    package private(set) var bytes: [UInt8]
+    private var columns: [String] = []
+    private var rows: [CSVFile.Row] = []
+    private let file: String
+
+    /// Nil when `diagnostics` got the reasons; a file with nothing but its columns is no mistake.
+    package init?(_ bytes: [UInt8], file: String, _ diagnostics: Diagnostics) {
+        self.bytes = bytes
+        self.file = file
+        guard read(diagnostics), !diagnostics.hasErrors else { return nil }
+        for column in ["id", "serial", "family"] where !columns.contains(column) {
+            diagnostics.error(
+                Place(file: file, line: 1, column: 1),
+                "the column `\(column)` is missing",
+                hint: "the first row names the columns; id, serial and family must be there"
+            )
+        }
+        if diagnostics.hasErrors { return nil }
+    }
+
+    private mutating func read(_ diagnostics: Diagnostics) -> Bool {
+        guard let found = CSVFile.rows(bytes, file: file, diagnostics), let head = found.first
+        else { return false }
+        columns = head.cells.map(\.text)
+        rows = Array(found.dropFirst())
+        return true
+    }
+
+    private func text(_ column: String, of row: CSVFile.Row) -> String? {
+        guard let index = columns.firstIndex(of: column), index < row.cells.count else {
+            return nil
+        }
+        return row.cells[index].text
+    }
+
+    package var entries: [Entry] {
+        rows.map { row in
+            Entry(
+                id: text("id", of: row) ?? "",
+                serial: text("serial", of: row) ?? "",
+                family: text("family", of: row) ?? "",
+                profile: text("profile", of: row).flatMap { $0.isEmpty ? nil : $0 },
+                secret: text("secret", of: row)
+            )
+        }
+    }
+
+    /// Every cell of a row that is not empty, with its column.
+    package func cells(ofRow number: Int) -> [(column: String, text: String)] {
+        zip(columns, rows[number].cells).filter { !$1.text.isEmpty }.map { ($0, $1.text) }
+    }
+
+    package func has(_ column: String) -> Bool { columns.contains(column) }
+
+    /// Adds a row at the end, or sets the cells of the vehicle's own row that are otherwise; false when it
+    /// was as wanted already.
+    package mutating func list(
+        _ vehicle: VehicleID,
+        _ cells: [(column: String, text: String)]
+    ) throws(Mistake) -> Bool {
+        for cell in cells where !columns.contains(cell.column) {
+            throw Mistake(
+                message: "\(file) has no column `\(cell.column)`, which \(vehicle) needs",
+                hint: "add the column to its first row"
+            )
+        }
+        guard let number = rows.firstIndex(where: { text("id", of: $0) == vehicle.text }) else {
+            var row = Array(repeating: "", count: columns.count)
+            for cell in cells {
+                if let index = columns.firstIndex(of: cell.column) { row[index] = cell.text }
+            }
+            var added = bytes
+            if let last = added.last, last != 0x0A, last != 0x0D { added += lineEnd }
+            added += Array(row.map(Self.cell).joined(separator: ",").utf8) + lineEnd
+            try replace(added)
+            return true
+        }
+        var row = rows[number].cells.map(\.text)
+        row += Array(repeating: "", count: max(0, columns.count - row.count))
+        let old = row
+        for cell in cells {
+            if let index = columns.firstIndex(of: cell.column) { row[index] = cell.text }
+        }
+        guard row != old else { return false }
+        let range = lines(of: number)
+        let line = Array(row.map(Self.cell).joined(separator: ",").utf8) + lineEnd
+        try replace(Array(bytes[..<range.lowerBound]) + line + bytes[range.upperBound...])
+        return true
+    }
+
+    /// Takes the vehicle's row out; false when there was none.
+    package mutating func strike(_ vehicle: VehicleID) throws(Mistake) -> Bool {
+        guard let number = rows.firstIndex(where: { text("id", of: $0) == vehicle.text }) else {
+            return false
+        }
+        let range = lines(of: number)
+        try replace(Array(bytes[..<range.lowerBound]) + bytes[range.upperBound...])
+        return true
+    }
+
+    private mutating func replace(_ new: [UInt8]) throws(Mistake) {
+        let old = bytes
+        bytes = new
+        guard read(Diagnostics()) else {
+            bytes = old
+            throw Mistake(
+                message: "\(file) could not be understood with the row",
+                hint: "look at the ends of its lines"
+            )
+        }
+    }
+
+    /// As its first line ends.
+    private var lineEnd: [UInt8] {
+        guard let end = bytes.firstIndex(of: 0x0A), end > 0, bytes[end - 1] == 0x0D else {
+            return [0x0A]
+        }
+        return [0x0D, 0x0A]
+    }
+
+    /// The bytes of a row with its line end: up to the next row, without the blank lines between.
+    private func lines(of number: Int) -> Range<Int> {
+        let start = offset(ofLine: rows[number].line)
+        let next = number + 1 < rows.count ? offset(ofLine: rows[number + 1].line) : bytes.count
+        var end = next
+        // Blank lines are somebody's, and stay.
+        while end - 1 > start, bytes[end - 1] == 0x0A || bytes[end - 1] == 0x0D,
+            bytes[end - 2] == 0x0A
+                || bytes[end - 2] == 0x0D
+                    && !(bytes[end - 2] == 0x0D && bytes[end - 1] == 0x0A)
+        {
+            end -= 1
+        }
+        return start..<end
+    }
+
+    private func offset(ofLine line: Int) -> Int {
+        var (index, number) = (0, 1)
+        while number < line, index < bytes.count {
+            if bytes[index] == 0x0D, index + 1 < bytes.count, bytes[index + 1] == 0x0A {
+                index += 1
+                number += 1
+            } else if bytes[index] == 0x0A || bytes[index] == 0x0D {
+                number += 1
+            }
+            index += 1
+        }
+        return index
+    }
+
+    private static func cell(_ text: String) -> String {
+        let marks = text.utf8.contains { ",\"\r\n".utf8.contains($0) }
+        guard marks || text.first == " " || text.last == " " else { return text }
+        return "\""
+            + text.split(separator: "\"", omittingEmptySubsequences: false)
+            .joined(separator: "\"\"") + "\""
+    }
+}

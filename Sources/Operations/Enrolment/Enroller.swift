@@ -1,0 +1,356 @@
+package import Domain
+import Families
+package import Journal
+package import Modules
+package import Radio
+import Sessions
+
+/// A module that is to be brought into service, or out of it.
+package struct EnrolTarget: Sendable {
+    package let vehicle: VehicleID
+    package let serial: Serial
+    package let profile: Profile
+    package let bond: BondPolicy
+
+    package init(vehicle: VehicleID, serial: Serial, profile: Profile, bond: BondPolicy) {
+        self.vehicle = vehicle
+        self.serial = serial
+        self.profile = profile
+        self.bond = bond
+    }
+}
+
+/// Brings a module into service so that it is never locked out: whatever it could have for a secret is on
+/// disk before it could have it, and stays there until another one was proven on a new link.
+///
+/// Broken off anywhere, it is begun again from what the files and the module say; a second time
+/// changes nothing.
+package struct Enroller: Sendable {
+    /// Links that may be lost before it is given up for now.
+    private static let patience = 8
+    private static let connectLimit = Duration.seconds(30)
+    /// A module may keep a new secret in memory first, and in flash a while later.
+    private static let settling = Duration.seconds(5)
+
+    private let target: EnrolTarget
+    private let desk: any EnrolDesk
+    private let central: any Central
+    private let time: any Timekeeper
+    private let search: Duration
+    private let chance: @Sendable () -> UInt64
+    private let isStopped: @Sendable () -> Bool
+
+    package init(
+        _ target: EnrolTarget,
+        desk: any EnrolDesk,
+        central: any Central,
+        time: any Timekeeper,
+        searchingFor search: Duration,
+        chance: @escaping @Sendable () -> UInt64,
+        unless isStopped: @escaping @Sendable () -> Bool
+    ) {
+        self.target = target
+        self.desk = desk
+        self.central = central
+        self.time = time
+        self.search = search
+        self.chance = chance
+        self.isStopped = isStopped
+    }
+
+    // MARK: Into service
+
+    /// What the module said at the end; a secret that is proven is changed only when `rotating`.
+    package func enrol(rotating: Bool) async throws(EnrolFault) -> InventoryRecord {
+        try await desk.note(.begun)
+        if let secrets = FamilyRegistry.secrets(of: target.profile.family) {
+            try await settle(secrets, rotating: rotating)
+            await time.sleep(for: Self.settling, "the module to keep its secret")
+        }
+        let record = try await check()
+        try await desk.list(true)
+        try await desk.note(.enrolled)
+        return record
+    }
+
+    /// Until the current secret is proven, and is no longer the maker's.
+    private func settle(
+        _ secrets: any ModuleSecrets,
+        rotating: Bool
+    ) async throws(EnrolFault) {
+        var mustRotate = rotating
+        var last: ModuleError?
+        var silences = 0
+        for _ in 0..<Self.patience {
+            do throws(ModuleError) {
+                let known = try await self.known()
+                guard let opened = try await open(known, secrets) else {
+                    throw ModuleError.value(
+                        known.isEmpty
+                            ? "nothing says which secret it has"
+                            : "it has none of the \(known.count) secrets that are known here"
+                    )
+                }
+                let slot = opened.slot
+                // A change that was begun is brought to its end.
+                let isSettled = slot == .current && !mustRotate && known[.pending] == nil
+                if slot == .pending || isSettled {
+                    await opened.link.disconnect()
+                    if slot == .pending {
+                        do throws(EnrolFault) { try await desk.commit() } catch {
+                            throw ModuleError.value(error.sentence)
+                        }
+                    }
+                    return
+                }
+                // What it was being given goes on being given: it might have it after all.
+                let fixed = known[.pending] ?? (slot == .current ? nil : known[.current])
+                do throws(ModuleError) {
+                    try await secrets.change(
+                        from: slot.flatMap { known[$0] },
+                        to: fixed,
+                        on: opened.link,
+                        target.profile,
+                        time,
+                        chance: chance
+                    ) { secret in
+                        do throws(EnrolFault) {
+                            try await desk.keepPending(secret)
+                            return true
+                        } catch { return false }
+                    }
+                } catch {
+                    await opened.link.disconnect()
+                    throw error
+                }
+                await opened.link.disconnect()
+                // The next round proves it.
+                mustRotate = false
+                last = nil
+            } catch {
+                last = error
+                if error == .radio(.timedOut) { silences += 1 }
+                guard mayPass(error), silences < 2 else { throw fault(error) }
+            }
+        }
+        throw fault(last ?? .radio(.timedOut))
+    }
+
+    private func known() async throws(ModuleError) -> [SecretSlot: Secret] {
+        do throws(EnrolFault) { return try await desk.secrets() } catch {
+            throw .value(error.sentence)
+        }
+    }
+
+    private struct Opened {
+        let link: any Link
+        /// Nil where none is known, and the module asks for none.
+        let slot: SecretSlot?
+    }
+
+    /// A link on which one of the secrets was proven; the one that is the most likely comes first.
+    private func open(
+        _ known: [SecretSlot: Secret],
+        _ secrets: any ModuleSecrets
+    ) async throws(ModuleError) -> Opened? {
+        var tried: [Secret] = []
+        for slot in SecretSlot.allCases {
+            guard let secret = known[slot], !tried.contains(secret) else { continue }
+            tried.append(secret)
+            if let link = try await link(provenBy: secret, secrets) {
+                return Opened(link: link, slot: slot)
+            }
+        }
+        guard !secrets.needsTheOld else { return nil }
+        return Opened(link: try await connect(), slot: nil)
+    }
+
+    /// Nil when the module does not take it, as far as can be known.
+    private func link(
+        provenBy secret: Secret,
+        _ secrets: any ModuleSecrets
+    ) async throws(ModuleError) -> (any Link)? {
+        var suspicion = SecretSuspicion()
+        while true {
+            let link = try await connect()
+            do throws(ModuleError) {
+                try await secrets.proves(
+                    secret,
+                    on: link,
+                    target.profile,
+                    time,
+                    chance: chance
+                )
+                return link
+            } catch {
+                await link.disconnect()
+                guard error.secret != nil else { throw error }
+                if suspicion.failed(error.secret) == .wrongKey { return nil }
+            }
+        }
+    }
+
+    private func connect() async throws(ModuleError) -> any Link {
+        do throws(RadioError) {
+            guard let peer = try await hear() else { throw RadioError.timedOut }
+            return try await central.connect(
+                to: peer,
+                target.bond,
+                before: time.now.advanced(by: Self.connectLimit)
+            )
+        } catch { throw .radio(error) }
+    }
+
+    /// Its application; in its bootloader it takes no secret.
+    private func hear() async throws(RadioError) -> Peer? {
+        let recogniser = ModuleRecogniser(
+            family: target.profile.family,
+            form: target.profile.advertisement
+        )
+        let (serial, time, isStopped) = (target.serial, time, isStopped)
+        let end = time.now.advanced(by: search)
+        return try await central.withScan(recogniser.filter(for: serial)) {
+            scan throws(RadioError) in
+            while time.now < end, !isStopped() {
+                do throws(RadioError) {
+                    let heard = try await scan.next(
+                        before: min(end, time.now.advanced(by: .seconds(1)))
+                    )
+                    if recogniser.sighting(of: serial, in: heard) != nil { return heard.peer }
+                } catch {
+                    guard error == .timedOut else { throw error }
+                }
+            }
+            return nil
+        }
+    }
+
+    // MARK: Reading
+
+    /// Reads the module by the secret that is in its file now: nobody else's word counts.
+    private func check() async throws(EnrolFault) -> InventoryRecord {
+        let secret = try await desk.secrets()[.current]
+        let opener: ModuleOpener
+        do throws(ModuleSecretError) {
+            opener = try FamilyRegistry.opener(of: target.profile.family, secret)
+        } catch {
+            throw EnrolFault(.failed, "\(target.vehicle): \(error)", hint: Self.again)
+        }
+        let survey = InventorySurvey(central: central, time: time, for: search)
+        let look = InventoryTarget(
+            serial: target.serial,
+            profile: target.profile,
+            vehicle: target.vehicle,
+            driver: opener.driver(target.profile),
+            bond: target.bond
+        )
+        let records: [InventoryRecord]
+        do throws(RadioError) {
+            records = try await survey.look(at: [look], unless: isStopped)
+        } catch { throw fault(.radio(error)) }
+        guard let record = records.first else {
+            throw EnrolFault(
+                .refused,
+                "\(target.vehicle): its device looks for us and is not enrolled by radio",
+                hint: "give it its token in the fleet list"
+            )
+        }
+        guard let problem = record.problem else { return record }
+        throw EnrolFault(
+            problem == InventoryRecord.notHeard ? .notHeard : .failed,
+            "\(target.vehicle): \(problem)",
+            hint: Self.again
+        )
+    }
+
+    // MARK: Out of service
+
+    /// Gives the module what it had before, or has it forget all; takes the vehicle off the list.
+    package func undo() async throws(EnrolFault) {
+        try await desk.note(.leaving)
+        if let secrets = FamilyRegistry.secrets(of: target.profile.family) {
+            try await giveBack(secrets)
+            await time.sleep(for: Self.settling, "the module to keep its secret")
+        }
+        try await desk.retire()
+        // Last of the files: as long as it is listed, the same command goes on.
+        try await desk.list(false)
+        try await desk.note(.undone)
+    }
+
+    private func giveBack(_ secrets: any ModuleSecrets) async throws(EnrolFault) {
+        var last = ModuleError.radio(.timedOut)
+        var silences = 0
+        for _ in 0..<Self.patience {
+            do throws(ModuleError) {
+                let known = try await self.known()
+                let first = known[.maker] ?? known[.before]
+                if secrets.needsTheOld, first == nil {
+                    throw ModuleError.value("nothing says which secret it had before")
+                }
+                // It may have its first secret already.
+                var order = known
+                if let first { order = [.pending: first, .current: known[.current] ?? first] }
+                guard let opened = try await open(order, secrets) else {
+                    throw ModuleError.value("it has none of the secrets that are known here")
+                }
+                let isBack = first != nil && opened.slot == .pending
+                let link = opened.link
+                do throws(ModuleError) {
+                    if try await secrets.reset(on: link, target.profile, time) {
+                        await link.disconnect()
+                        return
+                    }
+                    guard !isBack else {
+                        await link.disconnect()
+                        return
+                    }
+                    try await secrets.change(
+                        from: known[.current],
+                        to: first,
+                        on: link,
+                        target.profile,
+                        time,
+                        chance: chance
+                    ) { _ in true }
+                } catch {
+                    await link.disconnect()
+                    throw error
+                }
+                await link.disconnect()
+            } catch {
+                last = error
+                if error == .radio(.timedOut) { silences += 1 }
+                guard mayPass(error), silences < 2 else { throw fault(error) }
+            }
+        }
+        throw fault(last)
+    }
+
+    // MARK: Faults
+
+    /// Whether another link may do better.
+    private func mayPass(_ error: ModuleError) -> Bool {
+        guard !isStopped(), error != .radio(.cancelled) else { return false }
+        if error.isLinkLoss { return true }
+        switch error.failureClass {
+        case .transient, .unreachable, .inDoubt: return true
+        case .rejected, .integrity, .device, .noReturn, .wrongVersion, .rolledBack, .internal:
+            return false
+        }
+    }
+
+    private static let again =
+        "give the command again: it goes on where this one stood, and no secret was lost"
+
+    private func fault(_ error: ModuleError) -> EnrolFault {
+        if error == .radio(.timedOut) {
+            return EnrolFault(
+                .notHeard,
+                "\(target.vehicle): \(target.serial) was not heard, or did not answer",
+                hint: Self.again
+            )
+        }
+        return EnrolFault(.failed, "\(target.vehicle): \(error.description)", hint: Self.again)
+    }
+}

@@ -1,0 +1,315 @@
+package import Domain
+package import Journal
+package import Modules
+package import Radio
+import Sessions
+
+/// One module that an inventory looks at, with what opens it.
+package struct InventoryTarget: Sendable {
+    package let serial: Serial
+    package let family: Family
+    package let profile: Profile
+    package let vehicle: VehicleID?
+    /// Nil for one that cannot be opened.
+    package let driver: (any UpdateDriver)?
+    package let bond: BondPolicy
+    /// Why it cannot be opened.
+    package let refusal: String?
+
+    package init(
+        serial: Serial,
+        profile: Profile,
+        vehicle: VehicleID?,
+        driver: (any UpdateDriver)?,
+        bond: BondPolicy = .unbonded,
+        refusal: String? = nil
+    ) {
+        self.serial = serial
+        family = profile.family
+        self.profile = profile
+        self.vehicle = vehicle
+        self.driver = driver
+        self.bond = bond
+        self.refusal = refusal
+    }
+
+    fileprivate var recogniser: ModuleRecogniser {
+        driver?.recogniser ?? ModuleRecogniser(family: family, form: profile.advertisement)
+    }
+
+    /// False for GO devices: they look for us, and only when they are to carry something out.
+    package var isHeard: Bool { profile.advertisement != nil }
+}
+
+/// Hears modules, opens each and reads what it is, runs and holds; nothing is changed on them.
+package struct InventorySurvey: Sendable {
+    /// What is known of a module's battery under these names, by profiles or by the standard service.
+    package static let batteryNames = [
+        "state_of_charge", "battery_level", "battery", "battery_charge",
+    ]
+    /// How long ago a module may have been heard to be connected to without being heard again.
+    private static let freshness = Duration.seconds(20)
+    private static let attempts = 2
+    private static let connectLimit = Duration.seconds(30)
+    private static let readLimit = Duration.seconds(10)
+
+    private let central: any Central
+    private let time: any Timekeeper
+    private let length: Duration
+
+    /// `length` is how long is listened for those that were not heard yet.
+    package init(central: any Central, time: any Timekeeper, for length: Duration) {
+        self.central = central
+        self.time = time
+        self.length = length
+    }
+
+    private struct Sound {
+        var advertisement: Advertisement
+        var isBootloader: Bool
+        var moment: Moment
+        var wallTime: WallTime
+    }
+
+    /// A record for each module in the order of `targets`; those that look for us have none.
+    package func look(
+        at targets: [InventoryTarget],
+        unless isStopped: @escaping @Sendable () -> Bool
+    ) async throws(RadioError) -> [InventoryRecord] {
+        let wanted = targets.filter(\.isHeard)
+        let sounds = try await listen(to: wanted, unless: isStopped)
+        var records: [InventoryRecord] = []
+        for (number, target) in wanted.enumerated() {
+            records.append(await record(of: target, sounds[number], unless: isStopped))
+        }
+        return records
+    }
+
+    private func listen(
+        to targets: [InventoryTarget],
+        unless isStopped: @Sendable () -> Bool
+    ) async throws(RadioError) -> [Int: Sound] {
+        let roll = RollCall(targets.map { ($0.recogniser, $0.serial) })
+        let end = time.now.advanced(by: length)
+        let time = time
+        let filter = ScanFilter { !roll.members(in: $0).isEmpty }
+        return try await central.withScan(filter) { scan throws(RadioError) in
+            var sounds: [Int: Sound] = [:]
+            while time.now < end, sounds.count < targets.count, !isStopped() {
+                let heard: Advertisement
+                do throws(RadioError) {
+                    heard = try await scan.next(
+                        before: min(end, time.now.advanced(by: .seconds(1)))
+                    )
+                } catch {
+                    guard error == .timedOut else { throw error }
+                    continue
+                }
+                for number in roll.members(in: heard) {
+                    let target = targets[number]
+                    let role = target.recogniser.sighting(of: target.serial, in: heard)?.role
+                    sounds[number] = Sound(
+                        advertisement: heard,
+                        isBootloader: role == .bootloader,
+                        moment: time.now,
+                        wallTime: time.wallTime
+                    )
+                }
+            }
+            return sounds
+        }
+    }
+
+    private func record(
+        of target: InventoryTarget,
+        _ sound: Sound?,
+        unless isStopped: @escaping @Sendable () -> Bool
+    ) async -> InventoryRecord {
+        var record = InventoryRecord(
+            serial: target.serial,
+            family: target.family,
+            profile: target.profile.name,
+            looked: time.wallTime
+        )
+        record.vehicle = target.vehicle
+        guard let sound else {
+            record.problem = isStopped() ? Self.ended : InventoryRecord.notHeard
+            return record
+        }
+        record.name = sound.advertisement.name.map { String($0.visible.prefix(64)) }
+        record.signal = sound.advertisement.signal
+        record.adapter = central.adapter
+        record.heard = sound.wallTime
+        record.isInBootloader = sound.isBootloader
+        if sound.isBootloader {
+            record.problem = "it is in its bootloader: an update of it is not over"
+        } else if let driver = target.driver {
+            await read(target, driver, sound, into: &record, unless: isStopped)
+        } else {
+            record.problem = target.refusal ?? "nothing opens it"
+        }
+        return record
+    }
+
+    private static let ended = "not looked at: the inventory was ended"
+
+    /// A link may be lost: it is tried once more, with the module heard again.
+    private func read(
+        _ target: InventoryTarget,
+        _ driver: any UpdateDriver,
+        _ sound: Sound,
+        into record: inout InventoryRecord,
+        unless isStopped: @escaping @Sendable () -> Bool
+    ) async {
+        var peer: Peer? = sound.advertisement.peer
+        if sound.moment.duration(to: time.now) > Self.freshness { peer = nil }
+        for _ in 0..<Self.attempts {
+            if isStopped() {
+                record.problem = Self.ended
+                return
+            }
+            do throws(ModuleError) {
+                if peer == nil { peer = try await hear(target, driver, unless: isStopped) }
+                guard let found = peer else { throw ModuleError.radio(.timedOut) }
+                peer = nil
+                record.facts = try await facts(of: target, driver, at: found)
+                record.read = time.wallTime
+                record.bond = target.bond.pairing.words
+                record.problem = nil
+                return
+            } catch {
+                record.problem = error.description
+                guard error.failureClass == .transient else { return }
+            }
+        }
+    }
+
+    private func hear(
+        _ target: InventoryTarget,
+        _ driver: any UpdateDriver,
+        unless isStopped: @Sendable () -> Bool
+    ) async throws(ModuleError) -> Peer? {
+        do throws(RadioError) {
+            let seeker = ModuleSeeker(central: central, time: time)
+            return try await seeker.seek(
+                target.serial,
+                by: driver,
+                before: time.now.advanced(by: length),
+                unless: isStopped
+            )?.peer
+        } catch { throw .radio(error) }
+    }
+
+    private func facts(
+        of target: InventoryTarget,
+        _ driver: any UpdateDriver,
+        at peer: Peer
+    ) async throws(ModuleError) -> [InventoryRecord.Fact] {
+        let link: any Link
+        do throws(RadioError) {
+            link = try await central.connect(
+                to: peer,
+                target.bond,
+                before: time.now.advanced(by: Self.connectLimit)
+            )
+        } catch { throw .radio(error) }
+        let application: any ModuleApplication
+        do throws(ModuleError) {
+            application = try await driver.application(on: link, time: time)
+        } catch {
+            await link.disconnect()
+            throw error
+        }
+        let result: Result<[InventoryRecord.Fact], ModuleError>
+        do throws(ModuleError) {
+            result = .success(try await facts(of: target, driver, application, link))
+        } catch { result = .failure(error) }
+        await application.disconnect()
+        return try result.get()
+    }
+
+    private func facts(
+        of target: InventoryTarget,
+        _ driver: any UpdateDriver,
+        _ application: any ModuleApplication,
+        _ link: any Link
+    ) async throws(ModuleError) -> [InventoryRecord.Fact] {
+        var facts: [InventoryRecord.Fact] = []
+        if driver.tellsVersions {
+            let order = UpdateOrder(serial: target.serial, parts: [])
+            let found = try await application.inspect(order)
+            var versions = found.versions
+            versions[order.target] = found.firmware.version ?? versions[order.target]
+            for part in ModulePart.allCases {
+                guard let version = versions[part] else { continue }
+                facts.append(.init(.version, part.rawValue, version.description))
+            }
+            if let type = found.firmware.type { facts.append(.init(.identity, "type", "\(type)")) }
+            if let variant = found.firmware.variant {
+                facts.append(.init(.identity, "variant", "\(variant)"))
+            }
+        }
+        for (characteristic, name) in Self.information {
+            guard let found = try await bytes(of: characteristic, on: link) else { continue }
+            let text = String(decoding: found.prefix { $0 != 0 }, as: UTF8.self).visible
+            if !text.isEmpty { facts.append(.init(.identity, name, String(text.prefix(64)))) }
+        }
+        let holder = try await application.properties()
+        for spec in target.profile.properties where spec.access.isReadable {
+            guard let holder else { break }
+            do throws(PropertyReadError) {
+                let value = try await holder.read(spec.name)
+                facts.append(.init(.property, spec.name, value.text, unit: spec.unit))
+            } catch {
+                // What this module does not have is left out.
+                guard case .module(let failure) = error else { continue }
+                guard failure.failureClass != .transient else { throw failure }
+            }
+        }
+        if !facts.contains(where: { Self.batteryNames.contains($0.name) }),
+            let level = try await bytes(of: Self.batteryLevel, on: link)?.first
+        {
+            facts.append(.init(.property, "battery_level", "\(level)", unit: "percent"))
+        }
+        return facts
+    }
+
+    private static let information: [(Characteristic, String)] = [
+        (DeviceInformation.manufacturer, "manufacturer"), (DeviceInformation.model, "model"),
+        (DeviceInformation.hardwareRevision, "hardware"),
+    ]
+
+    /// Of the Battery service (0x180F).
+    private static let batteryLevel = Characteristic(
+        GATTUUID(short: 0x2A19),
+        of: GATTUUID(short: 0x180F)
+    )
+
+    /// Nil where the module does not have it, or does not give it.
+    private func bytes(
+        of characteristic: Characteristic,
+        on link: any Link
+    ) async throws(ModuleError) -> [UInt8]? {
+        guard link.flags(of: characteristic) != nil else { return nil }
+        do throws(RadioError) {
+            return try await link.read(
+                characteristic,
+                before: time.now.advanced(by: Self.readLimit)
+            )
+        } catch {
+            if case .att = error { return nil }
+            throw .radio(error)
+        }
+    }
+}
+
+extension Pairing {
+    /// As an inventory says it.
+    fileprivate var words: String {
+        switch self {
+        case .none: "none"
+        case .justWorks: "just works"
+        case .passkey: "passkey"
+        }
+    }
+}

@@ -1,0 +1,414 @@
+import Domain
+import Families
+import Foundation
+import Journal
+import Modules
+import Operations
+import Radio
+import Simulation
+import Synchronization
+import Testing
+
+/// Bringing into service, broken off at every exchange and every file, on either side: the module is never
+/// locked out, and after the next run file, module and journal agree.
+@Suite struct EnrolInterruptionTests {
+    enum Break: CaseIterable {
+        /// Our process ends before, or right after, the n-th thing that it does.
+        case killedBefore, killedAfter
+        /// The module restarts its radio before, or right after, the n-th exchange.
+        case lostBefore, lostAfter
+
+        var isDeath: Bool { self == .killedBefore || self == .killedAfter }
+    }
+
+    /// Which family, whether it has a secret here already, and what is done.
+    struct Case: CustomStringConvertible {
+        let family: Family
+        var isListed = false
+        var description: String { "\(family.rawValue)\(isListed ? ", another secret" : "")" }
+    }
+
+    private static let cases = [
+        Case(family: .comodule), Case(family: .comodule, isListed: true), Case(family: .lrdevice),
+        Case(family: .lrdevice, isListed: true),
+    ]
+
+    @Test(arguments: Self.cases, Break.allCases)
+    func `a vehicle is never locked out`(what: Case, fate: Break) throws {
+        var struck = 0
+        for number in 1... {
+            let bench = try EnrolBench(what.family)
+            let breaker = Breaker(fate, at: number)
+            try bench.run { bench in
+                if what.isListed {
+                    _ = try await bench.enroller(Breaker(nil, at: 0)).enrol(rotating: false)
+                }
+                do throws(EnrolFault) {
+                    _ = try await bench.enroller(breaker).enrol(rotating: what.isListed)
+                } catch { #expect(breaker.hasStruck, "\(error)") }
+                guard breaker.hasStruck else { return }
+                _ = try await bench.enroller(Breaker(nil, at: 0)).enrol(rotating: false)
+                try await bench.expectAgreement("\(what), \(fate) at \(number)")
+            }
+            guard breaker.hasStruck else { break }
+            struck += 1
+        }
+        #expect(struck > 10, "\(struck) places were broken off at")
+    }
+
+    @Test(arguments: [Family.comodule, .lrdevice], Break.allCases)
+    func `a vehicle that leaves gets its first secret back`(family: Family, fate: Break) throws {
+        for number in 1... {
+            let bench = try EnrolBench(family)
+            let breaker = Breaker(fate, at: number)
+            try bench.run { bench in
+                _ = try await bench.enroller(Breaker(nil, at: 0)).enrol(rotating: false)
+                do throws(EnrolFault) {
+                    try await bench.enroller(breaker).undo()
+                } catch { #expect(breaker.hasStruck, "\(error)") }
+                guard breaker.hasStruck else { return }
+                try await bench.enroller(Breaker(nil, at: 0)).undo()
+                try await bench.expectGone("\(family), \(fate) at \(number)")
+            }
+            guard breaker.hasStruck else { break }
+        }
+    }
+}
+
+/// One module on the air, and the files of its vehicle.
+private final class EnrolBench: Sendable {
+    let simulation = Simulation(seed: 7)
+    let folder: Scratch
+    let family: Family
+    let profile: Profile
+    let serial: Serial
+    let vehicle: VehicleID
+    private let journal = Mutex<Journal?>(nil)
+
+    init(_ family: Family) throws {
+        self.family = family
+        folder = try Scratch()
+        profile = try #require(ProfileLibrary.shipped.profile(Profile.generic, of: family))
+        serial = try #require(
+            Serial(family == .comodule ? "00a0000000000001" : "0a0b0c0d0e0f")
+        )
+        vehicle = try #require(VehicleID("bike-1"))
+        try Data("id,serial,family,secret\n".utf8)
+            .write(to: URL(filePath: folder.path + "/fleet.csv"))
+    }
+
+    var maker: Secret? {
+        family == .comodule ? Secret(Array(String(repeating: "11", count: 20).utf8)) : nil
+    }
+
+    var secretPath: String { folder.path + "/keys/bike-1.key" }
+
+    func run(_ body: @escaping @Sendable (EnrolBench) async throws -> Void) throws {
+        try simulation.run { () async -> Result<Void, any Error> in
+            await self.simulation.air.addAdapter("hci0")
+            await self.simulation.air.arrange { world in
+                if self.family == .comodule {
+                    var plan = ModulePlan(serial: self.serial)
+                    plan.key = [UInt8](repeating: 0x11, count: 20)
+                    world.addComodule(plan)
+                } else {
+                    world.addLRDevice(LRDevicePlan(serial: self.serial))
+                }
+            }
+            do {
+                let journal = try await Journal.inMemory(executor: self.simulation.worldLane)
+                self.journal.withLock { $0 = journal }
+                try await body(self)
+                return .success(())
+            } catch { return .failure(error) }
+        }.get()
+    }
+
+    private var radio: SimulatedRadio { SimulatedRadio(adapter: "hci0", air: simulation.air) }
+
+    func enroller(_ breaker: Breaker) -> Enroller {
+        guard let journal = journal.withLock({ $0 }) else {
+            preconditionFailure("the air is not up yet")
+        }
+        let desk = FileDesk(
+            vehicle,
+            serial,
+            fleet: folder.path + "/fleet.csv",
+            cells: [
+                ("id", vehicle.text), ("serial", serial.text), ("family", family.rawValue),
+                ("secret", "file:keys/bike-1.key"),
+            ],
+            secrets: SecretFiles(path: secretPath, maker: maker),
+            family: family,
+            journal: journal,
+            time: simulation.time,
+            lane: simulation.worldLane
+        )
+        return Enroller(
+            EnrolTarget(vehicle: vehicle, serial: serial, profile: profile, bond: .unbonded),
+            desk: BreakingDesk(desk: desk, breaker: breaker),
+            central: BreakingCentral(central: radio, breaker: breaker),
+            time: simulation.time,
+            searchingFor: .seconds(20),
+            chance: {
+                var source = SystemRandomNumberGenerator()
+                return source.next()
+            },
+            unless: { false }
+        )
+    }
+
+    private func text(_ path: String) -> String? {
+        try? String(contentsOfFile: folder.path + "/" + path, encoding: .utf8)
+    }
+
+    /// Whether the module takes this secret now.
+    private func takes(_ secret: Secret) async throws -> Bool {
+        let secrets = try #require(FamilyRegistry.secrets(of: family))
+        for _ in 0..<3 {
+            let opener = try FamilyRegistry.opener(of: family, secret)
+            let found = try await ModuleSeeker(central: radio, time: simulation.time).seek(
+                serial,
+                by: opener.driver(profile),
+                before: simulation.time.now.advanced(by: .seconds(20)),
+                unless: { false }
+            )
+            let link = try await radio.connect(
+                to: try #require(found).peer,
+                before: simulation.time.now.advanced(by: .seconds(20))
+            )
+            do throws(ModuleError) {
+                try await secrets.proves(
+                    secret,
+                    on: link,
+                    profile,
+                    simulation.time,
+                    chance: { 5 }
+                )
+                await link.disconnect()
+                return true
+            } catch {
+                // One link that ends so proves nothing.
+                await link.disconnect()
+            }
+        }
+        return false
+    }
+
+    private func stage() async throws -> EnrolmentRecord.Stage? {
+        let journal = try #require(journal.withLock { $0 })
+        return try await journal.enrolments().first?.stage
+    }
+
+    func expectAgreement(_ place: String) async throws {
+        let kept = try #require(text("keys/bike-1.key"), "\(place)")
+        #expect(try await takes(Secret(Array(kept.utf8))), "\(place)")
+        #expect(text("keys/bike-1.key.new") == nil, "\(place)")
+        #expect(
+            text("fleet.csv")
+                == "id,serial,family,secret\nbike-1,\(serial),\(family.rawValue),file:keys/bike-1.key\n",
+            "\(place)"
+        )
+        #expect(try await stage() == .enrolled, "\(place)")
+        if let maker { #expect(try await !takes(maker), "\(place)") }
+    }
+
+    func expectGone(_ place: String) async throws {
+        #expect(text("fleet.csv") == "id,serial,family,secret\n", "\(place)")
+        #expect(text("keys/bike-1.key") == nil, "\(place)")
+        #expect(try await stage() == .undone, "\(place)")
+        if let maker { #expect(try await takes(maker), "\(place)") }
+        if let kept = text("keys/bike-1.key.undone") {
+            #expect(try await !takes(Secret(Array(kept.utf8))), "\(place)")
+        }
+    }
+}
+
+/// Counts what a process does, and breaks it off once.
+private final class Breaker: Sendable {
+    private struct State {
+        var acts = 0
+        var isOver = false
+    }
+
+    private let fate: EnrolInterruptionTests.Break?
+    private let place: Int
+    private let state = Mutex(State())
+
+    init(_ fate: EnrolInterruptionTests.Break?, at place: Int) {
+        self.fate = fate
+        self.place = place
+    }
+
+    var hasStruck: Bool { state.withLock { $0.isOver } }
+    private var isDead: Bool { hasStruck && fate?.isDeath ?? false }
+
+    enum Moment { case none, before, after }
+
+    /// What happens to the act that is about to begin; acts of files are broken off by our end only.
+    func next(isExchange: Bool) -> Moment {
+        if isDead { return .before }
+        return state.withLock { state in
+            guard let fate, !state.isOver, isExchange || fate.isDeath else { return .none }
+            state.acts += 1
+            guard state.acts == place else { return .none }
+            state.isOver = true
+            return fate == .killedBefore || fate == .lostBefore ? .before : .after
+        }
+    }
+
+    /// What an act that was broken off ends with.
+    var error: RadioError { fate?.isDeath ?? false ? .cancelled : .linkLost }
+}
+
+private struct BreakingDesk: EnrolDesk {
+    let desk: FileDesk
+    let breaker: Breaker
+
+    private func act<R: Sendable>(
+        _ body: () async throws(EnrolFault) -> R
+    ) async throws(EnrolFault) -> R {
+        let dead = EnrolFault(.failed, "killed", hint: "")
+        let moment = breaker.next(isExchange: false)
+        if moment == .before { throw dead }
+        let result = try await body()
+        if moment == .after { throw dead }
+        return result
+    }
+
+    func secrets() async throws(EnrolFault) -> [SecretSlot: Secret] {
+        try await act { () async throws(EnrolFault) in try await desk.secrets() }
+    }
+
+    func keepPending(_ secret: Secret) async throws(EnrolFault) {
+        try await act { () async throws(EnrolFault) in try await desk.keepPending(secret) }
+    }
+
+    func commit() async throws(EnrolFault) {
+        try await act { () async throws(EnrolFault) in try await desk.commit() }
+    }
+
+    func retire() async throws(EnrolFault) {
+        try await act { () async throws(EnrolFault) in try await desk.retire() }
+    }
+
+    func list(_ isListed: Bool) async throws(EnrolFault) {
+        try await act { () async throws(EnrolFault) in try await desk.list(isListed) }
+    }
+
+    func note(_ stage: EnrolmentRecord.Stage) async throws(EnrolFault) {
+        try await act { () async throws(EnrolFault) in try await desk.note(stage) }
+    }
+}
+
+private struct BreakingCentral: Central {
+    let central: any Central
+    let breaker: Breaker
+
+    var adapter: String { central.adapter }
+
+    func withScan<R: Sendable>(
+        _ filter: ScanFilter,
+        _ body: (any Scan) async throws(RadioError) -> R
+    ) async throws(RadioError) -> R {
+        try await central.withScan(filter, body)
+    }
+
+    func connect(
+        to peer: Peer,
+        _ policy: BondPolicy,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Link {
+        let moment = breaker.next(isExchange: true)
+        if moment == .before { throw breaker.error }
+        let link = try await central.connect(to: peer, policy, before: deadline)
+        if moment == .after {
+            await link.disconnect()
+            throw breaker.error
+        }
+        return BreakingLink(link: link, breaker: breaker)
+    }
+
+    func forget(_ peer: Peer) async { await central.forget(peer) }
+}
+
+private final class BreakingLink: Link {
+    let link: any Link
+    let breaker: Breaker
+
+    init(link: any Link, breaker: Breaker) {
+        self.link = link
+        self.breaker = breaker
+    }
+
+    var peer: Peer { link.peer }
+    var maximumLength: Int { link.maximumLength }
+
+    func flags(of characteristic: Characteristic) -> CharacteristicFlags? {
+        link.flags(of: characteristic)
+    }
+
+    fileprivate func exchange<R: Sendable>(
+        _ body: () async throws(RadioError) -> R
+    ) async throws(RadioError) -> R {
+        let moment = breaker.next(isExchange: true)
+        if moment == .before {
+            await link.disconnect()
+            throw breaker.error
+        }
+        let result = try await body()
+        if moment == .after {
+            await link.disconnect()
+            throw breaker.error
+        }
+        return result
+    }
+
+    func read(
+        _ characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) -> [UInt8] {
+        try await exchange { () async throws(RadioError) in
+            try await link.read(characteristic, before: deadline)
+        }
+    }
+
+    func write(
+        _ bytes: [UInt8],
+        to characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) {
+        try await exchange { () async throws(RadioError) in
+            try await link.write(bytes, to: characteristic, before: deadline)
+        }
+    }
+
+    func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError) {
+        try await exchange { () async throws(RadioError) in
+            try await link.send(bytes, to: characteristic)
+        }
+    }
+
+    func subscribe(
+        to characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Subscription {
+        let subscription = try await exchange { () async throws(RadioError) in
+            try await link.subscribe(to: characteristic, before: deadline)
+        }
+        return BreakingSubscription(subscription: subscription, link: self)
+    }
+
+    func disconnect() async { await link.disconnect() }
+}
+
+private struct BreakingSubscription: Subscription {
+    let subscription: any Subscription
+    let link: BreakingLink
+
+    func next(before deadline: Moment) async throws(RadioError) -> [UInt8] {
+        try await link.exchange { () async throws(RadioError) in
+            try await subscription.next(before: deadline)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import PrivateBus
+import Testing
+import Workbench
+
+/// A depot of a program's folder that another process of it serves as `org.bluez`, on a bus of its own.
+final class ServedDepot {
+    private let bus: PrivateBus
+    private let process = Process()
+
+    var address: String { bus.address }
+
+    /// Returns once the depot is served; it is ended with its value.
+    init(_ depot: String, of program: Program) throws {
+        bus = try PrivateBus()
+        let ready = program.folder.path + "/ready-\(UUID().uuidString)"
+        _ = FileManager.default.createFile(atPath: ready, contents: nil)
+        process.executableURL = URL(filePath: Program.path)
+        process.arguments = [
+            "simulate", "--bus", bus.address, "--state", program.folder.path + "/served", depot,
+        ]
+        process.currentDirectoryURL = URL(filePath: program.folder.path)
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: ready))
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let process = process
+        try wait(for: "the depot to be served") {
+            try #require(process.isRunning)
+            return try String(contentsOfFile: ready, encoding: .utf8).hasPrefix("ready: ")
+        }
+    }
+
+    deinit {
+        process.terminate()
+        process.waitUntilExit()
+    }
+}
