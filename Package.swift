@@ -88,7 +88,10 @@ let package = Package(
         ),
         adapter(
             "VehicleModules",
-            ["Domain", "Marked", "Radio", "Modules", "Families", "Simulation", "Threads"]
+            [
+                "BlueZ", "CLinux", "DBus", "Domain", "Families", "Marked", "Modules", "Radio",
+                "Sealing", "Simulation", "Threads",
+            ]
         ),
         adapter(
             "Images",
@@ -249,7 +252,7 @@ let package = Package(
             [
                 "Commands", "Digests", "Domain", "Families", "Journal", "Modules", "Operations",
                 "PrivateBus", "Radio", "SetLights", "Signers", "Simulation", "Trust",
-                "Workbench", "yardmaster",
+                "VehicleModules", "Workbench", "yardmaster",
             ]
         ),
         tests("WireTests", ["Domain", "Wire"]),

@@ -1,6 +1,8 @@
 // Finds modules, connects to one, shows what it can do, and switches its lights on.
 //
 //     swift run SetLights manifests/demo/depot.yaml manifests/demo/keys/demo.key
+//     swift run SetLights bluez KEY-FILE          the host's own Bluetooth
+//     swift run SetLights bluez@ADDRESS KEY-FILE  BlueZ on the bus at this address
 //
 // It uses nothing but the library VehicleModules.
 
@@ -12,11 +14,11 @@ struct SetLights {
     static func main() async {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let key = text(of: arguments[2]) else {
-            print("usage: SetLights DEPOT.yaml KEY-FILE")
+            print("usage: SetLights DEPOT.yaml|bluez|bluez@ADDRESS KEY-FILE")
             exit(64)
         }
         do {
-            try await ModuleRadio.on(.simulated(depot: arguments[1])) { radio in
+            try await ModuleRadio.on(air(arguments[1])) { radio in
                 try await work(radio, ModuleSecret(key))
             }
         } catch {
@@ -24,6 +26,12 @@ struct SetLights {
             print("\(error)")
             exit(1)
         }
+    }
+
+    static func air(_ word: String) -> ModuleAir {
+        let parts = word.split(separator: "@", maxSplits: 1).map(String.init)
+        guard parts.first == "bluez" else { return .simulated(depot: word) }
+        return .bluez(bus: parts.count > 1 ? parts[1] : nil)
     }
 
     static func work(_ radio: ModuleRadio, _ secret: ModuleSecret) async throws {

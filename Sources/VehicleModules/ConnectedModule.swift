@@ -83,7 +83,7 @@ public struct ConnectedModule: Sendable {
 }
 
 /// One reader of a stream, for a stream made of it.
-private actor Source<Value: Sendable> {
+actor Source<Value: Sendable> {
     private var iterator: AsyncStream<Value>.Iterator
 
     init(_ stream: AsyncStream<Value>) { iterator = stream.makeAsyncIterator() }

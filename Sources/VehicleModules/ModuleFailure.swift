@@ -32,6 +32,12 @@ public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible 
         case notTaken = "not-taken"
         case invalidSerial = "invalid-serial"
         case invalidFile = "invalid-file"
+        /// What was handed in cannot be given to the module.
+        case invalidValue = "invalid-value"
+        /// The module was asked and said no.
+        case refused
+        /// The module was asked, and nobody knows whether it has done it.
+        case inDoubt = "in-doubt"
         case unexpected
     }
 

@@ -10,15 +10,19 @@ import Threads
 public enum ModuleAir: Sendable {
     /// The simulated depot of a YAML file, in virtual time.
     case simulated(depot: String)
+    /// The host's own Bluetooth, through BlueZ, in real time: the adapter of this name or address, or
+    /// the first that is switched on. `bus` is the address of the D-Bus bus that has BlueZ; without
+    /// it that is `$DBUS_SYSTEM_BUS_ADDRESS`, or else the system bus.
+    case bluez(adapter: String? = nil, bus: String? = nil)
 }
 
 /// Finds modules and connects to them.
 public struct ModuleRadio: Sendable {
-    private let central: any Central
-    private let time: any Timekeeper
-    private let library: ProfileLibrary
+    let central: any Central
+    let time: any Timekeeper
+    let library: ProfileLibrary
     private let cache = ModuleCache()
-    private let log: ModuleLog
+    let log: ModuleLog
 
     init(central: any Central, time: any Timekeeper, library: ProfileLibrary) {
         self.central = central
@@ -29,7 +33,10 @@ public struct ModuleRadio: Sendable {
 
     /// Lends a radio for as long as `body` runs.
     ///
-    /// `profiles` names a folder of profiles that are used besides those that are built in.
+    /// `profiles` names a folder of profiles that are used besides those that are built in. In simulated
+    /// air time is virtual: wait with `pause` there, and start only tasks that are children of the
+    /// body's. On BlueZ the body runs where it was called, and its radio may be used from any task
+    /// until it ends.
     public static func on<R: Sendable>(
         _ air: ModuleAir,
         profiles: String? = nil,
@@ -39,6 +46,8 @@ public struct ModuleRadio: Sendable {
         switch air {
         case .simulated(let depot):
             return try await SimulatedAir.play(depot, library, body)
+        case .bluez(let adapter, let bus):
+            return try await HostRadio.lend(adapter: adapter, bus: bus, library, body)
         }
     }
 
@@ -95,13 +104,7 @@ public struct ModuleRadio: Sendable {
         reconnects: Bool = false,
         _ body: @Sendable (ConnectedModule) async throws -> R
     ) async throws -> R {
-        guard let known = Serial(serial) else {
-            throw ModuleFailure(
-                .invalidSerial,
-                "`\(serial.visible.prefix(64))` is no serial",
-                "give 1 to 64 visible characters"
-            )
-        }
+        let known = try Self.serial(serial)
         var options = ModuleConnection.Options()
         options.reconnects = reconnects
         options.profiles = .named(profile, in: library)
@@ -129,7 +132,26 @@ public struct ModuleRadio: Sendable {
         return try result.get()
     }
 
-    private static func attempt<R>(_ body: () async throws -> R) async -> Result<R, any Error> {
+    static func serial(_ text: String) throws(ModuleFailure) -> Serial {
+        if let serial = Serial(text) { return serial }
+        throw ModuleFailure(
+            .invalidSerial,
+            "`\(text.visible.prefix(64))` is no serial",
+            "give 1 to 64 visible characters"
+        )
+    }
+
+    static func profile(
+        _ name: String,
+        of family: Family,
+        in library: ProfileLibrary
+    ) throws(ModuleFailure) -> Profile {
+        do throws(PropertyMistake) { return try library.require(name, of: family) } catch {
+            throw ModuleFailure(.invalidFile, error.message, error.hint)
+        }
+    }
+
+    static func attempt<R>(_ body: () async throws -> R) async -> Result<R, any Error> {
         do { return .success(try await body()) } catch { return .failure(error) }
     }
 

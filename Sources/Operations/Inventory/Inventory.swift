@@ -46,7 +46,7 @@ package struct Inventory: Sendable {
     package let rollout: String?
 
     /// With a plan its vehicles as far as they are `chosen`, and else every module that was looked
-    /// for after `since`.
+    /// for at `since` or later.
     package init(
         in view: JournalView,
         plan: FrozenPlan?,
@@ -56,7 +56,7 @@ package struct Inventory: Sendable {
         let ground = try Ground(view)
         rollout = plan?.name
         guard let plan else {
-            rows = ground.records.filter { record in since.map { record.looked > $0 } ?? true }
+            rows = ground.records.filter { $0.looked >= since ?? $0.looked }
                 .map { ground.row(of: $0, $0.vehicle) }
             return
         }

@@ -14,12 +14,21 @@ package struct LRDriver: UpdateDriver {
         self.credentials = credentials
     }
 
-    package var family: Family { .lrdevice }
+    package static let modules = Family.lrdevice
+    package var family: Family { Self.modules }
     package var usesBootloader: Bool { false }
     package var tellsVersions: Bool { false }
 
     package var recogniser: ModuleRecogniser {
         ModuleRecogniser(family: .lrdevice, form: profile.advertisement)
+    }
+
+    /// The device made ready to be asked, by the roles of the profile.
+    package func client(
+        on link: any Link,
+        time: any Timekeeper
+    ) async throws(LRError) -> sending LRClient {
+        try await LRClient(link: ProfileShape.lrdevice.link(link, by: profile), time: time)
     }
 
     package func application(
@@ -28,10 +37,7 @@ package struct LRDriver: UpdateDriver {
     ) async throws(ModuleError) -> any ModuleApplication {
         do throws(LRError) {
             return LRApplication(
-                client: try await LRClient(
-                    link: ProfileShape.lrdevice.link(link, by: profile),
-                    time: time
-                ),
+                client: try await client(on: link, time: time),
                 profile: profile,
                 credentials: credentials,
                 time: time

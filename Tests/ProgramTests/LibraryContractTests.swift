@@ -1,0 +1,269 @@
+import Foundation
+import Testing
+import VehicleModules
+
+/// What the library promises, on simulated air and on a served bus alike.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct LibraryContractTests {
+    enum Air: String, CaseIterable {
+        case simulated, served
+    }
+
+    private static let depot = """
+        name: contract
+        seed: 3
+        modules:
+          - {serial: "00a0000000000001", count: 2, key: "11", type: 17, version: "4.11.3",
+             state-of-charge: 64}
+          - {serial: "0a0b0c0d0e0f", family: lrdevice, networks: [depot, yard],
+             guest-code: "123456", guest-id: "7"}
+
+        """
+
+    private let program: Program
+
+    init() throws {
+        program = try Program()
+        try program.write("depot.yaml", Self.depot)
+    }
+
+    private func on<R: Sendable>(
+        _ air: Air,
+        _ body: @escaping @Sendable (ModuleRadio) async throws -> R
+    ) async throws -> R {
+        switch air {
+        case .simulated:
+            let path = program.folder.path + "/depot.yaml"
+            return try await ModuleRadio.on(.simulated(depot: path), body)
+        case .served:
+            let served = try ServedDepot("depot.yaml", of: program)
+            let result = try await ModuleRadio.on(.bluez(bus: served.address), body)
+            withExtendedLifetime(served) {}
+            return result
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `modules are found, connected to, read, written and followed`(air: Air) async throws {
+        try await on(air) { radio in
+            let found = try await radio.scan(for: .seconds(20), until: "00A0000000000002")
+            #expect(found.contains { $0.serial == "00a0000000000002" && $0.family == "comodule" })
+            let secret = ModuleSecret("11")
+            try await radio.withModule("00A0000000000001", secret: secret) { module in
+                #expect(module.state == .connected(name: "COMODULE", serial: "00a0000000000001"))
+                #expect(module.firmware?.secondary == "4.11.3" && module.firmware?.type == 17)
+                let properties = await module.properties
+                #expect(properties.count == 14)
+                #expect(properties.first?.name == "state_of_charge")
+                #expect(try await module.read("state_of_charge") == .number(64))
+                let values = await module.values(of: "lights")
+                #expect(
+                    try await module.write(.state("enabled"), to: "lights") == .state("enabled")
+                )
+                for await value in values where value == .state("enabled") { break }
+                await #expect(throws: ModuleFailure.self) {
+                    try await module.write(.state("purple"), to: "lights")
+                }
+                do {
+                    _ = try await module.read("sped")
+                } catch let failure as ModuleFailure { #expect(failure.code == .propertyNotFound) }
+            }
+            // The link has ended with the body: the module can be connected to again.
+            try await radio.withModule("00a0000000000001", secret: secret) { module in
+                let lights = try await module.read("lights")
+                #expect(lights == .state("enabled"))
+            }
+            #expect(radio.logs.contains { $0.contains("connected to 00a0000000000001") })
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `a scan is followed while it lasts, and ends with its body or its time`(
+        air: Air
+    ) async throws {
+        try await on(air) { radio in
+            let count = try await radio.withDiscovery(profiles: ["comodule/generic"]) { discovery in
+                #expect(discovery.isScanning)
+                var count = 0
+                for try await list in discovery.lists {
+                    count = list.count
+                    if count == 2 { break }
+                }
+                return count
+            }
+            #expect(count == 2)
+            let nobody = try await radio.withDiscovery(for: .seconds(2), profiles: ["esp/generic"])
+            {
+                discovery in
+                for try await list in discovery.lists { #expect(list.isEmpty) }
+                #expect(!discovery.isScanning && discovery.failure == nil)
+                return discovery.modules
+            }
+            #expect(nobody.isEmpty)
+            // The radio is free again.
+            try await radio.withModule("00a0000000000001", secret: ModuleSecret("11")) { _ in }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `a lock is named, agreed with, locked, unlocked and opened for a guest`(
+        air: Air
+    ) async throws {
+        try await on(air) { radio in
+            let secret = try await radio.withLock("0A0B0C0D0E0F") { lock in
+                try await lock.setName("bay 3")
+                #expect(try await lock.name() == "bay 3")
+                try await lock.setAutoLock(30)
+                #expect(try await lock.autoLock() == 30)
+                #expect(try await lock.networks() == ["depot", "yard"])
+                // A command of the program's own, by its number and namespace.
+                #expect(try await lock.send(command: 2, namespace: 1) == Array("bay 3".utf8))
+                return try await lock.agreeOnSecret(password: "hidden") { secret in
+                    #expect("\(secret)" == "<secret>")
+                    #expect(secret.withText { $0.hasSuffix(":hidden") && $0.utf8.count == 71 })
+                }
+            }
+            try await radio.withLock("0a0b0c0d0e0f") { lock in
+                #expect(try await lock.isLocked())
+                try await lock.setLocked(false, by: secret)
+                #expect(try await !lock.isLocked())
+                try await lock.setLocked(true, by: secret)
+                do {
+                    try await lock.unlockForGuest(code: "654321", id: "7")
+                    Issue.record("a wrong code opened it")
+                } catch let failure as ModuleFailure { #expect(failure.code == .refused) }
+                try await lock.unlockForGuest(code: "123456", id: "7")
+                #expect(try await !lock.isLocked())
+                let other = try LockSecret(String(repeating: "42", count: 32) + ":other")
+                do {
+                    try await lock.setLocked(true, by: other)
+                    Issue.record("another's secret locked it")
+                } catch let failure as ModuleFailure { #expect(failure.code == .refused) }
+                #expect(try await lock.notification(within: .milliseconds(50)) == nil)
+            }
+            do {
+                _ = try LockSecret("no colon")
+            } catch let failure as ModuleFailure { #expect(failure.code == .invalidPrivateKey) }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `what fails has the same code`(air: Air) async throws {
+        try await on(air) { radio in
+            let cases: [(String, String, ModuleFailure.Code)] = [
+                ("00a0000000000001", "33", .invalidPrivateKey),
+                ("00a0000000000001", "zz", .invalidPrivateKey),
+                ("00a0000000000009", "11", .timedOut), ("", "11", .invalidSerial),
+            ]
+            for (serial, secret, code) in cases {
+                do {
+                    try await radio.withModule(
+                        serial,
+                        secret: ModuleSecret(secret),
+                        timeout: code == .timedOut ? .seconds(2) : .seconds(30)
+                    ) { _ in
+                        _ = Issue.record("\(serial) was connected to")
+                    }
+                } catch let failure as ModuleFailure {
+                    #expect(failure.code == code, "\(failure)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `another secret is proven on a new link, and the old one is no good then`(
+        air: Air
+    ) async throws {
+        try await on(air) { radio in
+            let (old, new) = (ModuleSecret("11"), ModuleSecret("22"))
+            try await radio.withModule("00a0000000000001", secret: old) { module in
+                let hasNew = try await module.changeSecret(to: new)
+                let charge = try await module.read("state_of_charge")
+                #expect(hasNew && charge == .number(64))
+            }
+            try await radio.withModule("00a0000000000001", secret: new) { _ in }
+            await #expect(throws: ModuleFailure.self) {
+                try await radio.withModule("00a0000000000001", secret: old) { _ in }
+            }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `who is cancelled gives the link back`(air: Air) async throws {
+        try await on(air) { radio in
+            let secret = ModuleSecret("11")
+            await withTaskGroup(of: Void.self) { group in
+                let (connected, told) = AsyncStream<Void>.makeStream()
+                group.addTask {
+                    try? await radio.withModule("00a0000000000001", secret: secret) { module in
+                        told.yield()
+                        for await _ in await module.values(of: "speed") {}
+                    }
+                    told.finish()
+                }
+                for await _ in connected { break }
+                group.cancelAll()
+            }
+            try await radio.withModule("00a0000000000001", secret: secret) { module in
+                let speed = try await module.read("speed")
+                #expect(speed == .number(0))
+            }
+        }
+    }
+
+    @Test func `on BlueZ any task of the program may use the radio`() async throws {
+        try await on(.served) { radio in
+            let tasks = ["00a0000000000001", "00a0000000000002"].map { serial in
+                Task {
+                    try await radio.withModule(serial, secret: ModuleSecret("11")) { module in
+                        try await module.read("state_of_charge")
+                    }
+                }
+            }
+            for task in tasks {
+                let charge = try await task.value
+                #expect(charge == .number(64))
+            }
+        }
+    }
+
+    @Test func `the example works on a served bus as it does on simulated air`() throws {
+        try program.write("demo.key", "11\n")
+        let served = try ServedDepot("depot.yaml", of: program)
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: Program.path).deletingLastPathComponent()
+            .appending(path: "SetLights")
+        process.arguments = ["bluez@" + served.address, program.folder.path + "/demo.key"]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        try process.run()
+        let text = String(
+            decoding: output.fileHandleForReading.readDataToEndOfFile(),
+            as: UTF8.self
+        )
+        process.waitUntilExit()
+        withExtendedLifetime(served) {}
+        #expect(process.terminationStatus == 0, "\(text)")
+        #expect(text.contains("state_of_charge = 64 percent"), "\(text)")
+        #expect(text.hasSuffix("lights are enabled now\n"), "\(text)")
+    }
+
+    @Test func `a bus without BlueZ, and an adapter that is not there, are said`() async throws {
+        let hosts: [(String?, String?)] = [(nil, "unix:path=/nonexistent"), ("hci7", nil)]
+        for (adapter, bus) in hosts {
+            do {
+                if bus == nil {
+                    let served = try ServedDepot("depot.yaml", of: program)
+                    try await ModuleRadio.on(.bluez(adapter: adapter, bus: served.address)) { _ in }
+                } else {
+                    try await ModuleRadio.on(.bluez(adapter: adapter, bus: bus)) { _ in }
+                }
+                Issue.record("it was opened")
+            } catch let failure as ModuleFailure {
+                #expect(failure.code == (bus == nil ? .bluetoothNotSupported : .bluetoothDisabled))
+                #expect(!failure.remedy.isEmpty)
+            }
+        }
+    }
+}
