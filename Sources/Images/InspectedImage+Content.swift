@@ -101,6 +101,7 @@ extension InspectedImage {
             uses: parts.contains { $0.type != "mcuboot" } ? [.application] : [.bootloader],
             version: main?.file.image.version,
             chip: main?.soc,
+            isConfirmed: parts.contains { $0.file.image.trailer?.isConfirmed == true },
             parts: sent
         )
     }

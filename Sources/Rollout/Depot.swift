@@ -29,6 +29,8 @@ package struct Depot: Sendable {
         _,
         _ in nil
     }
+    /// What the operator's program says of a vehicle with its new image.
+    package let judge: @Sendable (Judgement) async -> Judgement.Verdict
     /// Numbers that nobody can foresee.
     package let chance: @Sendable () -> UInt64
 
@@ -45,6 +47,9 @@ package struct Depot: Sendable {
         peripherals: @escaping @Sendable (String) -> (any Peripheral)? = { _ in nil },
         image: @escaping @Sendable (Debt) async -> UpdateJob? = { _ in nil },
         step: @escaping @Sendable (VehicleID, String) -> JobStep? = { _, _ in nil },
+        judge: @escaping @Sendable (Judgement) async -> Judgement.Verdict = { _ in
+            .unwell("there is nobody to run the program that judges it")
+        },
         chance: @escaping @Sendable () -> UInt64 = {
             var source = SystemRandomNumberGenerator()
             return source.next()
@@ -63,6 +68,7 @@ package struct Depot: Sendable {
         self.peripherals = peripherals
         self.image = image
         self.step = step
+        self.judge = judge
         self.chance = chance
     }
 

@@ -191,6 +191,7 @@ package struct JobBuilder: Sendable {
             allowsDowngrade: update.allowsDowngrade,
             parts: images[update.image] ?? [],
             healthy: try steps.tests(update.healthy, profile),
+            judge: update.judge,
             healthyWithin: update.within,
             waypoints: waypoints
         )
@@ -204,6 +205,7 @@ extension UpdateJob {
         allowsDowngrade: Bool = false,
         parts: [FirmwarePart],
         healthy: [PropertyTest] = [],
+        judge: [String] = [],
         healthyWithin: Duration = .seconds(120),
         waypoints: [UpdateJob] = []
     ) {
@@ -219,6 +221,7 @@ extension UpdateJob {
             predecessor: image.predecessor,
             parts: parts,
             healthy: healthy,
+            judge: judge,
             healthyWithin: healthyWithin,
             waypoints: waypoints
         )

@@ -21,6 +21,8 @@ package struct UpdateJob: Sendable {
     package let parts: [FirmwarePart]
     /// What the module must report before the image stays, and how long that may take.
     package let healthy: [PropertyTest]
+    /// A program and its arguments that must agree, too; may be empty.
+    package let judge: [String]
     package let healthyWithin: Duration
     /// Versions that an older module has to run first, in this order.
     package let waypoints: [UpdateJob]
@@ -37,6 +39,7 @@ package struct UpdateJob: Sendable {
         predecessor: FirmwareVersion? = nil,
         parts: [FirmwarePart],
         healthy: [PropertyTest] = [],
+        judge: [String] = [],
         healthyWithin: Duration = .seconds(120),
         waypoints: [UpdateJob] = []
     ) {
@@ -51,6 +54,7 @@ package struct UpdateJob: Sendable {
         self.predecessor = predecessor
         self.parts = parts
         self.healthy = healthy
+        self.judge = judge
         self.healthyWithin = healthyWithin
         self.waypoints = waypoints
     }
@@ -77,7 +81,7 @@ package struct UpdateJob: Sendable {
             policy: UpdatePolicy(allowsDowngrade: allowsDowngrade, isWaypoint: isWaypoint),
             sizes: parts.map(\.size),
             usesBootloader: driver.usesBootloader,
-            hasHealthCheck: !healthy.isEmpty
+            hasHealthCheck: !healthy.isEmpty || !judge.isEmpty
         )
     }
 }

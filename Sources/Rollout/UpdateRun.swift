@@ -200,6 +200,26 @@ final class UpdateRun {
     private func health(
         on application: any ModuleApplication
     ) async throws(ModuleError) -> UpdateSession.Health {
+        let health = try await reported(by: application)
+        guard health == .well, !update.judge.isEmpty else { return health }
+        let left = session.nextDeadline.map { time.now.duration(to: $0) }
+        return await depot.judge(
+            Judgement(
+                program: update.judge,
+                vehicle: execution.vehicle,
+                serial: execution.job.serial,
+                image: update.name,
+                version: update.version,
+                adapter: depot.central.adapter,
+                limit: max(.seconds(1), left ?? update.healthyWithin)
+            )
+        ).health
+    }
+
+    private func reported(
+        by application: any ModuleApplication
+    ) async throws(ModuleError) -> UpdateSession.Health {
+        guard !update.healthy.isEmpty else { return .well }
         guard let holder = try await application.properties() else {
             return .notYet("it has no properties that could say so")
         }

@@ -9,13 +9,10 @@ actor CheckRoom {
 
     init(executor: ThreadExecutor) { self.executor = executor }
 
-    /// Why the rollout may not go on, nil when it may.
     func answer(
         _ program: CheckProgram,
-        _ rollout: String,
-        _ wave: Int,
         unless isOver: @Sendable () -> Bool
-    ) -> String? {
-        program.run(rollout: rollout, wave: wave) { isOver() || Task.isCancelled }
+    ) -> CheckProgram.Answer {
+        program.run { isOver() || Task.isCancelled }
     }
 }

@@ -115,10 +115,13 @@ struct ImageRoom {
                 for name in update.images {
                     // A vehicle of another family than the image's rejects it by itself.
                     guard let image = plan.image(named: name), let content = contents[name],
-                        image.fits.family == vehicle.family,
-                        let cause = content.mismatch(with: update.part, of: profile)
+                        image.fits.family == vehicle.family
                     else { continue }
-                    WrongPair.note(image, vehicle, cause, in: &wrong)
+                    if let cause = content.mismatch(with: update.part, of: profile) {
+                        WrongPair.note(image, vehicle, cause, in: &wrong)
+                    } else if content.isConfirmed, !update.allowsConfirmed {
+                        WrongPair.note(image, vehicle, Self.isConfirmed, in: &wrong)
+                    }
                 }
             }
         }
@@ -134,9 +137,15 @@ struct ImageRoom {
             because: wrong.map {
                 isOne ? $0.cause : "\($0.image.name) to \($0.vehicles): \($0.cause)"
             },
-            hint: "name another image or another `part`; \(first.image.place) names it"
+            hint: wrong.allSatisfy { $0.cause == Self.isConfirmed }
+                ? "sign it without --confirm, or write `confirmed: allow` beside `to`; "
+                    + "\(first.image.place) names it"
+                : "name another image or another `part`; \(first.image.place) names it"
         )
     }
+
+    private static let isConfirmed =
+        "it is confirmed already, so it would run for good without a trial"
 
     /// An image and the vehicles that must not have it, for one reason.
     private struct WrongPair {

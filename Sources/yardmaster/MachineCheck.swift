@@ -62,7 +62,7 @@ struct MachineCheck {
     }
 
     func findings(for vehicles: [PlannedVehicle]) -> [Finding] {
-        let findings = zone() + secrets(vehicles) + program()
+        let findings = zone() + secrets(vehicles) + programs()
         // A run looks at images and at who signed them next, and brings them to where they are kept.
         if isRun, findings.isEmpty { return [] }
         return inOrder(findings + images(vehicles) + trust())
@@ -210,23 +210,34 @@ struct MachineCheck {
         return access("\(state)/trust/\(repository.folder)", F_OK) == 0
     }
 
-    /// The program that is asked between two waves: in the middle of the night it is too late.
-    private func program() -> [Finding] {
-        guard let name = plan.rollout.between.check.first,
-            let reason = Self.unusable(program: name, path: context.variable("PATH"))
-        else { return [] }
-        return [
-            Finding(
+    /// The programs that are asked between two waves, and of images on trial: in the middle of the
+    /// night it is too late.
+    private func programs() -> [Finding] {
+        var asked: [(name: String, place: Place, purpose: String)] = []
+        if let name = plan.rollout.between.check.first {
+            asked.append((name, plan.checkPlace ?? plan.place, "between the waves"))
+        }
+        for step in plan.vehicles.flatMap(\.steps) {
+            guard let name = step.update?.judge.first,
+                !asked.contains(where: { $0.name == name && $0.place == step.place })
+            else { continue }
+            asked.append((name, step.place, "to judge the new image"))
+        }
+        return asked.compactMap { program in
+            let path = context.variable("PATH")
+            guard let reason = Self.unusable(program: program.name, path: path) else { return nil }
+            return Finding(
                 kind: .inputMissing,
                 diagnostic: Diagnostic(
                     // The service may have another path to look in.
-                    name.utf8.contains(0x2F) ? .error : .warning,
-                    plan.checkPlace ?? plan.place,
-                    "the program \(quoted(name)) cannot be run between the waves: \(reason)",
+                    program.name.utf8.contains(0x2F) ? .error : .warning,
+                    program.place,
+                    "the program \(quoted(program.name)) cannot be run \(program.purpose): "
+                        + reason,
                     hint: "write its full path, and make it executable"
                 )
             )
-        ]
+        }
     }
 
     private static func unusable(program: String, path: String?) -> String? {

@@ -199,6 +199,8 @@ struct PlanCommand {
             let via = update.via.isEmpty ? "" : " via " + update.via.joined(separator: ", ")
             return "update\(part) to \(update.image) (\(version))\(via)"
                 + (update.allowsDowngrade ? ", older versions allowed" : "")
+                + (update.allowsConfirmed ? ", without a trial if its file says so" : "")
+                + (update.judge.first.map { ", judged by \($0)" } ?? "")
         case .set(let assignments):
             return "set " + assignments.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
         case .read(let properties): return "read " + properties.joined(separator: ", ")

@@ -140,13 +140,14 @@ struct SiteRun {
         var schedule = ScheduleBuilder(job.plan)
             .schedule(of: jobs.map(\.vehicle), zone: job.zone)
         schedule.again = again
-        let check = CheckProgram(job.plan.rollout.between)
         let name = job.plan.name
-        schedule.check = { [checks = site.checks, stop = job.stop] wave in
-            guard let checks else {
-                return check.run(rollout: name, wave: wave) { stop.isRequested }
-            }
-            return await checks.answer(check, name, wave) { stop.isRequested }
+        let asked = {
+            @Sendable [checks = site.checks, stop = job.stop] (program: CheckProgram) async in
+            guard let checks else { return program.run { stop.isRequested } }
+            return await checks.answer(program) { stop.isRequested }
+        }
+        schedule.check = { [between = job.plan.rollout.between] wave in
+            await asked(CheckProgram(between, rollout: name, wave: wave)).objection
         }
         let result = try await RolloutRun(
             jobs,
@@ -165,7 +166,8 @@ struct SiteRun {
                     guard let family else { return nil }
                     return await room.image(of: debt, family: family)
                 },
-                step: { vehicle, text in builder.step(text, for: vehicle) }
+                step: { vehicle, text in builder.step(text, for: vehicle) },
+                judge: { await asked(CheckProgram($0, rollout: name)).verdict }
             ),
             adapters: centrals,
             schedule: schedule

@@ -340,7 +340,7 @@ import Testing
         )
         let idle = Sample.manifest.replacing("{to: city-4.12}", with: "{to: city-4.12, within: 5m}")
         let warnings = try Sample.read(idle).diagnostics
-        #expect(warnings.map(\.message) == ["`within` has no effect without `healthy`"])
+        #expect(warnings.map(\.message) == ["`within` has no effect without `healthy` or `judge`"])
         #expect(warnings.first?.severity == .warning)
         let short = Sample.manifest.replacing("update: {to: city-4.12}", with: "update: city-4.12")
         #expect(try Sample.read(short).plan?.digest == Sample.read().plan?.digest)

@@ -15,11 +15,19 @@ import Testing
         return try #require((json as? [String: Any])?["sha256"] as? String)
     }
 
+    private func version(_ program: Program, _ name: String) throws -> String? {
+        let result = try program.run(["image", "inspect", "--json", name])
+        let json = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+        let parts = (json as? [String: Any])?["parts"] as? [[String: Any]]
+        return parts?.first?["version"] as? String
+    }
+
     private func prepare(
         _ program: Program,
         image: String,
         version: String,
-        rollout: String = "smp"
+        rollout: String = "smp",
+        update: String = ""
     ) throws {
         try program.write(image, Self.image(image))
         try program.write(
@@ -37,10 +45,86 @@ import Testing
                 version: "\(version)"
                 fits: {family: mcumgr}
             steps:
-              - update: {to: new}
+              - update: {to: new\(update)}
 
             """
         )
+    }
+
+    private func run(_ program: Program, _ depot: String) throws -> Program.Result {
+        try program.write("depot.yaml", "name: smp\nmodules:\n" + depot)
+        return try program.run([
+            "run", "rollout.yaml", "--simulate", "depot.yaml", "--state", program.state,
+            "--events", "events",
+        ])
+    }
+
+    private static let three = """
+          - {serial: ym-0001, family: mcumgr, count: 3}
+
+        """
+
+    @Test func `a file that is confirmed already is refused unless the update allows it`() throws {
+        let program = try Program()
+        try program.write("confirmed.img", Self.image("confirmed.img"))
+        let version = try #require(try version(program, "confirmed.img"))
+        try prepare(program, image: "confirmed.img", version: version)
+        let refused = try run(program, Self.three)
+        #expect(refused.status == 77, "\(refused.errors.suffix(900))")
+        #expect(refused.errors.contains("it is confirmed already"), "\(refused.errors)")
+        #expect(refused.errors.contains("write `confirmed: allow`"), "\(refused.errors)")
+        let events = program.folder.appending(path: "events").path
+        #expect(!FileManager.default.fileExists(atPath: events), "no run was begun")
+        try prepare(
+            program,
+            image: "confirmed.img",
+            version: version,
+            update: ", confirmed: allow, downgrade: allow"
+        )
+        let taken = try run(program, Self.three)
+        #expect(taken.lastLine.contains("ok=3 "), "\(taken.output) \(taken.errors.suffix(900))")
+    }
+
+    /// The first vehicle passes at once, the second when it is asked again, the third never.
+    @Test func `a program of the operator's judges each vehicle before its image is kept`() throws {
+        let program = try Program()
+        try prepare(
+            program,
+            image: "large.img",
+            version: "2.0.0",
+            update: ", judge: [./judge.sh, strict], within: 30s"
+        )
+        let missing = try program.run(["validate", "rollout.yaml"])
+        #expect(missing.status == 66, "\(missing.errors)")
+        #expect(missing.errors.contains("cannot be run to judge the new image"))
+        try program.write(
+            "judge.sh",
+            """
+            #!/bin/sh
+            echo $1 $YARDMASTER_ROLLOUT $YARDMASTER_VEHICLE $YARDMASTER_SERIAL $YARDMASTER_IMAGE \
+              $YARDMASTER_VERSION $YARDMASTER_ADAPTER >> asked
+            case $YARDMASTER_VEHICLE in
+            one) exit 0 ;;
+            two) if [ -e again ]; then exit 0; fi; touch again; exit 75 ;;
+            *) exit 3 ;;
+            esac
+
+            """,
+            mode: 0o700
+        )
+        let result = try run(program, Self.three)
+        #expect(result.status == 10, "\(result.output) \(result.errors.suffix(900))")
+        let asked = try String(contentsOfFile: program.folder.path + "/asked", encoding: .utf8)
+        let lines = asked.split(separator: "\n").map(String.init).sorted()
+        #expect(
+            lines == [
+                "strict smp one ym-0001 new 2.0.0 hci0", "strict smp three ym-0003 new 2.0.0 hci0",
+                "strict smp two ym-0002 new 2.0.0 hci0", "strict smp two ym-0002 new 2.0.0 hci0",
+            ]
+        )
+        let events = try String(contentsOfFile: program.folder.path + "/events", encoding: .utf8)
+        #expect(events.contains("./judge.sh ended with 3"))
+        #expect(result.lastLine.contains("ok=2 "), "\(result.lastLine)")
     }
 
     @Test func `a rollout over SMP brings its vehicles home, and finds them current`() throws {

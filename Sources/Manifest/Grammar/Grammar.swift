@@ -287,15 +287,26 @@ enum Grammar {
                 "Whether an older version may replace a newer one."
             ),
             Field(
+                "confirmed",
+                .words(["forbid", "allow"]),
+                .fallback("forbid"),
+                "Whether the file may be confirmed already, so that it runs for good without a trial."
+            ),
+            Field(
                 "within",
                 .duration(.seconds(1) ... .seconds(3_600)),
                 .fallback("2m"),
-                "How long `healthy` may take to become true after the restart."
+                "How long `healthy` and `judge` may take to come true after the restart."
             ),
             Field(
                 "healthy",
                 conditions,
                 "What the module must report before the image is confirmed; else it reverts."
+            ),
+            Field(
+                "judge",
+                .list(.form(.word), least: 1),
+                "A program and its arguments, run without a shell before the image is confirmed."
             ),
         ]
     )

@@ -188,7 +188,10 @@ struct CanonicalForm {
                 "part": update.part == .secondary ? nil : .string(update.part.rawValue),
                 "via": update.via.isEmpty ? nil : .array(update.via.map(JSONValue.string)),
                 "downgrade": .bool(update.allowsDowngrade),
+                "confirmed": update.allowsConfirmed ? .bool(true) : nil,
                 "healthy": value(update.healthy),
+                "judge": update.judge.isEmpty
+                    ? nil : .array(update.judge.map(JSONValue.string)),
                 "within": value(update.within),
             ])
         case .set(let assignments): .object(["set": value(assignments)])

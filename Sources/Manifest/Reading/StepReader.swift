@@ -206,22 +206,26 @@ struct StepReader {
                 )
             }
         }
-        enum Downgrade: String, CaseIterable { case forbid, allow }
+        enum Leave: String, CaseIterable { case forbid, allow }
         var reader = TableReader(node, Grammar.update, diagnostics)
         let target = reader.value("to").flatMap(image)
         let part = reader.defaultedWord("part", ModulePart.self)
         let via = reader.value("via").flatMap { nonEmpty($0, of: "images") } ?? []
         let path = via.compactMap(image)
-        let downgrade = reader.defaultedWord("downgrade", Downgrade.self)
+        let downgrade = reader.defaultedWord("downgrade", Leave.self)
+        let confirmed = reader.defaultedWord("confirmed", Leave.self)
         let within = reader.defaultedDuration("within")
         let healthy = reader.value("healthy").map {
             ConditionReader.conditions($0, diagnostics)
         }
-        if healthy == nil, reader.has("within") {
+        let judge = (reader.list("judge", of: "a program and its arguments") ?? []).compactMap {
+            Form.word.read($0, diagnostics)
+        }
+        if healthy == nil, !reader.has("judge"), reader.has("within") {
             diagnostics.warning(
                 reader.place(of: "within"),
-                "`within` has no effect without `healthy`",
-                hint: "it limits how long `healthy` may take to become true"
+                "`within` has no effect without `healthy` or `judge`",
+                hint: "it limits how long they may take to come true"
             )
         }
         reader.finish()
@@ -231,7 +235,9 @@ struct StepReader {
                 part: part,
                 via: path,
                 allowsDowngrade: downgrade == .allow,
+                allowsConfirmed: confirmed == .allow,
                 healthy: healthy ?? [],
+                judge: judge,
                 within: within
             )
         }

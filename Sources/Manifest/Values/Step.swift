@@ -83,7 +83,9 @@ extension UpdateStep {
             part: part,
             via: via,
             allowsDowngrade: allowsDowngrade,
+            allowsConfirmed: allowsConfirmed,
             healthy: healthy,
+            judge: judge,
             within: within
         )
     }
@@ -142,9 +144,13 @@ package struct UpdateStep: Sendable, Hashable {
     /// Images that an older module has to run first, in this order.
     package let via: [String]
     package let allowsDowngrade: Bool
+    /// An image whose file is confirmed already, and would run for good without a trial, may be sent.
+    package let allowsConfirmed: Bool
     /// What must hold before the new image is confirmed; may be empty.
     package let healthy: [PropertyCondition]
-    /// How long `healthy` may take to come true.
+    /// A program and its arguments that must agree before the new image is confirmed; may be empty.
+    package let judge: [String]
+    /// How long `healthy` and `judge` may take to come true.
     package let within: Duration
 
     /// All that may be sent, in its order.
@@ -155,14 +161,18 @@ package struct UpdateStep: Sendable, Hashable {
         part: ModulePart = .secondary,
         via: [String] = [],
         allowsDowngrade: Bool,
+        allowsConfirmed: Bool = false,
         healthy: [PropertyCondition],
+        judge: [String] = [],
         within: Duration
     ) {
         self.image = image
         self.part = part
         self.via = via
         self.allowsDowngrade = allowsDowngrade
+        self.allowsConfirmed = allowsConfirmed
         self.healthy = healthy
+        self.judge = judge
         self.within = within
     }
 }

@@ -31,6 +31,8 @@ package struct ImageContent: Sendable, Equatable {
     package let version: FirmwareVersion?
     /// The hardware that it is made for, as its format writes it; nil where the file does not say.
     package let chip: String?
+    /// It says of itself that it is confirmed, so it would run for good without a trial.
+    package let isConfirmed: Bool
     package let parts: [FirmwarePart]
 
     package init(
@@ -39,6 +41,7 @@ package struct ImageContent: Sendable, Equatable {
         uses: [Use],
         version: FirmwareVersion?,
         chip: String? = nil,
+        isConfirmed: Bool = false,
         parts: [FirmwarePart]
     ) {
         self.protocol = `protocol`
@@ -46,6 +49,7 @@ package struct ImageContent: Sendable, Equatable {
         self.uses = uses
         self.version = version
         self.chip = chip
+        self.isConfirmed = isConfirmed
         self.parts = parts
     }
 
