@@ -1,6 +1,7 @@
 import Domain
 import Protocols
 import Simulation
+import Wire
 
 /// Feeds any bytes to both ends of SMP: to a client in mid-upload, and to a device.
 func fuzzSMP(_ bytes: [UInt8]) {
@@ -11,11 +12,33 @@ func fuzzSMP(_ bytes: [UInt8]) {
             _ = try? SMPBootloaderInfo(reply.body)
             _ = try? SMPSlotInfo(reply.body)
             _ = try? SMPUploadReply(reply.body)
+            _ = try? SMPStatistics(reply.body)
+            _ = try? SMPSetting(reply.body)
+            read(reply.body)
             if let list = try? SMPImageList(reply.body) { decide(list) }
         }
     }
     upload(bytes)
     serve(bytes)
+}
+
+/// A file of which every answer is this one, and one that is written to whoever answers so.
+private func read(_ body: CBORValue) {
+    var reading = SMPFileReading("a", limit: 1_000)
+    if let piece = try? SMPFileContent(body) {
+        var count = 0
+        while case .ask = reading.answered(piece) {
+            count += 1
+            precondition(count < 1_000, "reading does not end")
+        }
+    }
+    var writing = SMPFileWriting("a", [UInt8](repeating: 7, count: 300), frameLength: 100)
+    guard let taken = try? SMPFileTaken(body), case .ask = writing.begin() else { return }
+    var count = 0
+    while case .ask = writing.answered(taken) {
+        count += 1
+        precondition(count < 1_000, "writing does not end")
+    }
 }
 
 /// There must be a next step with whatever list a module tells.
@@ -66,9 +89,17 @@ private func serve(_ bytes: [UInt8]) {
     )
     var rules = SMPServerRules()
     rules.pageSize = 256
+    var values = SMPServerValues()
+    values.statistics = ["a": ["b": 1]]
+    values.settings = ["a/b": [1]]
+    values.saved = values.settings
+    values.files = ["a": [1, 2, 3]]
     var server = SMPServer(
         rules: rules,
-        facts: SMPServerFacts(images: [.init(active: old), .init(active: old)]),
+        facts: SMPServerFacts(
+            images: [.init(active: old), .init(active: old)],
+            values: values
+        ),
         memory: VolatileMemory(capacity: 4_096)
     )
     var reassembly = SMPReassembly(limit: 512)

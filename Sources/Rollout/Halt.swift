@@ -47,7 +47,7 @@ extension Halt {
             self = .failure(.transient, "\(doing): \(error)")
         case .notTaken: self = .failure(.device, "\(doing): \(error)")
         case .propertyNotFound, .propertyNotWritable, .propertyWrongType, .rangeOutOfBounds,
-            .invalidWriteStep, .unknownState, .valueBytesInvalidSize:
+            .invalidWriteStep, .unknownState, .valueBytesInvalidSize, .textTooLong:
             self = .verdict(.rejected, .rejected, "\(doing): \(error)")
         }
     }

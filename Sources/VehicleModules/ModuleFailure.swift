@@ -113,7 +113,7 @@ public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible 
             case .rangeOutOfBounds: .rangeOutOfBounds
             case .invalidWriteStep: .invalidWriteStep
             case .unknownState: .unknownState
-            case .valueBytesInvalidSize: .valueBytesInvalidSize
+            case .valueBytesInvalidSize, .textTooLong: .valueBytesInvalidSize
             case .notTaken: .notTaken
             case .module: .unexpected
             }

@@ -73,8 +73,8 @@ import Testing
         #expect(refused.status == 77, "\(refused.errors.suffix(900))")
         #expect(refused.errors.contains("it is confirmed already"), "\(refused.errors)")
         #expect(refused.errors.contains("write `confirmed: allow`"), "\(refused.errors)")
-        let events = program.folder.appending(path: "events").path
-        #expect(!FileManager.default.fileExists(atPath: events), "no run was begun")
+        let events = try String(contentsOfFile: program.folder.path + "/events", encoding: .utf8)
+        #expect(events.isEmpty, "no run was begun")
         try prepare(
             program,
             image: "confirmed.img",
@@ -153,6 +153,81 @@ import Testing
             second.lastLine
                 == "rollout=smp ok=0 current=3 deferred=0 unreachable=0 failed=0 exit=0"
         )
+    }
+
+    private static let lamp = """
+        profile: lamp
+        family: mcumgr
+        title: A lamp
+        known-from: this test
+        advertisement: {service: 8d53dc1d-1db7-4cd3-868b-8a527460aa84, serial: {in: name}}
+        gatt:
+          management:
+            service: 8d53dc1d-1db7-4cd3-868b-8a527460aa84
+            smp: da2e7828-fbce-4e01-ae9e-261174997c48
+        authentication: none
+        properties:
+          - {name: errors, type: range, access: read-only, read: {statistic: app, entry: errors}}
+          - name: rate
+            type: range
+            access: read-write
+            read: {setting: app/rate, bytes: 2}
+            write: {setting: app/rate, bytes: 2, limits: [1, 1000]}
+          - {name: mode, type: text, access: read-write, read: {file: /lfs1/mode},
+             write: {file: /lfs1/mode, bytes: 600}}
+          - {name: battery, type: range, access: read-only, unit: percent,
+             read: {characteristic: "2a19", service: "180f", bytes: 1}}
+        firmware:
+          - {part: image, protocol: smp}
+
+        """
+
+    /// The second lamp counts errors with its new image, and the third has an empty battery.
+    @Test func `statistics, settings, files and characteristics are read, set and judged by`()
+        throws
+    {
+        let program = try Program()
+        try FileManager.default.createDirectory(
+            atPath: program.folder.path + "/profiles",
+            withIntermediateDirectories: true
+        )
+        try program.write("profiles/lamp.yaml", Self.lamp)
+        try prepare(
+            program,
+            image: "large.img",
+            version: "2.0.0",
+            update: ", healthy: {errors: \"== 0\", battery: \">= 20\"}, within: 10s"
+        )
+        let path = program.folder.path + "/rollout.yaml"
+        let mode = String(repeating: "quiet-", count: 80)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+            .replacing(", family: mcumgr}\n", with: ", family: mcumgr, profile: lamp}\n")
+            .replacing("vehicles:\n", with: "profiles: profiles\nvehicles:\n")
+            .replacing("steps:\n", with: "steps:\n  - set: {rate: 300, mode: \(mode)}\n")
+        try program.write("rollout.yaml", text + "  - read: [rate, mode, battery]\n")
+        let values = "settings: {app/rate: \"0100\"}, files: {/lfs1/mode: loud}"
+        func battery(_ level: String) -> String {
+            "characteristics: [{service: \"180f\", uuid: \"2a19\", value: \"\(level)\"}]"
+        }
+        let depot = """
+              - {serial: ym-0001, family: mcumgr, statistics: {app: {errors: 0}}, \(values),
+                 \(battery("50"))}
+              - {serial: ym-0002, family: mcumgr, statistics: {app: {errors: 3}}, \(values),
+                 \(battery("50"))}
+              - {serial: ym-0003, family: mcumgr, statistics: {app: {errors: 0}}, \(values),
+                 \(battery("0a"))}
+
+            """
+        let result = try run(program, depot)
+        #expect(result.status == 10, "\(result.output) \(result.errors.suffix(900))")
+        #expect(result.lastLine.contains("ok=1 "), "\(result.lastLine)")
+        #expect(result.lastLine.contains("failed=2 "), "\(result.lastLine)")
+        let events = try String(contentsOfFile: program.folder.path + "/events", encoding: .utf8)
+        #expect(events.contains(#""rate":"300""#))
+        #expect(events.contains(#""mode":"\#(mode)""#))
+        #expect(events.contains(#""battery":"80""#))
+        #expect(events.contains("errors is 3"), "the module was judged by its statistic")
+        #expect(events.contains("battery is 10"), "and by its characteristic")
     }
 
     /// Each module runs from the slot that the update before has left free.

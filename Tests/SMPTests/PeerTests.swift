@@ -48,8 +48,23 @@ import Wire
             ), 9
         ),
         ("later piece", .upload(SMPChunk(offset: 66_000, data: data[..<20])), 10),
-        ("erase", .erase(slot: 3), 11),
+        ("erase", .erase(slot: 3), 11), ("statistics", .statistics(group: "app"), 12),
+        ("setting", .readSetting("app/rate"), 13),
+        ("set", .writeSetting("app/rate", [0x2C, 1]), 14), ("commit", .commitSettings, 15),
+        ("save", .saveSettings, 16), ("file", .readFile("/lfs1/mode", offset: 300), 17),
+        ("first of a file", .writeFile(piece(0, "quiet", of: 11)), 18),
+        ("rest of a file", .writeFile(piece(5, " night")), 19),
     ]
+
+    private static func piece(_ offset: Int, _ text: String, of length: Int? = nil) -> SMPFilePiece
+    {
+        SMPFilePiece(
+            name: "/lfs1/mode",
+            offset: offset,
+            data: Array(text.utf8)[...],
+            length: length
+        )
+    }
 
     @Test func `our requests say what theirs say`() throws {
         let theirs = try vectors("requests")
@@ -83,6 +98,14 @@ import Wire
         #expect(list.images[0].hash == Self.hash)
         #expect(try SMPUploadReply(body("offset")).offset == 66_000)
         #expect(try SMPUploadReply(body("end")).matches == true)
+        #expect(
+            try SMPStatistics(body("statistics")).fields == ["errors": 0, "ticks": 4_711_000_000]
+        )
+        #expect(try SMPSetting(body("setting")).value == [0x2C, 1])
+        let file = try SMPFileContent(body("file"))
+        #expect((file.offset, file.length) == (0, 11))
+        #expect(file.data == Array("quiet".utf8))
+        #expect(try SMPFileTaken(body("taken")).offset == 11)
         #expect(replies["busy"]?.fault == .code(.busy, reason: nil))
         #expect(replies["busy"]?.header.version == 0)
         #expect(replies["refusal"]?.fault == .image(.noFreeSlot))

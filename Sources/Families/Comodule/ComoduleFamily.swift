@@ -55,7 +55,7 @@ extension ProfileShape {
             .information, .secureDFU,
         ],
         authentications: [.challengeResponse],
-        hasProperties: true,
+        places: [.register],
         protocols: [.secureDFU]
     )
 }

@@ -37,7 +37,7 @@ extension ProfileShape {
             )
         ],
         authentications: [AuthenticationForm(rawValue: "key-exchange"), .none],
-        hasProperties: true,
+        places: [.command],
         hasFeatures: true
     )
 }

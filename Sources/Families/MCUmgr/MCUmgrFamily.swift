@@ -25,6 +25,7 @@ extension ProfileShape {
             )
         ],
         authentications: [.none],
+        places: [.setting, .statistic, .file, .characteristic],
         protocols: [.smp]
     )
 }

@@ -75,7 +75,8 @@ package struct Profile: Sendable, Hashable {
     package func registers(variant: String?) -> [UInt16: [PropertySpec]] {
         var registers: [UInt16: [PropertySpec]] = [:]
         for spec in properties(variant: variant).sorted(by: { $0.name < $1.name }) {
-            if let source = spec.source { registers[source.register, default: []].append(spec) }
+            guard case .record(let number)? = spec.source?.place else { continue }
+            registers[number, default: []].append(spec)
         }
         return registers
     }

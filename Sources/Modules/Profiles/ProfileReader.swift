@@ -99,7 +99,7 @@ struct ProfileReader {
             return nil
         }
         defer { part.finish() }
-        return FieldPlace.read(&part, diagnostics, lengths: 1...4, defaultLength: 1)
+        return FieldPlace([.register], 1...4, defaultLength: 1).read(&part, diagnostics)
     }
 
     private mutating func name() -> String? {
@@ -284,10 +284,10 @@ struct ProfileReader {
 
     private mutating func properties(of shape: ProfileShape?) -> [PropertySpec] {
         let items = reader.list("properties", .optional, of: "properties")
-        if let shape, !shape.hasProperties, !items.isEmpty {
+        if let shape, shape.places.isEmpty, !items.isEmpty {
             diagnostics.error(
                 reader.place(of: "properties"),
-                "modules of family \(shape.family.rawValue) have no registers, so no properties",
+                "modules of family \(shape.family.rawValue) have no properties",
                 hint: "write what they understand under `features`"
             )
         }
@@ -300,7 +300,7 @@ struct ProfileReader {
         }
         var seen: [String: Place] = [:]
         return items.prefix(Self.mostItems).compactMap { node in
-            var part = PropertyReader(node, diagnostics)
+            var part = PropertyReader(node, shape?.places ?? ValuePlace.Kind.allCases, diagnostics)
             let spec = part.read()
             guard let name = part.name else { return spec }
             let key = name + "\u{1F}" + (part.variant ?? "")
@@ -409,7 +409,7 @@ struct ProfileReader {
         if part.has("information") {
             return part.node("information")?.hex16(diagnostics).map { .information($0) }
         }
-        let place = FieldPlace.read(&part, diagnostics, lengths: 3...4, defaultLength: 3)
+        let place = FieldPlace([.register], 3...4, defaultLength: 3).read(&part, diagnostics)
         return place.map { .record($0) }
     }
 }

@@ -40,7 +40,8 @@ package struct ProfileShape: Sendable {
     package let isHeard: Bool
     package let groups: [Group]
     package let authentications: [AuthenticationForm]
-    package let hasProperties: Bool
+    /// Where its modules' properties may stand; none in a family without properties.
+    package let places: [ValuePlace.Kind]
     package let hasFeatures: Bool
     /// What its modules' parts may be updated by.
     package let protocols: [UpdateProtocol]
@@ -50,7 +51,7 @@ package struct ProfileShape: Sendable {
         isHeard: Bool = true,
         groups: [Group],
         authentications: [AuthenticationForm],
-        hasProperties: Bool = false,
+        places: [ValuePlace.Kind] = [],
         hasFeatures: Bool = false,
         protocols: [UpdateProtocol] = []
     ) {
@@ -58,7 +59,7 @@ package struct ProfileShape: Sendable {
         self.isHeard = isHeard
         self.groups = groups
         self.authentications = authentications
-        self.hasProperties = hasProperties
+        self.places = places
         self.hasFeatures = hasFeatures
         self.protocols = protocols
     }

@@ -1,68 +1,18 @@
 import Domain
 import Marked
 
-/// Where a field stands, as a profile writes it: `{register: "0401", at: 2, bytes: 1}`.
-enum FieldPlace {
-    static func read(
-        _ part: inout FieldReader,
-        _ diagnostics: Diagnostics,
-        lengths: ClosedRange<Int>,
-        defaultLength: Int?
-    ) -> ByteField? {
-        // A request is asked by its command and namespace, and its answer has no identifier.
-        let isAsked = part.has("command")
-        let first = isAsked ? 0 : ByteField.firstByte
-        let register: UInt16?
-        if isAsked {
-            let command = part.node("command")?.hex8(diagnostics)
-            let namespace = part.node("namespace")?.hex8(diagnostics)
-            register = command.flatMap { high in namespace.map { UInt16(high) << 8 | UInt16($0) } }
-        } else {
-            register = part.node("register")?.hex16(diagnostics)
-        }
-        let last = first + ByteField.recordLength - ByteField.firstByte - 1
-        let offset =
-            isAsked
-            ? part.integer("at", in: first...last, default: 0)
-            : part.integer("at", in: first...last)
-        let length =
-            if let defaultLength {
-                part.integer("bytes", in: lengths, default: defaultLength) as Int?
-            } else {
-                part.integer("bytes", in: lengths)
-            }
-        let order = part.choice("order", default: ByteField.Order.little)
-        let isSigned = part.boolean("signed", default: false)
-        guard let register, let offset, let length else { return nil }
-        guard
-            let field = ByteField(
-                register: register,
-                offset: offset + ByteField.firstByte - first,
-                length: length,
-                order: order,
-                isSigned: isSigned
-            )
-        else {
-            diagnostics.error(
-                part.place(of: "at"),
-                "\(length) bytes from \(offset) on go beyond the record's \(ByteField.recordLength)",
-                hint: "a record's data is at 2 to 9"
-            )
-            return nil
-        }
-        return field
-    }
-}
-
 /// Reads one item of a profile's `properties`.
 struct PropertyReader {
     private var part: FieldReader
+    /// Where properties of the family may stand.
+    private let places: [ValuePlace.Kind]
     private let diagnostics: Diagnostics
     private let place: Place
     private(set) var name: String?
     private(set) var variant: String?
 
-    init(_ node: MarkedNode, _ diagnostics: Diagnostics) {
+    init(_ node: MarkedNode, _ places: [ValuePlace.Kind], _ diagnostics: Diagnostics) {
+        self.places = places
         part = FieldReader(node, diagnostics, as: "a property")
         place = node.place
         self.diagnostics = diagnostics
@@ -108,16 +58,22 @@ struct PropertyReader {
         let source = part.reader("read", as: "where it is read", .optional).flatMap {
             var field = $0
             defer { field.finish() }
-            return FieldPlace.read(
-                &field,
-                diagnostics,
-                lengths: lengths,
-                defaultLength: kind == .text ? 1 : nil
-            )
+            return FieldPlace(places, lengths, defaultLength: kind == .text ? 1 : nil)
+                .read(&field, diagnostics)
         }
         var writing = part.reader("write", as: "where it is written", .optional)
         let target = writing.flatMap { _ in
-            writing.readPlace(diagnostics, lengths: lengths)
+            writing.read(
+                FieldPlace(places, lengths, isText: kind == .text, isWritten: true),
+                diagnostics
+            )
+        }
+        if case .statistic? = source?.place, kind != .range, kind != .states {
+            diagnostics.error(
+                part.place(of: "read"),
+                "a statistic is a number",
+                hint: "write `type: range`, or `type: states`"
+            )
         }
         let form: PropertySpec.Form?
         switch kind {
@@ -161,8 +117,15 @@ struct PropertyReader {
                 ? "a property that is `\(access.rawValue)` needs the key `\(key)`"
                 : "a property that is `\(access.rawValue)` has no `\(key)`",
             hint: isWanted
-                ? "add `\(key): {register: …, at: …, bytes: …}`" : "remove it, or change `access`"
+                ? "add `\(key): \(example)`" : "remove it, or change `access`"
         )
+    }
+
+    private var example: String {
+        switch places.first {
+        case .register?, nil: "{register: …, at: …, bytes: …}"
+        case let kind?: "{\(kind.rawValue): …}"
+        }
     }
 
     // MARK: Ranges
@@ -267,13 +230,13 @@ struct PropertyReader {
 }
 
 extension FieldReader? {
-    fileprivate mutating func readPlace(
-        _ diagnostics: Diagnostics,
-        lengths: ClosedRange<Int>
+    fileprivate mutating func read(
+        _ place: FieldPlace,
+        _ diagnostics: Diagnostics
     ) -> ByteField? {
         guard var field = self else { return nil }
-        let place = FieldPlace.read(&field, diagnostics, lengths: lengths, defaultLength: nil)
+        let found = place.read(&field, diagnostics)
         self = field
-        return place
+        return found
     }
 }

@@ -1,7 +1,8 @@
-/// Where a value stands in a record of eight data bytes after two of its identifier.
+/// Where a value stands in a record of eight data bytes after two of its identifier, or in another
+/// value of a module.
 ///
 /// Bytes are counted as the public descriptions count them: from the record's first byte, so that
-/// the data begins at 2.
+/// the data begins at 2; so they are in values that are no records.
 package struct ByteField: Sendable, Hashable {
     package enum Order: String, CaseIterable, Sendable, Hashable {
         /// The least significant byte first.
@@ -12,7 +13,7 @@ package struct ByteField: Sendable, Hashable {
     package static let firstByte = 2
     package static let recordLength = 10
 
-    package let register: UInt16
+    package let place: ValuePlace
     package let offset: Int
     package let length: Int
     package let order: Order
@@ -26,14 +27,40 @@ package struct ByteField: Sendable, Hashable {
         order: Order = .little,
         isSigned: Bool = false
     ) {
-        guard length >= 1, offset >= Self.firstByte, length <= Self.recordLength,
-            offset <= Self.recordLength - length
-        else { return nil }
-        self.register = register
+        self.init(
+            in: .record(register),
+            offset: offset,
+            length: length,
+            order: order,
+            isSigned: isSigned
+        )
+    }
+
+    /// Nil unless the field lies inside what can be at its place.
+    package init?(
+        in place: ValuePlace,
+        offset: Int,
+        length: Int,
+        order: Order = .little,
+        isSigned: Bool = false
+    ) {
+        let end = Self.firstByte + place.limit
+        guard length >= 1, offset >= Self.firstByte, length <= end, offset <= end - length else {
+            return nil
+        }
+        self.place = place
         self.offset = offset
         self.length = length
         self.order = order
         self.isSigned = isSigned
+    }
+
+    /// The number of its record, for families whose modules have nothing but records.
+    package var register: UInt16 {
+        guard case .record(let number) = place else {
+            preconditionFailure("only a record has a number, and \(place) is none")
+        }
+        return number
     }
 
     /// The field's place among the data bytes.

@@ -24,6 +24,8 @@ package enum PropertyWriteError: Error, Sendable, Hashable {
     case unknownState(String, known: [String])
     /// The number of bytes that the property takes.
     case valueBytesInvalidSize(String, capacity: Int)
+    /// More bytes of text than the property takes.
+    case textTooLong(String, limit: Int)
     /// The module was told, and then said something else.
     case notTaken(String, found: PropertyValue)
     case module(ModuleError)
@@ -89,6 +91,8 @@ extension PropertyWriteError: Explained {
         case .unknownState(let name, _): return "`\(name)` has no such state"
         case .valueBytesInvalidSize(let name, let capacity):
             return "`\(name)` takes exactly \(capacity) byte\(capacity == 1 ? "" : "s")"
+        case .textTooLong(let name, let limit):
+            return "`\(name)` takes at most \(limit) byte\(limit == 1 ? "" : "s") of text"
         case .notTaken(let name, let found):
             return "the module was told to set `\(name)` and then gave \(found)"
         case .module(let error): return error.description
@@ -111,6 +115,7 @@ extension PropertyWriteError: Explained {
         case .unknownState(_, let known):
             "it has " + known.map { "`\($0)`" }.joined(separator: ", ")
         case .valueBytesInvalidSize: "give so many bytes, no fewer and no more"
+        case .textTooLong: "write a shorter text"
         case .notTaken: "see whether the vehicle allows it now, for instance while it stands"
         case .module(let error): error.remedy
         }
@@ -120,7 +125,7 @@ extension PropertyWriteError: Explained {
     var concernsValue: Bool {
         switch self {
         case .propertyWrongType, .rangeOutOfBounds, .invalidWriteStep, .unknownState,
-            .valueBytesInvalidSize:
+            .valueBytesInvalidSize, .textTooLong:
             true
         case .moduleNotConnected, .firmwareUpdateOngoing, .propertyNotFound, .propertyNotWritable,
             .notTaken, .module:

@@ -30,6 +30,10 @@ extension PropertySpec {
             guard bytes.count == length else {
                 throw .valueBytesInvalidSize(name, capacity: length)
             }
+        case (.text, .state(let words)) where target.place.isWhole:
+            guard words.utf8.count <= target.length else {
+                throw .textTooLong(name, limit: target.length)
+            }
         case (.range, _), (.states, _), (.raw, _), (.text, _):
             throw .propertyWrongType(name, is: form.kind)
         }

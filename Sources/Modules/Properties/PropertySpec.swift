@@ -214,6 +214,9 @@ extension PropertySpec {
             return target.put(Int64(clamping: raw), into: &data)
         case (.raw, .bytes(let bytes)):
             return target.put(bytes, into: &data)
+        case (.text, .state(let words)) where target.place.isWhole:
+            data = Array(words.utf8)
+            return true
         case (.range, _), (.states, _), (.raw, _), (.text, _):
             return false
         }

@@ -13,7 +13,8 @@ import json
 import pathlib
 import sys
 
-from smp import header, image_management as img, os_management as osm
+from smp import file_management as files, header, image_management as img, os_management as osm
+from smp import settings_management as settings, statistics_management as statistics
 from smp.error import Err
 
 H1, H2 = bytes(range(32)), bytes(range(64, 96))
@@ -37,6 +38,16 @@ def requests():
         off=0, data=data, len=70000, sha=H1, image=1, sequence=9)
     yield "later piece", img.ImageUploadWriteRequest(off=66000, data=data[:20], sequence=10)
     yield "erase", img.ImageEraseRequest(slot=3, sequence=11)
+    yield "statistics", statistics.GroupDataRequest(name="app", sequence=12)
+    yield "setting", settings.ReadSettingRequest(name="app/rate", sequence=13)
+    yield "set", settings.WriteSettingRequest(name="app/rate", val=b"\x2c\x01", sequence=14)
+    yield "commit", settings.CommitSettingsRequest(sequence=15)
+    yield "save", settings.SaveSettingsRequest(sequence=16)
+    yield "file", files.FileDownloadRequest(name="/lfs1/mode", off=300, sequence=17)
+    yield "first of a file", files.FileUploadRequest(
+        name="/lfs1/mode", off=0, data=b"quiet", len=11, sequence=18)
+    yield "rest of a file", files.FileUploadRequest(
+        name="/lfs1/mode", off=5, data=b" night", sequence=19)
 
 
 def replies():
@@ -49,6 +60,11 @@ def replies():
     ], splitStatus=0, sequence=6)
     yield "offset", img.ImageUploadWriteResponse(off=66000, sequence=9)
     yield "end", img.ImageUploadWriteResponse(off=70000, match=True, sequence=10)
+    yield "statistics", statistics.GroupDataResponse(
+        name="app", fields={"errors": 0, "ticks": 4711000000}, sequence=12)
+    yield "setting", settings.ReadSettingResponse(val=b"\x2c\x01", sequence=13)
+    yield "file", files.FileDownloadResponse(off=0, data=b"quiet", len=11, sequence=17)
+    yield "taken", files.FileUploadResponse(off=11, sequence=19)
     yield "busy", img.ImageManagementErrorV1(header=failed(header.Version.V1, 5, 12), rc=10)
     code = img.IMG_MGMT_ERR.NO_FREE_SLOT
     yield "refusal", img.ImageManagementErrorV2(
@@ -78,6 +94,9 @@ CLASSES = [
     osm.EchoWriteRequest, osm.ResetWriteRequest, osm.MCUMgrParametersReadRequest,
     osm.BootloaderInformationReadRequest, img.ImageStatesReadRequest,
     img.ImageStatesWriteRequest, img.ImageUploadWriteRequest, img.ImageEraseRequest,
+    statistics.GroupDataRequest, settings.ReadSettingRequest, settings.WriteSettingRequest,
+    settings.CommitSettingsRequest, settings.SaveSettingsRequest, files.FileDownloadRequest,
+    files.FileUploadRequest,
 ]
 
 

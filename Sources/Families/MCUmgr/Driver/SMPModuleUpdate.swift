@@ -27,10 +27,13 @@ package struct SMPModuleUpdate: UpdateDriver {
 
     private func open(_ link: any Link, _ time: any Timekeeper) -> SMPApplication {
         let link = ProfileShape.mcumgr.link(link, by: profile)
+        let client = SMPClient(link: link, time: time)
         return SMPApplication(
-            client: SMPClient(link: link, time: time),
+            client: client,
             time: time,
-            family: .mcumgr
+            family: .mcumgr,
+            properties: profile.properties.isEmpty
+                ? nil : SMPProperties(client: client, link: link, profile: profile, time: time)
         )
     }
 

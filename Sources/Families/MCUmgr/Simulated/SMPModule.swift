@@ -14,6 +14,8 @@ package final class SMPModule: AirDevice {
     private var server: SMPServer<ModuleMemory>
     private var reassembly: SMPReassembly
     private var saveIsSet = false
+    /// What stands in its characteristics beside that of SMP, until it restarts.
+    private var contents: [Characteristic: [UInt8]]
 
     package let security: AirSecurity?
     private var link: AirLink?
@@ -28,11 +30,13 @@ package final class SMPModule: AirDevice {
     init(plan: SMPModulePlan, world: World, slot: DepotSlot?, imageCapacity: Int) {
         self.plan = plan
         security = plan.bond.map { AirSecurity($0) }
+        contents = plan.characteristics
         self.world = world
         self.slot = slot
         let saved = slot.flatMap { $0.facts() }.flatMap { SMPModuleFacts($0) }
         if let saved, saved.baseline == SMPModuleFacts.baseline(of: plan) {
             facts = saved
+            facts.server.values.statistics = plan.values.statistics
             let missing = plan.faults.count - facts.faultCounts.count
             facts.faultCounts += [UInt8](repeating: 0, count: max(0, missing))
         } else {
@@ -78,6 +82,9 @@ package final class SMPModule: AirDevice {
             + "got \(writes) writes" + (security.map { ", \($0.record)" } ?? "")
     }
 
+    /// What it has beside its images: for tests.
+    package var values: SMPServerValues { server.facts.values }
+
     package var receivedBytes: Int { server.received }
     package var bootCount: Int { Int(facts.bootCount) }
     /// Writes that it was sent.
@@ -111,7 +118,11 @@ package final class SMPModule: AirDevice {
     package func acceptsConnection() -> Bool { !happens { $0 == .connectFails } }
 
     package var characteristics: [Characteristic: CharacteristicFlags] {
-        [SMPNumbers.characteristic: [.writeWithoutResponse, .notify]]
+        var all: [Characteristic: CharacteristicFlags] = [
+            SMPNumbers.characteristic: [.writeWithoutResponse, .notify]
+        ]
+        for characteristic in contents.keys { all[characteristic] = [.read, .write] }
+        return all
     }
 
     package func linkMade(_ link: AirLink) {
@@ -130,11 +141,15 @@ package final class SMPModule: AirDevice {
     }
 
     package func read(_ characteristic: Characteristic) -> Result<[UInt8], ATTError> {
-        .failure(.readNotPermitted)
+        contents[characteristic].map { .success($0) } ?? .failure(.readNotPermitted)
     }
 
     package func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError? {
-        guard characteristic == SMPNumbers.characteristic else { return .writeNotPermitted }
+        guard characteristic == SMPNumbers.characteristic else {
+            guard contents[characteristic] != nil else { return .writeNotPermitted }
+            contents[characteristic] = bytes
+            return nil
+        }
         writes += 1
         let number = writes
         if let kind = breakDue(at: number, isTaken: false) {
@@ -353,6 +368,7 @@ package final class SMPModule: AirDevice {
         guard let wakes = facts.wakes, wakes <= world.now else { return }
         facts.wakes = nil
         facts.bootCount &+= 1
+        contents = plan.characteristics
         save()
         world.advertisingChanged(self)
     }

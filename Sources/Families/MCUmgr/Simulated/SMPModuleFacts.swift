@@ -24,7 +24,7 @@ struct SMPModuleFacts: Equatable {
                 )
             )
         }
-        server = SMPServerFacts(images: images)
+        server = SMPServerFacts(images: images, values: plan.values)
         faultCounts = [UInt8](repeating: 0, count: min(plan.faults.count, 255))
         baseline = Self.baseline(of: plan)
     }
@@ -39,7 +39,8 @@ struct SMPModuleFacts: Equatable {
 
     /// Changes when the depot file gives the module another firmware to begin with.
     static func baseline(of plan: SMPModulePlan) -> UInt32 {
-        CRC32.of(Array("mcumgr \(plan.serial) \(plan.versions)".utf8))
+        let values = plan.values.size == 0 ? [] : Self.bytes(plan.values)
+        return CRC32.of(Array("mcumgr \(plan.serial) \(plan.versions)".utf8) + values)
     }
 }
 
@@ -69,7 +70,41 @@ extension SMPModuleFacts {
         } else {
             bytes += [0]
         }
+        return bytes + Self.bytes(server.values)
+    }
+
+    /// Statistics are the plan's: a device counts from its start.
+    private static func bytes(_ values: SMPServerValues) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for map in [values.settings, values.saved, values.files] {
+            bytes.append(UInt8(clamping: map.count))
+            for (key, value) in map.sorted(by: { $0.key < $1.key }).prefix(255) {
+                bytes.append(UInt8(clamping: key.utf8.count))
+                bytes += Array(key.utf8.prefix(255))
+                bytes += UInt16(clamping: value.count).littleBytes
+                bytes += value
+            }
+        }
         return bytes
+    }
+
+    private static func values(
+        _ reader: inout ByteReader
+    ) throws(OutOfBytes) -> SMPServerValues {
+        var values = SMPServerValues()
+        values.settings = try map(&reader)
+        values.saved = try map(&reader)
+        values.files = try map(&reader)
+        return values
+    }
+
+    private static func map(_ reader: inout ByteReader) throws(OutOfBytes) -> [String: [UInt8]] {
+        var map: [String: [UInt8]] = [:]
+        for _ in 0..<(try reader.byte()) {
+            let key = String(decoding: try reader.bytes(Int(try reader.byte())), as: UTF8.self)
+            map[key] = try reader.bytes(Int(try reader.little(UInt16.self)))
+        }
+        return map
     }
 
     private static func bytes(_ content: SMPServerFacts.Content) -> [UInt8] {
@@ -109,6 +144,7 @@ extension SMPModuleFacts {
             }
             server = SMPServerFacts(images: images)
             if try reader.byte() == 1 { server.upload = try Self.upload(&reader) }
+            server.values = try Self.values(&reader)
         } catch { return nil }
         guard reader.isAtEnd else { return nil }
     }

@@ -18,6 +18,10 @@ package struct SMPModulePlan: Sendable, Equatable {
     package var advertisingInterval: Duration = .milliseconds(400)
     package var link = LinkParameters()
     package var rules = SMPServerRules()
+    /// Its statistics, settings and files.
+    package var values = SMPServerValues()
+    /// Characteristics beside that of SMP, and what they hold to begin with.
+    package var characteristics: [Characteristic: [UInt8]] = [:]
     package var restartTime: Duration = .seconds(2)
     /// How long the bootloader takes to exchange two images.
     package var activationTime: Duration = .seconds(8)

@@ -55,6 +55,7 @@ struct SMPModuleReader {
         if reader.boolean("nameless", default: false) { plan.name = nil }
         plan.versions = versions() ?? plan.versions
         plan.rules = rules()
+        readValues(into: &plan)
         plan.signal = reader.integer("signal", in: -120...0, default: -60)
         if reader.boolean("out-of-reach", default: false) { plan.signal = nil }
         plan.advertisingInterval = reader.duration(
@@ -107,6 +108,66 @@ struct SMPModuleReader {
             return nil
         }
         return version
+    }
+
+    private mutating func readValues(into plan: inout SMPModulePlan) {
+        for group in reader.map("statistics", .optional, of: "groups of statistics") {
+            let entries = group.value.entries(diagnostics, of: "names and numbers") ?? []
+            var fields: [String: UInt64] = [:]
+            for entry in entries {
+                fields[entry.key] = entry.value.integer(in: 0...Int.max, diagnostics)
+                    .map { UInt64($0) }
+            }
+            plan.values.statistics[group.key] = fields
+        }
+        for entry in reader.map("settings", .optional, of: "settings") {
+            plan.values.saved[entry.key] = hex(entry.value)
+        }
+        plan.values.settings = plan.values.saved
+        for entry in reader.map("files", .optional, of: "files") {
+            plan.values.files[entry.key] = entry.value.text(diagnostics).map { Array($0.utf8) }
+        }
+        let size = plan.values.size
+        if size > 1_024 {
+            diagnostics.error(
+                reader.place(of: reader.has("files") ? "files" : "settings"),
+                "settings and files are \(size) bytes with their names",
+                hint: "a simulated module has room for 1024"
+            )
+        }
+        for node in reader.list("characteristics", .optional, of: "characteristics") {
+            var part = FieldReader(node, diagnostics, as: "a characteristic")
+            let service = uuid("service", &part)
+            let own = uuid("uuid", &part)
+            let value = part.node("value").flatMap { hex($0) }
+            part.finish()
+            guard let service, let own, let value else { continue }
+            plan.characteristics[Characteristic(own, of: service)] = value
+        }
+    }
+
+    private func uuid(_ key: String, _ part: inout FieldReader) -> GATTUUID? {
+        guard let node = part.node(key), let text = node.text(diagnostics, "a UUID") else {
+            return nil
+        }
+        if let uuid = GATTUUID(text) { return uuid }
+        diagnostics.error(
+            node.place,
+            "expected a UUID, found `\(text)`",
+            hint: "write four hex digits, or 32 with dashes after 8, 12, 16 and 20"
+        )
+        return nil
+    }
+
+    private func hex(_ node: MarkedNode) -> [UInt8]? {
+        guard let text = node.text(diagnostics, "bytes in hex") else { return nil }
+        if let bytes = Hex.bytes(text) { return bytes }
+        diagnostics.error(
+            node.place,
+            "`\(text)` is not in hex",
+            hint: "two digits a byte in quotes, as in \"2c01\""
+        )
+        return nil
     }
 
     private mutating func rules() -> SMPServerRules {

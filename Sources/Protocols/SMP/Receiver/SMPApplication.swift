@@ -18,17 +18,26 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
     private let time: any Timekeeper
     /// Whose modules speak it.
     private let family: Family
+    private let holder: (any PropertyHolder)?
     /// Buffers, slots and bootloader, which stay as they are on a link.
     private var known: SMPFindings?
 
-    package init(client: SMPClient, time: any Timekeeper, family: Family) {
+    package init(
+        client: SMPClient,
+        time: any Timekeeper,
+        family: Family,
+        properties: (any PropertyHolder)? = nil
+    ) {
         self.client = client
+        holder = properties
         self.family = family
         self.time = time
     }
 
     package var receiver: (any ImageReceiver)? { self }
     package var bytesSent: Int { client.bytesSent }
+
+    package func properties() async throws(ModuleError) -> (any PropertyHolder)? { holder }
 
     package func disconnect() async { await client.disconnect() }
 

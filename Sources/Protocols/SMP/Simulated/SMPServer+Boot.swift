@@ -16,6 +16,7 @@ extension SMPServer {
             facts.images[number].mark = .none
         }
         for number in facts.images.indices { boot(number) }
+        values.restarted()
     }
 
     /// The flags of marked images are lost, as by a fault of the flash.

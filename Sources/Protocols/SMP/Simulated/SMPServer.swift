@@ -35,6 +35,11 @@ package struct SMPServer<Memory: ImageMemory> {
     package var faults: [Fault] = []
     typealias Session = SMPServerFacts.Upload
 
+    var values: SMPServerValues {
+        get { facts.values }
+        set { facts.values = newValue }
+    }
+
     var session: Session? {
         get { facts.upload }
         set { facts.upload = newValue }
@@ -98,6 +103,8 @@ package struct SMPServer<Memory: ImageMemory> {
     enum Refusal: Error, Equatable {
         case code(SMPCode)
         case image(SMPImageCode)
+        /// Of a group that holds values.
+        case value(UInt16, Int)
     }
 
     private mutating func answer(_ call: Call, _ body: CBORValue) -> [Action] {
@@ -146,7 +153,8 @@ package struct SMPServer<Memory: ImageMemory> {
         case (SMPNumbers.Group.image, SMPNumbers.Image.slotInfo, .read) where rules.tellsSlots:
             return [reply(call, .success(slots))]
         default:
-            return [reply(call, .failure(.code(.notSupported)))]
+            let result = answerAboutValues(header, body)
+            return [reply(call, result ?? .failure(.code(.notSupported)))]
         }
     }
 
@@ -162,6 +170,12 @@ package struct SMPServer<Memory: ImageMemory> {
                 body = .map([CBORMember(.text("rc"), .unsigned(0))] + members)
             }
         case .failure(.code(let code)): body = .map(["rc": .int(code.rawValue)])
+        case .failure(.value(let group, let code)):
+            let fault = SMPFault.group(group, code)
+            body =
+                version == 1
+                ? .map(["err": .map(["group": .int(Int(group)), "rc": .int(code)])])
+                : .map(["rc": .int((fault.isAbsence ? SMPCode.noEntry : .unknown).rawValue)])
         case .failure(.image(let code)):
             body =
                 version == 1

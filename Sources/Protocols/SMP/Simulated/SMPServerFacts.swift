@@ -63,10 +63,12 @@ package struct SMPServerFacts: Equatable, Sendable {
 
     package var images: [Image]
     package var upload: Upload?
+    package var values: SMPServerValues
 
-    package init(images: [Image]) {
+    package init(images: [Image], values: SMPServerValues = SMPServerValues()) {
         precondition(!images.isEmpty, "a device has an image")
         self.images = images
+        self.values = values
     }
 }
 

@@ -106,7 +106,17 @@ package enum SMPFault: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .code(let code, let reason): reason.map { "\(code) (\($0))" } ?? code.description
         case .image(let code): code.description
-        case .group(let group, let code): "error \(code) of group \(group)"
+        case .group(let group, let code):
+            SMPValueCode.words(group, code) ?? "error \(code) of group \(group)"
+        }
+    }
+
+    /// The device has no value, or no file, of the name that it was asked for.
+    package var isAbsence: Bool {
+        switch self {
+        case .code(let code, _): code == .noEntry
+        case .image: false
+        case .group(let group, let code): SMPValueCode.absences[group]?.contains(code) ?? false
         }
     }
 }

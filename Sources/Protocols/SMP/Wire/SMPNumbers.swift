@@ -16,6 +16,9 @@ package enum SMPNumbers {
     package enum Group {
         package static let os: UInt16 = 0
         package static let image: UInt16 = 1
+        package static let statistics: UInt16 = 2
+        package static let settings: UInt16 = 3
+        package static let files: UInt16 = 8
     }
 
     package enum OS {
@@ -30,5 +33,21 @@ package enum SMPNumbers {
         package static let upload: UInt8 = 1
         package static let erase: UInt8 = 5
         package static let slotInfo: UInt8 = 6
+    }
+
+    package enum Statistics {
+        package static let read: UInt8 = 0
+    }
+
+    package enum Settings {
+        package static let value: UInt8 = 0
+        package static let commit: UInt8 = 2
+        /// Read, they are loaded; written, they are saved.
+        package static let save: UInt8 = 3
+    }
+
+    package enum Files {
+        /// Read, a file is sent to us; written, to the device.
+        package static let content: UInt8 = 0
     }
 }

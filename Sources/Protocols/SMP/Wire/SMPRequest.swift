@@ -1,6 +1,6 @@
 import Wire
 
-/// What a client asks a device, as far as an update needs it.
+/// What a client asks a device, as far as updates and properties need it.
 package enum SMPRequest: Equatable, Sendable {
     case echo(String)
     /// Restart; `isForced` passes over a veto of the application.
@@ -17,11 +17,27 @@ package enum SMPRequest: Equatable, Sendable {
     /// Without a slot the one that does not run.
     case erase(slot: Int?)
     case slotInfo
+    /// All numbers of a group.
+    case statistics(group: String)
+    case readSetting(String)
+    /// Holds until the next restart.
+    case writeSetting(String, [UInt8])
+    /// What was written takes effect, where that does not happen at once.
+    case commitSettings
+    /// What was written is kept over a restart.
+    case saveSettings
+    /// So much of a file as one answer holds.
+    case readFile(String, offset: Int)
+    case writeFile(SMPFilePiece)
 
     package var group: UInt16 {
         switch self {
         case .echo, .reset, .parameters, .bootloaderInfo: SMPNumbers.Group.os
         case .imageState, .setState, .upload, .erase, .slotInfo: SMPNumbers.Group.image
+        case .statistics: SMPNumbers.Group.statistics
+        case .readSetting, .writeSetting, .commitSettings, .saveSettings:
+            SMPNumbers.Group.settings
+        case .readFile, .writeFile: SMPNumbers.Group.files
         }
     }
 
@@ -35,13 +51,22 @@ package enum SMPRequest: Equatable, Sendable {
         case .upload: SMPNumbers.Image.upload
         case .erase: SMPNumbers.Image.erase
         case .slotInfo: SMPNumbers.Image.slotInfo
+        case .statistics: SMPNumbers.Statistics.read
+        case .readSetting, .writeSetting: SMPNumbers.Settings.value
+        case .commitSettings: SMPNumbers.Settings.commit
+        case .saveSettings: SMPNumbers.Settings.save
+        case .readFile, .writeFile: SMPNumbers.Files.content
         }
     }
 
     package var operation: SMPHeader.Operation {
         switch self {
-        case .parameters, .bootloaderInfo, .imageState, .slotInfo: .read
-        case .echo, .reset, .setState, .upload, .erase: .write
+        case .parameters, .bootloaderInfo, .imageState, .slotInfo, .statistics, .readSetting,
+            .readFile:
+            .read
+        case .echo, .reset, .setState, .upload, .erase, .writeSetting, .commitSettings,
+            .saveSettings, .writeFile:
+            .write
         }
     }
 
@@ -49,8 +74,11 @@ package enum SMPRequest: Equatable, Sendable {
     package var isRepeatable: Bool {
         switch self {
         case .echo, .parameters, .bootloaderInfo, .imageState, .slotInfo, .upload, .erase: true
-        case .setState: true
-        case .reset: false
+        case .setState, .statistics, .readSetting, .writeSetting, .commitSettings, .saveSettings,
+            .readFile:
+            true
+        // A piece of a file that has arrived is refused the next time.
+        case .reset, .writeFile: false
         }
     }
 
@@ -93,6 +121,20 @@ package enum SMPRequest: Equatable, Sendable {
             )
         case .upload(let chunk): chunk.write(&writer)
         case .erase(let slot): writer.item(.map(["slot": slot.map { .int($0) }]))
+        case .statistics(let group): writer.item(.map(["name": .text(group)]))
+        case .readSetting(let key): writer.item(.map(["name": .text(key)]))
+        case .writeSetting(let key, let value):
+            writer.item(.map(["name": .text(key), "val": .bytes(value)]))
+        case .commitSettings, .saveSettings: writer.beginMap(0)
+        case .readFile(let name, let offset):
+            writer.item(.map(["off": .int(offset), "name": .text(name)]))
+        case .writeFile(let piece):
+            writer.item(
+                .map([
+                    "off": .int(piece.offset), "data": .bytes(Array(piece.data)),
+                    "name": .text(piece.name), "len": piece.length.map { .int($0) },
+                ])
+            )
         }
     }
 }
