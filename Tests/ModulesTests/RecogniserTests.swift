@@ -1,5 +1,6 @@
 import Domain
 import Families
+import Foundation
 import Marked
 import Modules
 import Radio
@@ -8,8 +9,9 @@ import Testing
 
 /// What a scan shows and what a run looks for, over generated profiles and depots.
 @Suite struct RecogniserTests {
-    /// More where there is time for it.
-    private static let rounds = 40
+    /// More where there is time for it: `YARDMASTER_DEPOTS=500`.
+    private static let rounds =
+        ProcessInfo.processInfo.environment["YARDMASTER_DEPOTS"].flatMap { UInt64($0) } ?? 40
 
     /// A profile with numbers of its own, and modules that are of it.
     private struct Case {
@@ -24,19 +26,25 @@ import Testing
             func uuid() -> String {
                 "\(hex(8))-\(hex(4))-\(hex(4))-\(hex(4))-\(hex(12))"
             }
-            let family = [Family.comodule, .lrdevice, .mcumgr][random.below(3)]
+            let family = [Family.comodule, .lrdevice, .mcumgr, .nordic, .esp][random.below(5)]
             let length = 3 + random.below(6)
             let company = hex(4)
             let advertisement: String
             var serials: [Serial] = []
-            switch (family, random.below(3)) {
-            case (.mcumgr, 0):
+            // The families whose modules have no identity of their own are known by anything.
+            let isPlain = [.mcumgr, .nordic, .esp].contains(family)
+            switch (isPlain, random.below(4)) {
+            case (true, 0):
                 advertisement = "{service: \(uuid()), serial: {in: name, after: \"T\(hex(2))-\"}}"
                 serials = (0..<4).compactMap { _ in Serial("box-" + hex(6)) }
-            case (.mcumgr, 1):
+            case (true, 1):
                 advertisement = "{name: \"Glider \(hex(2)) *\", serial: {in: address}}"
                 serials = []
-            case (.mcumgr, _):
+            case (true, 2):
+                let place = "{in: name, after: \"Lamp \"}"
+                advertisement = "{company: \"\(company)\", name: \"Lamp *\", serial: \(place)}"
+                serials = (0..<4).compactMap { _ in Serial("of_room_" + hex(4)) }
+            case (true, _):
                 advertisement = "{service: \(uuid()), serial: [{in: name}, {in: address}]}"
                 serials = (0..<4).compactMap { _ in Serial("m" + hex(9)) }
             case (_, 0):
@@ -65,7 +73,13 @@ import Testing
             case .lrdevice:
                 gatt = "  messages: {service: \(uuid()), request: \(uuid()), reply: \(uuid())}"
                 authentication = "key-exchange"
-            default:
+            case .nordic:
+                gatt = "  dfu: {service: \(uuid()), control-point: \(uuid()), packet: \(uuid())}"
+                authentication = "none"
+            case .esp:
+                gatt = "  ota: {service: \(uuid()), firmware-data: \(uuid()), command: \(uuid())}"
+                authentication = "none"
+            case .mcumgr, .geotabGo:
                 gatt = "  management: {service: \(uuid()), smp: \(uuid())}"
                 authentication = "none"
             }
@@ -98,7 +112,15 @@ import Testing
                     var plan = LRDevicePlan(serial: serial)
                     plan.profile = profile
                     world.addLRDevice(plan)
-                default:
+                case .nordic:
+                    var plan = NordicPlan(serial: serial)
+                    plan.profile = profile
+                    world.addNordic(plan)
+                case .esp:
+                    var plan = ESPPlan(serial: serial)
+                    plan.profile = profile
+                    world.addESP(plan)
+                case .mcumgr, .geotabGo:
                     var plan = SMPModulePlan(serial: serial)
                     plan.profile = profile
                     world.addSMPModule(plan)
@@ -107,13 +129,16 @@ import Testing
             switch profile.family {
             case .comodule: Serial("00a0000000000001").map { world.addComodule(.init(serial: $0)) }
             case .lrdevice: Serial("c0ffee000001").map { world.addLRDevice(.init(serial: $0)) }
-            default: Serial("ym-0001").map { world.addSMPModule(.init(serial: $0)) }
+            case .nordic: Serial("tag-0001").map { world.addNordic(.init(serial: $0)) }
+            case .esp: Serial("esp-0001").map { world.addESP(.init(serial: $0)) }
+            case .mcumgr, .geotabGo:
+                Serial("ym-0001").map { world.addSMPModule(.init(serial: $0)) }
             }
         }
     }
 
     @Test func `what a scan shows is what a run finds, whatever the profile`() throws {
-        for seed in 1...UInt64(Self.rounds) {
+        for seed in 1...Self.rounds {
             let one = try Case(seed: seed)
             let simulation = Simulation(seed: seed)
             let library = ProfileLibrary.shipped.adding(one.profile)
