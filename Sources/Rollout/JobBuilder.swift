@@ -34,6 +34,7 @@ package struct JobBuilder: Sendable {
             do throws(StepMistake) {
                 let profile = try steps.profile(of: vehicle)
                 try checkBond(of: vehicle, profile)
+                try checkTimes(of: profile)
                 if let mistake = Self.mistake(in: vehicle.serial, of: profile) {
                     note(vehicle.serialPlace, mistake)
                 }
@@ -112,10 +113,32 @@ package struct JobBuilder: Sendable {
                 driver: access.module.driver(profile),
                 carShare: access.carShare?.speaking(by: profile),
                 bond: Self.bond(of: vehicle, profile, access.passkey),
+                times: times(of: profile),
                 steps: vehicle.steps.compactMap { job($0, vehicle, images) },
                 always: plan.always.compactMap { job($0, vehicle, images) }
             )
         }
+    }
+
+    // MARK: Times
+
+    /// The profile's, but for those that the manifest wants otherwise than usual.
+    private func times(of profile: Profile) -> ProfileTimes {
+        var times = profile.times
+        let usual = SettleSettings.usual
+        if plan.settle.quiet != usual.quiet { times.quiet = nil }
+        if plan.settle.confirmGap != usual.confirmGap { times.confirmGap = nil }
+        if plan.settle.deadline != usual.deadline { times.deadline = nil }
+        return times
+    }
+
+    private func checkTimes(of profile: Profile) throws(StepMistake) {
+        guard let rules, times(of: profile).applied(to: rules.limits) == nil else { return }
+        throw StepMistake(
+            "an update can never settle by the times of the manifest and of the profile "
+                + "\(profile.family.rawValue)/\(profile.name) together",
+            hint: "make `deadline` longer than `quiet` and `confirm-gap` together"
+        )
     }
 
     // MARK: Bonds

@@ -36,7 +36,8 @@ final class UpdateRun {
             interruptions: execution.record.interruptions
         )
         saved = memory
-        var limits = execution.depot.rules.limits
+        let usual = execution.depot.rules.limits
+        var limits = execution.job.times.applied(to: usual) ?? usual
         limits.health = update.healthyWithin
         session = UpdateSession(
             update.goal(by: execution.job.driver, isWaypoint: isWaypoint),

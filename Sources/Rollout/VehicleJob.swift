@@ -14,6 +14,8 @@ package struct VehicleJob: Sendable {
     package let carShare: CarShareCredentials?
     /// What is done about the bond of its module, or of its GO device where that is all it has.
     package let bond: BondPolicy
+    /// How patient its profile wants an update to be.
+    package let times: ProfileTimes
     package let steps: [JobStep]
     /// Done at the end, whatever happened.
     package let always: [JobStep]
@@ -24,6 +26,7 @@ package struct VehicleJob: Sendable {
         driver: any UpdateDriver,
         carShare: CarShareCredentials? = nil,
         bond: BondPolicy = .unbonded,
+        times: ProfileTimes = ProfileTimes(),
         steps: [JobStep],
         always: [JobStep] = []
     ) {
@@ -32,6 +35,7 @@ package struct VehicleJob: Sendable {
         self.driver = driver
         self.carShare = carShare
         self.bond = bond
+        self.times = times
         self.steps = steps
         self.always = always
     }

@@ -17,7 +17,7 @@ import Workbench
         var between = BetweenWaves()
         between.check = words
         between.timeout = timeout
-        return CheckProgram(between).run(rollout: "night", wave: 1, unless: isOver)
+        return CheckProgram(between, rollout: "night", wave: 1).run(unless: isOver).objection
     }
 
     @Test func `who ends with 0 lets the rollout go on`() {

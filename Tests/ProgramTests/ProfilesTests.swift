@@ -171,6 +171,59 @@ import Testing
         #expect(result.output.contains("4.12.0"), "\(result.output.suffix(900))")
     }
 
+    /// Virtual seconds of a run on one vehicle whose profile, and whose manifest, say this besides.
+    private func seconds(profile: String = "", manifest: String = "") throws -> Double {
+        let program = try Program()
+        try prepare(program, key: "profiles: profiles" + manifest)
+        try program.write("profiles/mcumgr.yaml", Self.mcumgr + profile)
+        let result = try program.run(
+            [
+                "run", "rollout.yaml", "--limit", "box", "--state", program.state, "--events",
+                "events",
+            ]
+                + simulated
+        )
+        #expect(result.status == 0, "\(result.output.suffix(900)) \(result.errors.suffix(900))")
+        let events = try String(contentsOfFile: program.folder.path + "/events", encoding: .utf8)
+        let format = ISO8601DateFormatter()
+        format.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+        let times = try events.split(separator: "\n").compactMap { line -> Date? in
+            let json = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            return (json?["time"] as? String).flatMap { format.date(from: $0) }
+        }
+        return try #require(times.last).timeIntervalSince(#require(times.first))
+    }
+
+    @Test func `a run waits by the times of the profile, and by the manifest's before those`()
+        throws
+    {
+        let usual = try seconds()
+        let long = "settle: {quiet: 5m, look-every: 10s}\nlimits: {exchange: 90s}\n"
+        let patient = try seconds(profile: long)
+        let overruled = try seconds(profile: long, manifest: "\nsettle: {quiet: 1m}")
+        #expect(usual < 120, "\(usual)")
+        #expect(patient > usual + 270, "\(patient)")
+        #expect(overruled > usual + 30 && overruled < usual + 60, "\(overruled)")
+    }
+
+    @Test func `times of a profile that can never come are refused`() throws {
+        let program = try Program()
+        try prepare(program, key: "profiles: profiles\nsettle: {deadline: 4m}")
+        let file = "profiles/mcumgr.yaml"
+        try program.write(file, Self.mcumgr + "settle: {quiet: 11m}\n")
+        let checked = try program.run(["profiles", "check", file])
+        #expect(checked.status == 65)
+        #expect(checked.errors.contains("an update can never settle"), "\(checked.errors)")
+        try program.write(file, Self.mcumgr + "limits: {exchnge: 9s}\n")
+        let misspelled = try program.run(["profiles", "check", file])
+        #expect(misspelled.errors.contains("did you mean `exchange`?"), "\(misspelled.errors)")
+        try program.write(file, Self.mcumgr + "settle: {quiet: 5m}\n")
+        #expect(try program.run(["profiles", "check", file]).status == 0)
+        let together = try program.run(["validate", "rollout.yaml"])
+        #expect(together.status == 65)
+        #expect(together.errors.contains("of the profile mcumgr/other together"))
+    }
+
     @Test func `watch and exec take the operator's profiles, too`() throws {
         let program = try Program()
         try prepare(program)

@@ -26,6 +26,15 @@ package struct SettleSettings: Sendable, Hashable {
         self.confirmGap = confirmGap
         self.deadline = deadline
     }
+
+    /// What stands where a manifest says nothing.
+    package static var usual: SettleSettings {
+        SettleSettings(
+            quiet: Grammar.settle.defaultDuration("quiet"),
+            confirmGap: Grammar.settle.defaultDuration("confirm-gap"),
+            deadline: Grammar.settle.defaultDuration("deadline")
+        )
+    }
 }
 
 /// How long and how often a link is tried.

@@ -21,6 +21,7 @@ package struct Profile: Sendable, Hashable {
     package let firmware: [FirmwareTarget]
     /// Where it says whether it sends data to the cloud; nil when it does not say.
     package let cloud: ByteField?
+    package let times: ProfileTimes
     /// The file of the operator's that it was read from; nil for one that is built in.
     package internal(set) var source: String?
 
@@ -38,7 +39,8 @@ package struct Profile: Sendable, Hashable {
         properties: [PropertySpec],
         features: [FeatureSpec],
         firmware: [FirmwareTarget],
-        cloud: ByteField? = nil
+        cloud: ByteField? = nil,
+        times: ProfileTimes = ProfileTimes()
     ) {
         self.name = name
         self.family = family
@@ -52,6 +54,7 @@ package struct Profile: Sendable, Hashable {
         self.features = features
         self.firmware = firmware
         self.cloud = cloud
+        self.times = times
     }
 
     // MARK: Properties

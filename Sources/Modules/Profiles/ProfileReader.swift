@@ -1,5 +1,6 @@
 import Domain
 package import Marked
+import Sessions
 
 extension Profile {
     /// A file larger than this is no profile.
@@ -76,6 +77,7 @@ struct ProfileReader {
             .prefix(Self.mostItems).compactMap { target($0, of: shape) }
         twice(firmware.map(\.part.rawValue), "firmware")
         let cloud = cloud()
+        let times = times()
         reader.finish()
         guard let name, let family, let gatt else { return nil }
         return Profile(
@@ -90,8 +92,50 @@ struct ProfileReader {
             properties: properties,
             features: features,
             firmware: firmware,
-            cloud: cloud
+            cloud: cloud,
+            times: times
         )
+    }
+
+    // MARK: How patient one must be
+
+    private mutating func times() -> ProfileTimes {
+        var times = ProfileTimes()
+        let long = Duration.zero ... .seconds(3_600)
+        let least = Duration.seconds(1) ... .seconds(3_600)
+        if var part = reader.reader("settle", as: "the settle times", .optional) {
+            times.quiet = part.duration("quiet", in: long, .optional)
+            times.confirmGap = part.duration("confirm-gap", in: long, .optional)
+            times.deadline = part.duration(
+                "deadline",
+                in: .seconds(1) ... .seconds(86_400),
+                .optional
+            )
+            times.wrongVersionGrace = part.duration("wrong-version-after", in: long, .optional)
+            times.poll = part.duration("look-every", in: least, .optional)
+            part.finish()
+            if let usual = SettleRules().map({ UpdateLimits(settle: $0) }),
+                times.applied(to: usual) == nil
+            {
+                let key = ["deadline", "quiet", "confirm-gap"].first(where: part.has)
+                diagnostics.error(
+                    part.place(of: key ?? "deadline"),
+                    "an update can never settle: the quiet time and the time between two readings "
+                        + "do not fit before the deadline",
+                    hint: "make `deadline` longer than `quiet` and `confirm-gap` together"
+                )
+            }
+        }
+        if var part = reader.reader("limits", as: "the time limits", .optional) {
+            times.roleChange = part.duration("role-change", in: least, .optional)
+            times.exchange = part.duration("exchange", in: least, .optional)
+            times.opening = part.duration("first-byte", in: least, .optional)
+            times.stall = part.duration("next-byte", in: least, .optional)
+            times.bootloaderPatience = part.duration("bootloader-idle", in: long, .optional)
+            times.continuation = part.duration("bootloader-after", in: long, .optional)
+            part.finish()
+        }
+        return times
     }
 
     private mutating func cloud() -> ByteField? {
