@@ -73,6 +73,12 @@ struct NightJudge {
             return broken
         }
         planBefore = rollouts[account.rollout]?.plan
+        // S6: between two nights nobody takes an abort back.
+        if last?.after.holds[account.rollout] == .aborted,
+            account.before.holds[account.rollout] != .aborted
+        {
+            no("S6", "\(account.rollout) was aborted, and is not any more")
+        }
         judgeBeginning(account)
         judgeReports(account)
         for number in account.vehicles { judge(number, account) }
@@ -428,7 +434,13 @@ struct NightJudge {
         guard let limit = story.policy.gate, !account.isOrder,
             var rollout = rollouts[account.rollout], let plan = account.carriedOut
         else { return }
-        let failed = account.told.filter { $0.value.tally == .failed }.keys.filter { name in
+        // Who was cut after the verdict was written could not tell it.
+        let written = account.after.records.filter { record in
+            record.rollout == account.rollout && record.end?.outcome.tally == .failed
+                && record.end != account.before.records.last { $0.number == record.number }?.end
+        }
+        let told = account.told.filter { $0.value.tally == .failed }.keys
+        let failed = Set(told).union(written.map(\.vehicle.text)).filter { name in
             let record = account.after.record(account.rollout, name)
             return record.map { $0.acted && leftAlone[$0.number] != true } ?? true
         }
@@ -474,13 +486,39 @@ struct NightJudge {
     /// S1, S4: what is said to a run at work is in force from then on.
     private mutating func judgeSaid(_ account: NightAccount) {
         for (index, said) in account.said.enumerated() {
-            guard case .inhibit(let number) = said.word else { continue }
             let later = account.said[(index + 1)...]
+            if said.word == .pause || said.word == .abort,
+                said.scene.holds[account.rollout] != nil,
+                !later.contains(where: { $0.word == .resume })
+            {
+                judgeHeld(account, since: said.scene)
+            }
+            guard case .inhibit(let number) = said.word else { continue }
             guard !later.contains(where: { $0.word == .uninhibit(number) }) else { continue }
             let (then, now) = (said.scene.vehicles[number], account.after.vehicles[number])
+            let name = NightDepot.name(number)
+            // A run that has not begun with it does not begin.
+            if !said.scene.atWork.contains(name), !account.rivals.contains(number),
+                now.marks != then.marks || now.deeds != then.deeds
+            {
+                no("S2", "\(name) was inhibited and was begun: \(text(now))")
+            }
             if now.deeds.count > then.deeds.count + 1 {
                 let deeds = now.deeds[then.deeds.count...].joined(separator: ", ")
                 no("S4", "\(NightDepot.name(number)) was inhibited and did \(deeds)")
+            }
+        }
+    }
+
+    /// S2: after the answer nothing is begun.
+    private mutating func judgeHeld(_ account: NightAccount, since scene: NightScene) {
+        for number in account.vehicles where !account.rivals.contains(number) {
+            let name = NightDepot.name(number)
+            let (then, now) = (scene.vehicles[number], account.after.vehicles[number])
+            let owes = scene.debts.contains(name) || scene.owing.contains(name)
+            guard !scene.atWork.contains(name), !owes else { continue }
+            if now.received > then.received || now.deeds != then.deeds {
+                no("S2", "\(name) was begun after \(account.rollout) was held: \(text(now))")
             }
         }
     }

@@ -585,6 +585,7 @@ private struct NightLife: Sendable {
         scene.debtsOfRival = Set(try await rival?.debts().map(\.vehicle.text) ?? [])
         scene.doubts = Set(try await journal.doubts(of: nil).map(\.intent.vehicle.text))
         scene.owing = Set(try await journal.owed(by: nil).map(\.vehicle.text))
+        scene.atWork = Set(try await journal.vehiclesAtWork().map(\.text))
         for inhibit in try await journal.inhibits(at: clock.wallTime) {
             if let vehicle = inhibit.vehicle {
                 scene.inhibited.insert(vehicle.text)

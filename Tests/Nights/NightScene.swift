@@ -33,6 +33,8 @@ struct NightScene: Sendable {
     var doubts: Set<String> = []
     var owing: Set<String> = []
     var inhibited: Set<String> = []
+    /// Vehicles that a run has the right to.
+    var atWork: Set<String> = []
     var isDepotInhibited = false
     var holds: [String: Hold.Kind] = [:]
     var time = Moment(nanoseconds: 0)
