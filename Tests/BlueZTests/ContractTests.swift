@@ -58,7 +58,7 @@ struct ScriptedBench: ContractBench {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct BlueZContractTests {
+@Suite(.timeLimit(.minutes(5))) struct BlueZContractTests {
     @Test(arguments: RadioContract.clauses)
     func `BlueZ keeps the contract of every radio`(clause: ContractClause) async throws {
         try await ScriptedBench.with { try await clause.hold(on: $0) }

@@ -10,7 +10,7 @@ import Threads
 import Workbench
 
 /// What BlueZ is known to do wrong, done on purpose; each with what is made of it.
-@Suite(.timeLimit(.minutes(2))) struct FailureTests {
+@Suite(.timeLimit(.minutes(5))) struct FailureTests {
     private static let inProgress = ErrorReply("org.bluez.Error.InProgress", "In Progress")
     private static let abort = "le-connection-abort-by-local"
 

@@ -7,7 +7,7 @@ import Testing
 import Threads
 import Workbench
 
-@Suite(.timeLimit(.minutes(2))) struct CallTests {
+@Suite(.timeLimit(.minutes(5))) struct CallTests {
     @Test func `the bus gives a name to each connection`() async throws {
         try await withPair { service, client in
             let names = await (service.uniqueName, client.uniqueName)

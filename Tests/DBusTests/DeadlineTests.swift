@@ -3,7 +3,7 @@ import Domain
 import Testing
 import Threads
 
-@Suite(.timeLimit(.minutes(1))) struct DeadlineTests {
+@Suite(.timeLimit(.minutes(5))) struct DeadlineTests {
     private func withLoop(_ body: (EventLoop) async throws -> Void) async throws {
         let loop = try EventLoop.start(name: "deadline test")
         defer { loop.stop() }

@@ -4,7 +4,7 @@ import Glibc
 import Testing
 import Threads
 
-@Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
+@Suite(.timeLimit(.minutes(5))) struct EventLoopTests {
     private actor Pinned {
         nonisolated let loop: EventLoop
         nonisolated var unownedExecutor: UnownedSerialExecutor {

@@ -4,7 +4,7 @@ import Testing
 import Threads
 import Workbench
 
-@Suite(.timeLimit(.minutes(2))) struct LossTests {
+@Suite(.timeLimit(.minutes(5))) struct LossTests {
     @Test(arguments: [
         "unix:path=/nonexistent/bus", "nonsense", "unix:", "tcp:host=127.0.0.1,port=1", "\0",
     ])

@@ -3,7 +3,7 @@ import PrivateBus
 import Testing
 import Threads
 
-@Suite(.timeLimit(.minutes(2))) struct ObjectTests {
+@Suite(.timeLimit(.minutes(5))) struct ObjectTests {
     private static let properties = "org.freedesktop.DBus.Properties"
 
     private func export(_ service: Connection) async throws {

@@ -3,7 +3,7 @@ import PrivateBus
 import Testing
 import Threads
 
-@Suite(.timeLimit(.minutes(2))) struct SignalTests {
+@Suite(.timeLimit(.minutes(5))) struct SignalTests {
     static let moved = Signal("Moved", of: Sample.interface, at: Sample.path, [.string("here")])
 
     /// Waits until all that was sent before has come: answers keep the order of signals.

@@ -94,7 +94,7 @@ struct FakeBench: BondBench {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct FakeBlueZContractTests {
+@Suite(.timeLimit(.minutes(5))) struct FakeBlueZContractTests {
     @Test(arguments: RadioContract.clauses)
     func `the served world keeps the contract of every radio`(
         clause: ContractClause

@@ -11,7 +11,7 @@ import RadioContract
 import Simulation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct HostFaultTests {
+@Suite(.timeLimit(.minutes(5))) struct HostFaultTests {
     @Test func `every fault and incident stands in the documentation`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()

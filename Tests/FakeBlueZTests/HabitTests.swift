@@ -6,7 +6,7 @@ import Simulation
 import Testing
 
 /// Habits of bluetoothd that clients have to live with, seen by a bare client on the bus.
-@Suite(.timeLimit(.minutes(3))) struct HabitTests {
+@Suite(.timeLimit(.minutes(5))) struct HabitTests {
     private func with(
         _ faults: [HostFault] = [],
         keeping temporaryTimeout: Duration = .seconds(600),

@@ -13,7 +13,7 @@ import Workbench
 ///
 /// `YARDMASTER_BLE_PYTHON` names a Python that has bleak, smpclient, bluez-peripheral and bless;
 /// scripts/ble-clients makes one.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ThirdPartyTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ThirdPartyTests {
     private static let python = ProcessInfo.processInfo.environment["YARDMASTER_BLE_PYTHON"]
     private static func isInstalled(_ tool: String) -> Bool {
         FileManager.default.isExecutableFile(atPath: "/usr/bin/" + tool)

@@ -3,7 +3,7 @@ import HostScript
 import Testing
 
 /// What a script of calls brings about, beside what the real bluetoothd makes of it.
-@Suite(.timeLimit(.minutes(2))) struct TranscriptTests {
+@Suite(.timeLimit(.minutes(5))) struct TranscriptTests {
     /// `  ` stands before what both say, `- ` before what only the served world says, `+ ` before what only
     /// bluetoothd says, and `# ` before the reason for the differences that follow.
     private static let recorded = URL(filePath: #filePath).deletingLastPathComponent()

@@ -37,30 +37,41 @@ import Workbench
     }
 
     /// Kills a paced run as soon as a vehicle's image is under way.
-    private func killInMidImage(_ program: Program, vehicle number: Int) throws -> Progress {
+    ///
+    /// Nil when the kill came too late for that, which the events tell that were written until then.
+    private func killInMidImage(_ program: Program, vehicle number: Int) throws -> Progress? {
         let path = program.folder.path + "/first.jsonl"
         let process = try program.start(
             program.demo("depot", "--pace", "15", "--events", "first.jsonl")
         )
-        var seen: Progress?
-        while process.isRunning {
-            seen = try progress(path).last {
+        var isSeen = false
+        while process.isRunning, !isSeen {
+            isSeen = try progress(path).contains {
                 $0.vehicle == "bike-0\(number)" && $0.acknowledged > 20_000
-                    && $0.acknowledged < 80_000
             }
-            if seen != nil { break }
         }
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
-        return try #require(seen, "the run was killed in the middle of the image")
+        guard isSeen else { return nil }
+        let last = try progress(path).last { $0.vehicle == "bike-0\(number)" }
+        return last.flatMap { $0.acknowledged < 80_000 ? $0 : nil }
+    }
+
+    /// On a busy machine the kill may be late: then the same on another depot.
+    private func killInMidImage(vehicle number: Int) throws -> (Program, Progress) {
+        for _ in 1...5 {
+            let program = try Program()
+            try program.copyDemo()
+            if let last = try killInMidImage(program, vehicle: number) { return (program, last) }
+        }
+        let none: (Program, Progress)? = nil
+        return try #require(none, "no run of five was killed in the middle of the image")
     }
 
     @Test(arguments: [1, 2]) func `a killed run goes on in mid-image and updates nobody twice`(
         number: Int
     ) throws {
-        let program = try Program()
-        try program.copyDemo()
-        let last = try killInMidImage(program, vehicle: number)
+        let (program, last) = try killInMidImage(vehicle: number)
         let status = try program.run(["status", "--state", program.state])
         #expect(status.status == 0)
         #expect(status.output.contains("was cut off"))
