@@ -516,7 +516,9 @@ import Workbench
                 return try await group.next() ?? nil
             }
             #expect(ended == .cancelled)
-            #expect(await bench.fake.count("UnregisterApplication") == 1)
+            try await wait(for: "the end of the service") {
+                await bench.fake.count("UnregisterApplication") == 1
+            }
         }
     }
 

@@ -1,5 +1,5 @@
 package import Domain
-package import Glibc
+import Glibc
 
 /// The secrets of one vehicle as files beside each other: `ID.key`, and while it changes `ID.key.new`;
 /// the one of before stays in `ID.key.before`.
@@ -83,7 +83,7 @@ package enum AtomicFile {
     package static func write(
         _ bytes: [UInt8],
         to path: String,
-        mode: mode_t,
+        mode: UInt32,
         makingFolder: Bool = false
     ) throws(EnrolFault) {
         if makingFolder { mkdir(folder(of: path), 0o700) }
