@@ -115,8 +115,8 @@ let package = Package(
         adapter(
             "Operations",
             [
-                "Commands", "Domain", "Families", "Images", "Journal", "Manifest", "Marked",
-                "Modules", "Radio", "Reports", "Rollout", "Sessions", "Trust", "Wire",
+                "Commands", "Digests", "Domain", "Families", "Images", "Journal", "Manifest",
+                "Marked", "Modules", "Radio", "Reports", "Rollout", "Sessions", "Trust", "Wire",
             ]
         ),
         .executableTarget(
@@ -250,9 +250,9 @@ let package = Package(
         tests(
             "ProgramTests",
             [
-                "Commands", "Digests", "Domain", "Families", "Journal", "Modules", "Operations",
-                "PrivateBus", "Radio", "SetLights", "Signers", "Simulation", "Trust",
-                "VehicleModules", "Workbench", "yardmaster",
+                "Commands", "Digests", "Domain", "Families", "Journal", "Manifest", "Modules",
+                "Operations", "PrivateBus", "Radio", "SetLights", "Signers", "Simulation", "Trust",
+                "VehicleModules", "Wire", "Workbench", "yardmaster",
             ]
         ),
         tests("WireTests", ["Domain", "Wire"]),

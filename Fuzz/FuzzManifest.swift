@@ -7,6 +7,11 @@ import Marked
 func fuzzManifest(_ input: [UInt8]) {
     let manifest = Array(input.prefix { $0 != 0 })
     let fleet = Array(input.dropFirst(manifest.count + 1))
+    let (list, remarks) = NotifyReader.read(manifest, path: "n.yaml")
+    precondition(
+        (list == nil) == remarks.contains { $0.severity == .error },
+        "a list and an error, or neither"
+    )
     guard
         let (plan, diagnostics) = try? ManifestReader.read(
             manifest,

@@ -8,6 +8,11 @@ int window_columns(int descriptor) {
     return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+int window_lines(int descriptor) {
+    struct winsize size;
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
 int64_t clock_nanoseconds(int clock) {
     struct timespec time;
     if (clock_gettime(clock, &time) != 0) return 0;

@@ -39,8 +39,14 @@ extension Command {
 extension Flag {
     fileprivate static let unit = Flag(
         "unit",
-        value: Value("KIND", .words(["service", "timer", "path"])),
-        help: "Print only one of the two: service or timer, with --watch service or path.",
+        value: Value(
+            "KIND",
+            .words(["service", "timer", "path", "failure", "notify-service", "notify-timer"])
+        ),
+        help:
+            "Print only one: service or timer, with --watch service or path; failure, which tells "
+            + "somebody when a service of ours has failed; notify-service and notify-timer, which tell "
+            + "again what did not arrive.",
         fallback: "both, each after a line with its path"
     )
 

@@ -8,7 +8,8 @@ extension Command {
         .fetch,
         .imagesList, .imagesVerify, .imagesPrune, .profilesList, .profilesShow, .profilesCheck,
         .trust, .bundleCreate, .bundleVerify, .bundleApply, .bundleCopy, .bundleShow,
-        .systemdPrint, .simulate, .doctor, .schema,
+        .notifyTest, .notifyList, .notifySend, .notifyFailure, .systemdPrint, .simulate, .doctor,
+        .schema,
         .completion, .man, .help, .version,
     ]
 

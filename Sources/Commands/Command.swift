@@ -19,6 +19,10 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case bundleApply = "bundle apply"
     case bundleCopy = "bundle copy"
     case bundleShow = "bundle show"
+    case notifyTest = "notify test"
+    case notifyList = "notify list"
+    case notifySend = "notify send"
+    case notifyFailure = "notify failure"
     case systemdPrint = "systemd print"
     case simulate, doctor, schema, completion, man, help, version
 }

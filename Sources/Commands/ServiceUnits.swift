@@ -88,6 +88,8 @@ package struct ServiceUnits: Sendable {
             # What passes by itself is tried again: Bluetooth that is not there yet, another run.
             StartLimitIntervalSec=3h
             StartLimitBurst=12
+            # Tells those whom /etc/yardmaster/notify.yaml or the manifest names.
+            OnFailure=yardmaster-failure@%n.service
 
             [Service]
             Type=oneshot

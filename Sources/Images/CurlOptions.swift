@@ -23,6 +23,15 @@ struct CurlOptions {
         // So much stays in the processor's cache between the socket and the chunk, and is no burden
         // to whoever gives us memory.
         set(CURLOPT_BUFFERSIZE, 60 << 10)
+        if let message = request.message {
+            set(CURLOPT_POST, 1)
+            // Before the bytes, which the library copies.
+            set(CURLOPT_POSTFIELDSIZE, message.body.count)
+            set(CURLOPT_COPYPOSTFIELDS, String(decoding: message.body, as: UTF8.self))
+            // It would wait for a server's leave.
+            headers(message.headers + ["Expect:"])
+            return
+        }
         guard request.from > 0 else { return }
         // Not the option for resuming, which takes an answer for "nothing is missing" when its
         // length happens to be the offset; what comes back is checked by the taker.

@@ -8,12 +8,20 @@ struct ExchangeRequest: Sendable {
     var from = 0
     /// What the file must still be for the server to send a part of it.
     var validator: String?
+    /// What is sent to it, when it is not just asked.
+    var message: Message?
     /// How many redirects are followed.
     var redirects = 0
     let deadline: Duration
     /// What a server's "not before that time" is counted from.
     let askedAt: WallTime
     let settings: FetchSettings
+
+    struct Message: Sendable {
+        /// Whole lines.
+        let headers: [String]
+        let body: [UInt8]
+    }
 }
 
 /// One request under way, with its answer going to a taker.

@@ -29,6 +29,13 @@ package struct WebAddress: Sendable, Hashable {
         guard (try? WebAuthority(host)) != nil else { return nil }
     }
 
+    /// The same with a path of ours at its end.
+    package func adding(_ path: String) -> WebAddress? {
+        guard !path.isEmpty else { return self }
+        let base = text.hasSuffix("/") ? String(text.dropLast()) : text
+        return WebAddress(base + path, allowsHTTP: scheme == .http)
+    }
+
     /// A further document below this address, which should end in `/`.
     ///
     /// What is not unreserved (RFC 3986, section 2.3) is percent-encoded, but for the slashes

@@ -172,11 +172,15 @@ extension Journal {
         }
     }
 
+    /// What is to be told about it is left in the same transaction; `made` is the time of the world
+    /// outside, which a rehearsal's is not.
     package func endRun(
         _ number: Int,
         exitCode: Int,
         reason: String,
-        at time: WallTime
+        at time: WallTime,
+        posting wishes: [OutboxWish] = [],
+        made: WallTime? = nil
     ) throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
@@ -189,6 +193,7 @@ extension Journal {
             guard database.changedRows == 1 else {
                 throw JournalError(.internal, "end run", words: "run \(number) is not open")
             }
+            try Self.post(wishes, at: made ?? time, in: database)
         }
     }
 

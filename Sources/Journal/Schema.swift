@@ -221,6 +221,7 @@ enum Schema {
             PRIMARY KEY (serial, family)
         ) STRICT, WITHOUT ROWID;
         """,
+        Schema.outbox,
     ]
 
     static var version: Int { migrations.count }

@@ -9,6 +9,17 @@ enum Colour: Int {
     case faint = 2
 
     func paint(_ text: String) -> String { "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" }
+
+    /// A painted text as it stands on the screen.
+    static func without(_ text: String) -> String {
+        var (plain, isSequence) = ("", false)
+        for character in text {
+            if character == "\u{1B}" { isSequence = true }
+            if !isSequence { plain.append(character) }
+            if isSequence, character == "m" { isSequence = false }
+        }
+        return plain
+    }
 }
 
 extension Outcome {

@@ -26,6 +26,30 @@ package enum Columns {
         return taken
     }
 
+    /// The text in lines of at most so many columns, parted at blanks where there are any.
+    static func wrapped(_ text: String, _ columns: Int) -> [String] {
+        guard columns > 0, width(text) > columns else { return [text] }
+        var lines: [String] = []
+        var (line, used) = ("", 0)
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            var (word, size) = (String(word), width(word))
+            if used > 0, used + 1 + size > columns {
+                lines.append(line)
+                (line, used) = ("", 0)
+            }
+            while size > columns {
+                let head = prefix(word, columns)
+                guard !head.isEmpty else { break }
+                lines.append(head)
+                word = String(word.dropFirst(head.count))
+                size = width(word)
+            }
+            line += used > 0 ? " " + word : word
+            used += (used > 0 ? 1 : 0) + size
+        }
+        return lines + [line]
+    }
+
     /// Rows whose cells stand below each other, two columns apart; the last one is not padded.
     package static func table(_ rows: [[String]]) -> [String] {
         let count = rows.map(\.count).max() ?? 0
@@ -46,7 +70,7 @@ package enum Columns {
 
 extension String {
     /// The text with every letter that is not ASCII spelled as its number.
-    var ascii: String {
+    package var ascii: String {
         guard utf8.contains(where: { $0 > 0x7F }) else { return self }
         return unicodeScalars.reduce(into: "") { text, scalar in
             text += scalar.isASCII ? String(scalar) : "\\u{\(String(scalar.value, radix: 16))}"

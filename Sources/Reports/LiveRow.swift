@@ -10,20 +10,30 @@ struct LiveRow: Sendable {
     private(set) var detail: String?
     private(set) var progress: Progress?
     private(set) var interruptions = 0
+    /// Another attempt follows then.
+    private(set) var restsUntil: WallTime?
 
     init(vehicle: VehicleID, attempt: Int) {
         self.vehicle = vehicle
         self.attempt = attempt
     }
 
+    /// The attempt has failed, and another one follows.
+    mutating func rest(until time: WallTime) {
+        restsUntil = time
+        (progress, detail) = (nil, nil)
+    }
+
     mutating func take(_ body: Event.Body) {
         switch body {
         case .stateChanged(_, let state, let adapter, let detail):
             self.state = state
+            if state != .ended, state != .queued { restsUntil = nil }
             self.adapter = adapter ?? self.adapter
             self.detail = detail
         case .progress(_, let progress):
             state = .transferring
+            restsUntil = nil
             self.progress = progress
         case .interrupted(_, let cause, let count):
             state = .interrupted
@@ -38,7 +48,12 @@ struct LiveRow: Sendable {
     /// At most `style.width - 1` columns, so that no terminal wraps it.
     ///
     /// `place` stands before it: the adapter where there are several, in a column of its own.
-    func text(_ style: TerminalStyle, place: String, name columns: Int) -> String {
+    func text(
+        _ style: TerminalStyle,
+        place: String,
+        name columns: Int,
+        at now: WallTime
+    ) -> String {
         let dots = style.isUnicode ? "…" : "..."
         var name = style.isUnicode ? vehicle.text.visible : vehicle.text.visible.ascii
         if Columns.width(name) > columns {
@@ -48,10 +63,14 @@ struct LiveRow: Sendable {
         // The states are put in columns as wide as the longest of them.
         let stateColumns = 14
         let room = style.width - 1 - Columns.width(plain) - stateColumns - 2
-        let rest = state == .transferring ? transfer(style, room) : words(style)
-        plain +=
-            rest.isEmpty
-            ? state.rawValue : Columns.padded(state.rawValue, stateColumns) + "  " + rest
+        let rest: String
+        if let restsUntil {
+            rest = "attempt \(attempt + 1) \(Outlook.left(now.duration(to: restsUntil)))"
+        } else {
+            rest = state == .transferring ? transfer(style, room) : words(style)
+        }
+        let word = restsUntil == nil ? state.rawValue : "resting"
+        plain += rest.isEmpty ? word : Columns.padded(word, stateColumns) + "  " + rest
         let line = Columns.prefix(plain, max(0, style.width - 1))
         guard style.colourOnErr, state == .interrupted else { return line }
         return Colour.yellow.paint(line)

@@ -20,10 +20,33 @@ package protocol Printer: Sendable {
     /// What to write now that `event` has happened; `now` is the real time.
     mutating func print(_ event: Event, at now: Moment) -> [Output]
 
-    /// What to write when nothing has happened for a while.
-    mutating func tick(at now: Moment) -> [Output]
+    /// What to write when time has passed; `wall` is the time of the run.
+    mutating func tick(at now: Moment, wall: WallTime) -> [Output]
+
+    /// The run awaits something else from now on.
+    mutating func look(_ outlook: Outlook, at now: Moment, wall: WallTime) -> [Output]
+
+    /// A signal has asked the run to end at its next safe point.
+    mutating func stopping(_ signal: String, at now: Moment, wall: WallTime) -> [Output]
 }
 
 extension Printer {
-    package mutating func tick(at now: Moment) -> [Output] { [] }
+    package mutating func tick(at now: Moment, wall: WallTime) -> [Output] { [] }
+
+    package mutating func look(_ outlook: Outlook, at now: Moment, wall: WallTime) -> [Output] {
+        []
+    }
+
+    package mutating func stopping(
+        _ signal: String,
+        at now: Moment,
+        wall: WallTime
+    ) -> [Output] { [] }
+}
+
+/// What people are told when they ask a run to end.
+enum StopSentence {
+    static func text(_ signal: String) -> String {
+        "\(signal): comes to the next safe point and ends; once more (Ctrl-C) ends it at once"
+    }
 }

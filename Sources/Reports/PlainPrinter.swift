@@ -1,33 +1,81 @@
 package import Domain
+package import Wire
 
 /// Lines for logs, pipes and mail: no colour, no cursor moves, no flood.
 package struct PlainPrinter: Printer {
+    /// Somebody who watches is told at least this often that the run lives.
+    private static let longestSilence = Duration.seconds(30)
+
     private let results: Output.Stream
+    /// Whether people watch: a terminal that cannot redraw, or one that is read aloud.
+    private let isWatched: Bool
+    private let zone: Zone
     private var recap = Recap()
     private var lines = LineFilter()
+    private var outlook: Outlook?
+    private var lastLine: Moment?
 
     /// `results` is where the recap and the last line go.
-    package init(results: Output.Stream = .out) { self.results = results }
+    package init(results: Output.Stream = .out, isWatched: Bool = false, zone: Zone = .utc) {
+        self.results = results
+        self.isWatched = isWatched
+        self.zone = zone
+    }
 
     package mutating func print(_ event: Event, at now: Moment) -> [Output] {
         recap.note(event)
-        if case .runEnded(let end) = event.body { return [Output(results, recap.text(end))] }
+        if case .runEnded(let end) = event.body {
+            outlook = nil
+            return [Output(results, recap.text(end))]
+        }
         guard let sentence = lines.sentence(event) else { return [] }
-        return [Output(.err, "\(event.time.toTheSecond) \(sentence)\n")]
+        return [line(sentence, at: now, event.time)]
+    }
+
+    package mutating func look(_ outlook: Outlook, at now: Moment, wall: WallTime) -> [Output] {
+        let isNews = self.outlook?.kind != outlook.kind
+        self.outlook = outlook
+        guard isWatched, isNews else { return [] }
+        return [line(outlook.text(zone, at: wall), at: now, wall)]
+    }
+
+    package mutating func tick(at now: Moment, wall: WallTime) -> [Output] {
+        guard isWatched, let outlook, let lastLine,
+            lastLine.duration(to: now) >= Self.longestSilence
+        else { return [] }
+        return [line(outlook.text(zone, at: wall), at: now, wall)]
+    }
+
+    package mutating func stopping(
+        _ signal: String,
+        at now: Moment,
+        wall: WallTime
+    ) -> [Output] {
+        [line(StopSentence.text(signal), at: now, wall)]
+    }
+
+    private mutating func line(_ text: String, at now: Moment, _ time: WallTime) -> Output {
+        lastLine = now
+        return Output(.err, "\(time.toTheSecond) \(text)\n")
     }
 }
 
 /// Nothing when all is well; otherwise the vehicles that need somebody, and the last line.
 package struct QuietPrinter: Printer {
     private let results: Output.Stream
+    private let flags: String
     private var recap = Recap()
 
-    package init(results: Output.Stream = .out) { self.results = results }
+    /// `flags` follow the command's name in lines for the shell.
+    package init(results: Output.Stream = .out, flags: String = "") {
+        self.results = results
+        self.flags = flags
+    }
 
     package mutating func print(_ event: Event, at now: Moment) -> [Output] {
         recap.note(event)
         guard case .runEnded(let end) = event.body, end.exitCode != 0 else { return [] }
-        return [Output(results, recap.faults(end))]
+        return [Output(results, recap.faults(end, flags: flags))]
     }
 }
 

@@ -29,13 +29,16 @@ package struct Recap: Sendable {
         return (counts.total, counts.count(.failed))
     }
 
-    /// The table of all vehicles, the counts and the last line.
-    package func text(_ end: RunEnd, colour: Bool = false) -> String {
-        table(colour: colour) { _ in true } + summary(end) + Self.lastLine(end)
+    /// The table of all vehicles, the counts and the last line; `width` is that of a terminal, in
+    /// which no line but the last, which scripts read, takes more than its columns.
+    package func text(_ end: RunEnd, colour: Bool = false, width: Int? = nil) -> String {
+        table(colour: colour, width: width) { _ in true } + summary(end, width)
+            + Self.lastLine(end)
     }
 
-    /// The same for those vehicles alone that are not where they should be.
-    package func faults(_ end: RunEnd) -> String {
+    /// The same for those vehicles alone that are not where they should be, why it ended so, and what
+    /// to do next; `flags` follow the command's name in a line for the shell.
+    package func faults(_ end: RunEnd, flags: String = "") -> String {
         table(colour: false) { row in
             switch row {
             case .ended(let outcome):
@@ -45,7 +48,20 @@ package struct Recap: Sendable {
                 }
             case .open(let state): state != .notBegun
             }
-        } + Self.lastLine(end)
+        } + summary(end, nil)
+            + "next: \(Self.next(exitCode: end.exitCode, rollout: end.rollout, flags))\n"
+            + Self.lastLine(end)
+    }
+
+    /// What a person does about a run that did not end well.
+    package static func next(exitCode: Int, rollout: String, _ flags: String) -> String {
+        let rollout = NextStep.quoted(rollout)
+        let look = "yardmaster status\(flags) --rollout \(rollout) --quiet"
+        return switch exitCode {
+        case 12: "\(look), then yardmaster resume\(flags) --rollout \(rollout)"
+        case 11, 15, 130, 143: "run it again; \(look) says who is left"
+        default: "\(look) says what to do about each"
+        }
     }
 
     /// What a vehicle's line is about.
@@ -54,7 +70,11 @@ package struct Recap: Sendable {
         case open(Standing.State)
     }
 
-    private func table(colour: Bool, _ isWanted: (Row) -> Bool) -> String {
+    private func table(
+        colour: Bool,
+        width: Int? = nil,
+        _ isWanted: (Row) -> Bool
+    ) -> String {
         var rows: [(id: VehicleID, colour: Colour?, cells: [String])] = []
         for (id, standing) in standings {
             let verdict = standing.verdict(verdicts[id])
@@ -84,8 +104,31 @@ package struct Recap: Sendable {
             rows.reduce(Columns.width(head[column])) { max($0, Columns.width($1.cells[column])) }
         }
         var text = Self.line(head, widths, nil)
-        for row in rows { text += Self.line(row.cells, widths, colour ? row.colour : nil) }
+        for row in rows {
+            text += Self.lines(row.cells, widths, colour ? row.colour : nil, width)
+        }
         return text
+    }
+
+    /// A row whose message goes on below its own column, or below the row where that is narrow.
+    private static func lines(
+        _ cells: [String],
+        _ widths: [Int],
+        _ colour: Colour?,
+        _ width: Int?
+    ) -> String {
+        guard let width, let message = cells.last else { return line(cells, widths, colour) }
+        let indent = widths.dropLast().reduce(0) { $0 + $1 + 2 }
+        let room = width - 1 - indent
+        guard Columns.width(message) > room else { return line(cells, widths, colour) }
+        if room >= 30 {
+            let parts = Columns.wrapped(message, room)
+            return line(Array(cells.dropLast()) + [parts[0]], widths, colour)
+                + parts.dropFirst().map { String(repeating: " ", count: indent) + $0 + "\n" }
+                .joined()
+        }
+        return line(Array(cells.dropLast()) + [""], widths, colour)
+            + Columns.wrapped(message, width - 5).map { "    \($0)\n" }.joined()
     }
 
     private static func line(_ cells: [String], _ widths: [Int], _ colour: Colour?) -> String {
@@ -99,8 +142,9 @@ package struct Recap: Sendable {
         return line + "\n"
     }
 
-    private func summary(_ end: RunEnd) -> String {
-        "\(end.vehicles.sentence) in \(end.took.brief): \(end.reason.visible)\n"
+    private func summary(_ end: RunEnd, _ width: Int?) -> String {
+        let text = "\(end.vehicles.sentence) in \(end.took.brief): \(end.reason.visible)"
+        return Columns.wrapped(text, width.map { $0 - 1 } ?? 0).map { $0 + "\n" }.joined()
     }
 
     /// The line that scripts look for.

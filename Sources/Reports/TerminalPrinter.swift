@@ -1,41 +1,58 @@
 package import Domain
+package import Wire
 
-/// Lines that scroll up on standard error, and below them a line for each vehicle under way.
+/// Lines that scroll up on standard error, and below them a line for each vehicle under way, how far
+/// the wave and the whole are, and what is awaited.
 package struct TerminalPrinter: Printer {
     /// Ten times a second is as often as an eye follows.
     private static let drawPause = Duration.milliseconds(100)
-    /// More live lines than this would push everything else off a small screen.
+    /// More live lines than this would push everything else off the screen.
     private static let rowLimit = 12
+    /// Lines that are not those of vehicles, and one that stays free below.
+    private static let otherLines = 6
 
     private var style: TerminalStyle
     private let results: Output.Stream
+    private let zone: Zone
     private var recap = Recap()
     private var start: RunStart?
     private var rows: [VehicleID: LiveRow] = [:]
     private var wave: LiveWave?
+    private var outlook: Outlook?
+    private var pace = LivePace()
+    /// The signal that has asked the run to end.
+    private var signal: String?
+    /// The time of the run when it was heard of last.
+    private var wall = WallTime(milliseconds: 0)
     /// Lines that wait for the next drawing.
-    private var scrolling = ""
-    private var drawnLines = 0
+    private var scrolling: [String] = []
+    /// The live lines that are on the screen, and how wide it was then.
+    private var drawn: [String] = []
     private var lastDrawing: Moment?
-    private var isStale = false
+    /// Nothing on the screen is as it was left.
+    private var isTorn = false
+    private var isOver = false
 
     /// `results` is where the recap and the last line go.
-    package init(style: TerminalStyle, results: Output.Stream = .out) {
+    package init(style: TerminalStyle, results: Output.Stream = .out, zone: Zone = .utc) {
         self.style = style
         self.results = results
+        self.zone = zone
     }
 
-    /// The window has another width from now on.
-    package mutating func resize(width: Int) {
-        guard width != style.width else { return }
-        style = style.with(width: width)
-        isStale = true
+    /// The window has another size from now on.
+    package mutating func resize(width: Int, height: Int = 0) {
+        let other = style.with(width: width, height: height)
+        guard other != style else { return }
+        isTorn = isTorn || other.width != style.width
+        style = other
     }
 
     package mutating func print(_ event: Event, at now: Moment) -> [Output] {
         recap.note(event)
         wave = LiveWave(after: event.body, wave)
-        isStale = true
+        pace.note(event, isWorking: !rows.isEmpty)
+        wall = event.time
         switch event.body {
         case .runStarted(let start):
             self.start = start
@@ -48,8 +65,8 @@ package struct TerminalPrinter: Printer {
         case .vehicleEnded(let id, let verdict):
             rows[id] = nil
             scroll(event.body, verdict.outcome.colour)
-        case .retrying(let id, _, _, _):
-            rows[id] = nil
+        case .retrying(let id, _, _, let pause):
+            rows[id]?.rest(until: event.time.advanced(by: pause))
             scroll(event.body, .yellow)
         case .problem, .warning: scroll(event.body, .yellow)
         case .stepEnded(_, let step):
@@ -58,75 +75,196 @@ package struct TerminalPrinter: Printer {
         case .vehicleStands: break
         case .runEnded(let end): return close(end)
         }
-        return tick(at: now)
+        return draw(at: now)
+    }
+
+    package mutating func tick(at now: Moment, wall: WallTime) -> [Output] {
+        self.wall = max(self.wall, wall)
+        return draw(at: now)
+    }
+
+    package mutating func look(_ outlook: Outlook, at now: Moment, wall: WallTime) -> [Output] {
+        self.outlook = outlook
+        return tick(at: now, wall: wall)
+    }
+
+    package mutating func stopping(
+        _ signal: String,
+        at now: Moment,
+        wall: WallTime
+    ) -> [Output] {
+        self.signal = signal
+        scroll(StopSentence.text(signal), .yellow)
+        // The terminal has written the keys that were pressed.
+        isTorn = true
+        lastDrawing = nil
+        return tick(at: now, wall: wall)
     }
 
     /// Draws what has changed, unless the last drawing is too fresh.
-    package mutating func tick(at now: Moment) -> [Output] {
-        guard isStale else { return [] }
+    private mutating func draw(at now: Moment) -> [Output] {
+        guard !isOver else { return [] }
         if let lastDrawing, lastDrawing <= now, now < lastDrawing.advanced(by: Self.drawPause) {
             return []
         }
-        lastDrawing = now
         let live = liveLines()
-        let text = erasing() + scrolling + live.map { $0 + "\n" }.joined()
-        scrolling = ""
-        drawnLines = live.count
-        isStale = false
+        guard isTorn || !scrolling.isEmpty || live != drawn else { return [] }
+        lastDrawing = now
+        let text = drawing(of: live)
+        scrolling = []
+        drawn = live
+        isTorn = false
         return text.isEmpty ? [] : [Output(.err, text)]
+    }
+
+    /// The bytes that make what is on the screen into `live`, below what scrolls up.
+    ///
+    /// A line that stays is stepped over, and each other one is written over what stood there before
+    /// the rest of it is cleared: no line is ever empty in between, however slow the way is.
+    private func drawing(of live: [String]) -> String {
+        guard !drawn.isEmpty else {
+            return (scrolling + live).map { $0 + "\n" }.joined()
+        }
+        if isTorn { return erasing() + (scrolling + live).map { $0 + "\n" }.joined() }
+        var text = "\u{1B}[\(drawn.count)A\r"
+        for (index, line) in (scrolling + live).enumerated() {
+            let stays = scrolling.isEmpty && index < drawn.count && drawn[index] == line
+            text += stays ? "\n" : line + "\u{1B}[K\n"
+        }
+        return scrolling.count + live.count < drawn.count ? text + "\u{1B}[J" : text
+    }
+
+    /// Goes back to the first live line and clears from there on.
+    ///
+    /// Terminals part lines anew that have become too wide for them.
+    private func erasing() -> String {
+        guard !drawn.isEmpty else { return "" }
+        let width = max(1, style.width)
+        let lines = drawn.reduce(0) { sum, line in
+            sum + max(1, (Columns.width(Colour.without(line)) + width - 1) / width)
+        }
+        return "\u{1B}[\(lines)A\r\u{1B}[J"
     }
 
     /// Takes the live lines away and prints the results in their place.
     private mutating func close(_ end: RunEnd) -> [Output] {
-        let left = erasing() + scrolling
-        rows = [:]
-        scrolling = ""
-        drawnLines = 0
-        isStale = false
-        let text = recap.text(end, colour: results == .out ? style.colourOnOut : style.colourOnErr)
+        let left = erasing() + scrolling.map { $0 + "\n" }.joined()
+        (rows, scrolling, drawn, isOver) = ([:], [], [], true)
+        let text = recap.text(
+            end,
+            colour: results == .out ? style.colourOnOut : style.colourOnErr,
+            width: style.width
+        )
         let result = Output(results, style.isUnicode ? text : text.ascii)
         return left.isEmpty ? [result] : [Output(.err, left), result]
     }
 
     private mutating func scroll(_ body: Event.Body, _ colour: Colour? = nil) {
         guard let sentence = Sentence.text(body, vehicles: start?.vehicles) else { return }
-        let line = style.isUnicode ? sentence : sentence.ascii
-        scrolling += (style.colourOnErr ? colour?.paint(line) ?? line : line) + "\n"
+        scroll(sentence, colour)
     }
 
-    /// Goes back to the first live line and clears from there on.
-    private func erasing() -> String {
-        drawnLines > 0 ? "\u{1B}[\(drawnLines)A\r\u{1B}[J" : ""
+    private mutating func scroll(_ sentence: String, _ colour: Colour?) {
+        let text = style.isUnicode ? sentence : sentence.ascii
+        let parts = Columns.wrapped(text, max(20, style.width - 3))
+        for (index, part) in parts.enumerated() {
+            let line = index == 0 ? part : "  " + part
+            scrolling.append(style.colourOnErr ? colour?.paint(line) ?? line : line)
+        }
     }
+
+    // MARK: Live lines
 
     private func liveLines() -> [String] {
-        guard !rows.isEmpty else { return [] }
+        var lines: [String] = []
+        if !rows.isEmpty {
+            lines = vehicleLines()
+            if let wave { lines.append(wave.text(style)) }
+        }
+        if let start, !rows.isEmpty || outlook != nil {
+            let (all, failed) = recap.ended
+            var footer = "\(all) of \(start.vehicles) vehicles ended, \(failed) failed"
+            if let left = pace.left(ended: all, of: start.vehicles) {
+                footer += ", about \(left.brief) of work left"
+            }
+            lines.append(cut(footer))
+        }
+        if let text = awaited() { lines.append(cut(text)) }
+        return lines
+    }
+
+    private func cut(_ text: String) -> String {
+        let text = style.isUnicode ? text : text.ascii
+        let room = max(0, style.width - 1)
+        guard Columns.width(text) > room else { return text }
+        let dots = style.isUnicode ? "…" : "..."
+        return Columns.prefix(text, max(0, room - Columns.width(dots))) + dots
+    }
+
+    private func awaited() -> String? {
+        if let signal {
+            let count = rows.count
+            let what = count == 1 ? "1 vehicle" : "\(count) vehicles"
+            return "\(signal): comes to a safe point on \(what); Ctrl-C ends at once"
+        }
+        // When all of them rest, the first to go on is what is awaited.
+        if case .work? = outlook, !rows.isEmpty {
+            let rests = rows.values.compactMap { row in row.restsUntil.map { ($0, row.vehicle) } }
+            if rests.count == rows.count, let next = rests.min(by: { $0 < $1 }), next.0 > wall {
+                return "waits for the next attempt on \(next.1.text.visible): "
+                    + "\(zone.near(next.0, from: wall)), "
+                    + Outlook.left(wall.duration(to: next.0))
+            }
+        }
+        return outlook?.text(zone, at: wall)
+    }
+
+    private func vehicleLines() -> [String] {
         let adapters = start.map { $0.adapters.count > 1 ? $0.adapters : [] } ?? []
         func place(_ row: LiveRow) -> Int {
             row.adapter.flatMap { adapters.firstIndex(of: $0) } ?? adapters.count
         }
+        let limit = max(1, min(Self.rowLimit, style.height - Self.otherLines))
         let shown = rows.values.sorted {
             (place($0), $0.vehicle) < (place($1), $1.vehicle)
-        }.prefix(Self.rowLimit)
+        }.prefix(limit)
         let widest = shown.reduce(0) { max($0, Columns.width($1.vehicle.text.visible)) }
         let name = min(max(widest, 4), max(4, style.width / 3), 24)
         let column = adapters.reduce(0) { max($0, Columns.width($1.visible)) }
         func cell(_ adapter: String?) -> String {
             adapters.isEmpty ? "" : Columns.padded(adapter?.visible ?? "-", column) + "  "
         }
-        var lines = shown.map { $0.text(style, place: cell($0.adapter), name: name) }
+        var lines = shown.map { $0.text(style, place: cell($0.adapter), name: name, at: wall) }
         if rows.count > shown.count {
             lines.append("and \(rows.count - shown.count) more")
         } else {
             let idle = adapters.filter { name in !rows.values.contains { $0.adapter == name } }
-            lines += idle.map { Columns.prefix(cell($0) + "idle", max(0, style.width - 1)) }
-        }
-        if let wave { lines.append(wave.text(style)) }
-        if let start {
-            let (all, failed) = recap.ended
-            let footer = "\(all) of \(start.vehicles) vehicles ended, \(failed) failed"
-            lines.append(Columns.prefix(footer, max(0, style.width - 1)))
+            lines += idle.prefix(max(0, limit - shown.count)).map {
+                Columns.prefix(cell($0) + "idle", max(0, style.width - 1))
+            }
         }
         return lines
+    }
+}
+
+/// How long the vehicles take that have ended, measured while there was work.
+struct LivePace: Sendable {
+    /// Fewer say nothing about the others.
+    private static let fewest = 3
+
+    private var worked = Duration.zero
+    private var last: WallTime?
+
+    mutating func note(_ event: Event, isWorking: Bool) {
+        if let last, isWorking, last < event.time { worked += last.duration(to: event.time) }
+        last = event.time
+    }
+
+    /// What those that are left may take; nil when nothing can be said.
+    func left(ended: Int, of all: Int) -> Duration? {
+        guard worked > .seconds(1), ended >= Self.fewest, ended < all else { return nil }
+        let left = worked / ended * (all - ended)
+        // More than three digits would pretend to know.
+        return left > .seconds(600) ? .seconds(left.nanoseconds / 60_000_000_000 * 60) : left
     }
 }

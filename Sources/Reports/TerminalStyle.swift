@@ -7,6 +7,8 @@ package struct TerminalStyle: Sendable, Equatable {
     /// Whether letters beyond ASCII arrive as they are meant.
     package let isUnicode: Bool
     package let width: Int
+    /// Lines of the window.
+    package var height = 24
 
     package init(
         isLive: Bool,
@@ -52,13 +54,15 @@ package struct TerminalStyle: Sendable, Equatable {
             + String(repeating: open, count: cells - full) + "]"
     }
 
-    package func with(width: Int) -> TerminalStyle {
-        TerminalStyle(
+    package func with(width: Int, height: Int = 0) -> TerminalStyle {
+        var style = TerminalStyle(
             isLive: isLive,
             colourOnOut: colourOnOut,
             colourOnErr: colourOnErr,
             isUnicode: isUnicode,
             width: width > 0 ? width : self.width
         )
+        style.height = height > 0 ? height : self.height
+        return style
     }
 }

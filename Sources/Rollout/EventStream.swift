@@ -14,22 +14,38 @@ package final class EventStream: Sendable {
         var waiting: [Event] = []
         /// Their numbers.
         var held: Set<Int> = []
+        /// What was awaited when it was said last.
+        var outlook: Outlook?
     }
 
     private let run: Int
     private let time: any Timekeeper
     private let state = Mutex(State())
+    private let watcher: @Sendable (Outlook) -> Void
     private let sink: @Sendable (Event) -> Void
 
     /// The sink is called on whatever thread emits, one event at a time.
+    ///
+    /// `watcher` hears what the run awaits whenever that changes: it is for those who look on, and no
+    /// event.
     package init(
         run: Int,
         time: any Timekeeper,
+        watcher: @escaping @Sendable (Outlook) -> Void = { _ in },
         sink: @escaping @Sendable (Event) -> Void
     ) {
         self.run = run
         self.time = time
+        self.watcher = watcher
         self.sink = sink
+    }
+
+    package func look(_ outlook: Outlook) {
+        state.withLock { state in
+            guard state.outlook != outlook else { return }
+            state.outlook = outlook
+            watcher(outlook)
+        }
     }
 
     package func emit(_ body: Event.Body) {

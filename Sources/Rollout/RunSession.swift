@@ -73,6 +73,7 @@ struct RunSession {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.keepTime() }
             turns.advance()
+            look()
             while !(turns.with { $0.scheduler.isOver && $0.actions.isEmpty }) {
                 for action in turns.takeActions() { await perform(action, &group) }
                 for (adapter, error) in turns.takeLosses() {
@@ -569,8 +570,16 @@ struct RunSession {
                 state.actions += state.scheduler.withoutAdapters()
             }
             turns.advance()
+            look()
             turns.bell.ring()
         }
+    }
+
+    /// Tells those who look on what is awaited.
+    private func look() {
+        let (now, wall) = (depot.time.now, depot.time.wallTime)
+        let patience = depot.rules.hostPatience
+        depot.events.look(turns.with { $0.outlook(at: now, wall: wall, patience) })
     }
 
     private func askHost() async {

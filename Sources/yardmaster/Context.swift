@@ -18,15 +18,21 @@ struct Context: Sendable {
         TerminalStyle(
             environment: variable,
             outIsTerminal: isatty(STDOUT_FILENO) == 1,
-            errIsTerminal: isatty(STDERR_FILENO) == 1,
+            errIsTerminal: isWatched,
             noColor: noColor,
             columns: columns
-        )
+        ).with(width: 0, height: Int(window_lines(STDERR_FILENO)))
     }
+
+    /// Whether somebody may look at standard error.
+    var isWatched: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// The width of the terminal on standard error, nil when there is none.
     var columns: Int? {
         let columns = Int(window_columns(STDERR_FILENO))
         return columns > 0 ? columns : nil
     }
+
+    /// Its height, 0 when there is none.
+    var lines: Int { Int(window_lines(STDERR_FILENO)) }
 }

@@ -7,6 +7,7 @@ import Manifest
 import Modules
 import Operations
 import Radio
+import Reports
 import Rollout
 import Threads
 import Wire

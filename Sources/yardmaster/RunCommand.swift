@@ -158,7 +158,9 @@ struct RunCommand {
             state: directory.path,
             prefersKept: true
         )
-        let output = try RunOutput(options, context)
+        let output = try RunOutput(options, context, zone: zone)
+        // As the manifest is now: who is told has nothing to do with what is done.
+        let desk = NotifyDesk(state: directory.path, context: context, own: written.notify)
         let job = RunJob(
             plan: plan.demanding(predecessors: verdicts.predecessors),
             vehicles: vehicles,
@@ -170,7 +172,8 @@ struct RunCommand {
             output: output,
             again: options.again,
             isKept: plan.digest != written.digest,
-            isOrder: isOrder
+            isOrder: isOrder,
+            desk: isOrder ? nil : desk
         )
         let result = await output.whileWriting { () -> Result<ExitCode, CommandError> in
             do throws(CommandError) {
@@ -178,6 +181,7 @@ struct RunCommand {
             } catch { return .failure(error) }
         }
         lock.release()
+        if !isOrder, case .success = result { await desk.deliverAtEnd() }
         return try result.get()
     }
 

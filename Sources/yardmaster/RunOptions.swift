@@ -10,6 +10,8 @@ struct RunOptions: Sendable {
 
     let manifest: String
     let state: String
+    /// Names the state directory in lines for the shell.
+    let stateFlag: String
     let simulation: SimulationOptions?
     /// The bus to find BlueZ on, nil for the machine's.
     let bus: String?
@@ -31,6 +33,7 @@ struct RunOptions: Sendable {
         self.manifest = manifest
         again = invocation.has("again")
         state = try CommonOptions.stateDirectory(invocation, context)
+        stateFlag = CommonOptions.stateFlag(invocation)
         simulation = SimulationOptions(invocation)
         bus = invocation.value("bus")
         events =

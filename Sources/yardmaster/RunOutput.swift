@@ -4,6 +4,7 @@ import Glibc
 import Reports
 import Synchronization
 import Threads
+import Wire
 
 /// Everything that a run prints: events go in, and each printer's text goes to its place.
 final class RunOutput: Sendable {
@@ -31,10 +32,16 @@ final class RunOutput: Sendable {
     private let reports: [ReportFile]
     private let results: Output.Stream
     private let journal: JournalSocket?
+    /// The time of the run, once it has begun.
+    private let time = Mutex<(any Timekeeper)?>(nil)
+    /// Whether people are told about signals and what is awaited.
+    private let isWatched: Bool
 
+    /// `zone` is that of the window, in which people are told the time.
     init(
         _ options: RunOptions,
         _ context: Context,
+        zone: Zone = .utc,
         journal: @autoclosure () -> JournalSocket? = JournalSocket()
     ) throws(CommandError) {
         self.context = context
@@ -56,14 +63,21 @@ final class RunOutput: Sendable {
         let style = context.style(noColor: options.common.noColor)
         let people: People =
             if options.common.isQuiet {
-                options.common.wantsJSON ? .none : .quiet(QuietPrinter(results: results))
+                options.common.wantsJSON
+                    ? .none
+                    : .quiet(
+                        QuietPrinter(results: results, flags: options.stateFlag)
+                    )
             } else if socket != nil {
                 .journal(JournalPrinter())
             } else if style.isLive {
-                .terminal(TerminalPrinter(style: style, results: results))
+                .terminal(TerminalPrinter(style: style, results: results, zone: zone))
             } else {
-                .plain(PlainPrinter(results: results))
+                .plain(
+                    PlainPrinter(results: results, isWatched: context.isWatched, zone: zone)
+                )
             }
+        isWatched = !options.common.isQuiet && context.isWatched
         printers = Mutex(
             Printers(
                 people: people,
@@ -74,8 +88,45 @@ final class RunOutput: Sendable {
         )
     }
 
-    /// Runs `body` with the event file, if there is one, being written beside it.
+    /// Runs `body` with the event file, if there is one, being written beside it, and the screen
+    /// being kept alive.
     func whileWriting<R: Sendable>(_ body: () async -> R) async -> R {
+        let pulse = Pulse.start(isSteady: isWatched) { [tolls = Tolls()] in self.beat(tolls) }
+        defer { pulse.stop() }
+        return await whileWritingEvents(body)
+    }
+
+    /// Whether the signal was told.
+    private final class Tolls: Sendable {
+        private let count = Atomic<Int>(0)
+        var isFirst: Bool { count.wrappingAdd(1, ordering: .relaxed).oldValue == 0 }
+    }
+
+    private func beat(_ tolls: Tolls) {
+        let now = RealTime().now
+        if let signal = Signals.name, tolls.isFirst {
+            let wall = wall
+            printers.withLock { printers in
+                context.console.write(printers.people.stopping(signal, at: now, wall: wall))
+            }
+        }
+        tick(at: now)
+    }
+
+    private var wall: WallTime { time.withLock { $0?.wallTime } ?? RealTime().wallTime }
+
+    /// The run has begun, and this is its time.
+    func follow(_ time: any Timekeeper) { self.time.withLock { $0 = time } }
+
+    /// Prints what the run awaits from now on.
+    func look(_ outlook: Outlook) {
+        let (now, wall) = (RealTime().now, wall)
+        printers.withLock { printers in
+            context.console.write(printers.people.look(outlook, at: now, wall: wall))
+        }
+    }
+
+    private func whileWritingEvents<R: Sendable>(_ body: () async -> R) async -> R {
         guard let file else { return await body() }
         async let written: Void = file.outlet.pump()
         let result = await body()
@@ -124,9 +175,11 @@ final class RunOutput: Sendable {
 
     /// Brings live lines up to date; to be called a few times a second.
     func tick(at now: Moment) {
-        let columns = context.columns
+        let (columns, lines, wall) = (context.columns, context.lines, wall)
         printers.withLock { printers in
-            context.console.write(printers.people.tick(at: now, columns: columns))
+            context.console.write(
+                printers.people.tick(at: now, wall: wall, columns: columns, lines: lines)
+            )
         }
     }
 }
@@ -161,11 +214,47 @@ extension RunOutput.People {
         }
     }
 
-    fileprivate mutating func tick(at now: Moment, columns: Int?) -> [Output] {
-        guard case .terminal(var printer) = self else { return [] }
-        defer { self = .terminal(printer) }
-        if let columns { printer.resize(width: columns) }
-        return printer.tick(at: now)
+    fileprivate mutating func tick(
+        at now: Moment,
+        wall: WallTime,
+        columns: Int?,
+        lines: Int
+    ) -> [Output] {
+        if case .terminal(var printer) = self {
+            if let columns { printer.resize(width: columns, height: lines) }
+            self = .terminal(printer)
+        }
+        return change { $0.tick(at: now, wall: wall) }
+    }
+
+    fileprivate mutating func look(
+        _ outlook: Outlook,
+        at now: Moment,
+        wall: WallTime
+    ) -> [Output] {
+        change { $0.look(outlook, at: now, wall: wall) }
+    }
+
+    fileprivate mutating func stopping(
+        _ signal: String,
+        at now: Moment,
+        wall: WallTime
+    ) -> [Output] {
+        change { $0.stopping(signal, at: now, wall: wall) }
+    }
+
+    /// What the printer of those who look on says.
+    private mutating func change(_ body: (inout any Printer) -> [Output]) -> [Output] {
+        var printer: any Printer
+        switch self {
+        case .terminal(let own): printer = own
+        case .plain(let own): printer = own
+        case .quiet, .journal, .none: return []
+        }
+        let outputs = body(&printer)
+        if let own = printer as? TerminalPrinter { self = .terminal(own) }
+        if let own = printer as? PlainPrinter { self = .plain(own) }
+        return outputs
     }
 }
 

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Rollout
 import Synchronization
@@ -12,19 +13,42 @@ enum Signals {
     static func catchThem() -> StopSignal {
         let stop = stop
         _ = last.load(ordering: .relaxed)
+        _ = Pulse.bell
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { @Sendable number in
             if Signals.last.exchange(number, ordering: .relaxed) != 0 {
                 // The journal holds the last safe point: leaving at once loses nothing.
+                Signals.farewell()
                 _exit(128 + number)
             }
             Signals.stop.request()
+            Pulse.ring()
         }
         action.sa_flags = SA_RESTART
         sigaction(SIGINT, &action, nil)
         sigaction(SIGTERM, &action, nil)
         sigaction(SIGHUP, &action, nil)
         return stop
+    }
+
+    /// Says that the process ends now; a terminal that is held is not waited for.
+    private static func farewell() {
+        var entry = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        guard poll(&entry, 1, 0) > 0, isatty(STDERR_FILENO) == 1 else { return }
+        let text: StaticString =
+            "\r\nyardmaster: ended at once; the same command goes on where this one stood\r\n"
+        _ = write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
+    }
+
+    /// What people call the signal that came last, nil when none did.
+    static var name: String? {
+        switch received {
+        case SIGINT?: "INT"
+        case SIGTERM?: "TERM"
+        case SIGHUP?: "HUP"
+        case .some(let number): "signal \(number)"
+        case nil: nil
+        }
     }
 
     /// The signal that came last, nil when none did.

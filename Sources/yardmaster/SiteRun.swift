@@ -28,6 +28,8 @@ struct RunJob: Sendable {
     var isKept = false
     /// Of `exec`: always a rollout of its own.
     var isOrder = false
+    /// Who is told about the end; nobody about an order, by whose side somebody stands.
+    var desk: NotifyDesk?
 }
 
 /// Where a run takes place: real or simulated radio, with the time that belongs to it.
@@ -104,7 +106,12 @@ struct SiteRun {
             seed: site.seed,
             isOrder: job.isOrder
         )
-        let events = EventStream(run: run, time: time) { [output = job.output] event in
+        job.output.follow(time)
+        let events = EventStream(
+            run: run,
+            time: time,
+            watcher: { [output = job.output] in output.look($0) }
+        ) { [output = job.output] event in
             output.take(event, at: RealTime().now)
         }
         let adapters = site.adapters
@@ -200,7 +207,14 @@ struct SiteRun {
             run,
             exitCode: Int(code.rawValue),
             reason: reason,
-            at: time.wallTime
+            at: time.wallTime,
+            posting: job.desk?.wishes(
+                run: run,
+                of: job.plan.name,
+                exitCode: Int(code.rawValue),
+                failed: end.count(.failed)
+            ) ?? [],
+            made: RealTime().wallTime
         )
         try await journal.compact(keepingRuns: 200)
         return code

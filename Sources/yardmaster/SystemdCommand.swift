@@ -44,6 +44,13 @@ struct SystemdCommand {
     /// The two units, or the one that was asked for.
     private func units() throws(CommandError) -> [ServiceUnits.Unit] {
         let unit = invocation.value("unit")
+        let notify = NotifyUnits(program: try program())
+        switch unit {
+        case "failure": return [notify.failure]
+        case "notify-service": return [notify.service]
+        case "notify-timer": return [notify.timer]
+        default: break
+        }
         guard let folder = invocation.value("watch") else {
             let profiles = try invocation.value("profiles").map { (path) throws(CommandError) in
                 try absolute(path)

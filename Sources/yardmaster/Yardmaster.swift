@@ -48,7 +48,8 @@ enum Yardmaster {
             .imageInspect,
             .fetch, .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify,
             .bundleApply, .bundleCopy, .profilesList, .profilesShow, .profilesCheck,
-            .systemdPrint, .simulate, .doctor:
+            .notifyTest, .notifyList, .notifySend, .notifyFailure, .systemdPrint, .simulate,
+            .doctor:
             return false
         }
     }
@@ -135,6 +136,10 @@ enum Yardmaster {
             try StatusCommand(options: try StatusOptions(invocation, context)).run(context)
         case .morning: try MorningCommand(invocation, context).run(context)
         case .show: try ShowCommand(invocation, context).run(context)
+        case .notifyTest: try await NotifyCommand(invocation, context).test()
+        case .notifyList: try NotifyCommand(invocation, context).list()
+        case .notifySend: try await NotifyCommand(invocation, context).send()
+        case .notifyFailure: try await NotifyCommand(invocation, context).failure()
         case .systemdPrint: try SystemdCommand(invocation, context).run()
         case .history: try HistoryCommand(invocation, context).run(context)
         case .historyShow: try HistoryShowCommand(invocation, context).run(context)

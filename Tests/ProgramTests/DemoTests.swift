@@ -83,6 +83,13 @@ import Testing
         let bad = try other.run(other.demo("depot-troubled", "--quiet"))
         #expect(bad.output.contains("bike-12"))
         #expect(!bad.output.contains("bike-01 "))
+        // Why, and the next command, before the line for scripts.
+        let last = bad.output.split(separator: "\n").suffix(3)
+        #expect(last.first?.hasSuffix(": some vehicles failed") == true)
+        #expect(
+            last.dropFirst().first?.hasPrefix("next: yardmaster status --state ") == true,
+            "\(last)"
+        )
         #expect(bad.lastLine.hasSuffix("exit=10"))
     }
 

@@ -38,6 +38,40 @@ import Wire
         #expect(Sample.transcript(PlainPrinter(), events).split(separator: "\n").count == 4)
     }
 
+    @Test func `who watches is told every 30 seconds what is awaited, and others are not`() throws {
+        func lines(_ isWatched: Bool) -> [String] {
+            var printer = PlainPrinter(isWatched: isWatched)
+            let opens = Sample.start.advanced(by: .seconds(7_200))
+            func after(_ seconds: Int) -> (Moment, WallTime) {
+                let time = Sample.start.advanced(by: .seconds(seconds))
+                return (Moment(nanoseconds: 0).advanced(by: .seconds(seconds)), time)
+            }
+            var (now, wall) = after(0)
+            var outputs = printer.look(.window(opens: opens), at: now, wall: wall)
+            for second in 1...65 {
+                (now, wall) = after(second)
+                outputs += printer.tick(at: now, wall: wall)
+            }
+            // Numbers that change are no news.
+            outputs += printer.look(.work(underWay: 1, waiting: 2, until: nil), at: now, wall: wall)
+            outputs += printer.look(.work(underWay: 2, waiting: 1, until: nil), at: now, wall: wall)
+            outputs += printer.stopping("INT", at: now, wall: wall)
+            return outputs.map(\.text)
+        }
+        let stop =
+            "2026-11-21T03:31:05Z INT: comes to the next safe point and ends; once more (Ctrl-C) "
+            + "ends it at once\n"
+        #expect(
+            lines(true) == [
+                "2026-11-21T03:30:00Z waits for the window: opens 05:30:00 UTC, in 2h00m00s\n",
+                "2026-11-21T03:30:30Z waits for the window: opens 05:30:00 UTC, in 1h59m30s\n",
+                "2026-11-21T03:31:00Z waits for the window: opens 05:30:00 UTC, in 1h59m00s\n",
+                "2026-11-21T03:31:05Z at work on 1 vehicle, 2 to come\n", stop,
+            ]
+        )
+        #expect(lines(false) == [stop])
+    }
+
     @Test func `the results go where they are wanted`() throws {
         let events = Sample.events([(0, .runEnded(Sample.end([:])))])
         var printer = PlainPrinter(results: .err)

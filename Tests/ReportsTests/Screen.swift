@@ -26,6 +26,7 @@ struct Screen {
                 rest = rest[number.endIndex...]
                 switch rest.popFirst() {
                 case "A": row = max(0, row - (Int(number) ?? 1))
+                case "K": lines[row].removeSubrange(min(column, lines[row].count)...)
                 case "J":
                     lines.removeSubrange((row + 1)...)
                     lines[row].removeSubrange(column...)

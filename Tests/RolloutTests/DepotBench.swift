@@ -17,6 +17,7 @@ final class DepotBench: Sendable {
     let plans: [ModulePlan]
     let stop = StopSignal()
     private let collected = Mutex<[Event]>([])
+    private let awaited = Mutex<[Outlook]>([])
 
     init(
         seed: UInt64,
@@ -28,6 +29,11 @@ final class DepotBench: Sendable {
     }
 
     var events: [Event] { collected.withLock { $0 } }
+
+    /// What the run awaited, one after the other.
+    var outlooks: [Outlook] { awaited.withLock { $0 } }
+
+    func note(_ outlook: Outlook) { awaited.withLock { $0.append(outlook) } }
 
     func note(_ event: Event) { collected.withLock { $0.append(event) } }
 

@@ -86,7 +86,12 @@ extension DepotBench {
             air: SoleAirtime(centrals[0]),
             time: clock,
             journal: journal,
-            events: EventStream(run: run, time: clock) { [self] event in note(event) },
+            events: EventStream(
+                run: run,
+                time: clock,
+                watcher: { [self] in note($0) },
+                sink: { [self] event in note(event) }
+            ),
             stop: stop,
             rules: try rules ?? Self.rules()
         )

@@ -365,6 +365,75 @@ import Wire
         #expect(resumed || close == .finish)
     }
 
+    @Test func `what is awaited, and until when, is said all the time`() throws {
+        // The simulation begins at 22:00 UTC; the second vehicle is away.
+        let bench = bench(3) { number, plan in if number == 2 { plan.signal = nil } }
+        let opens = try #require(TimeOfDay("23:00"))
+        let window = Window(opens: opens, length: .seconds(3_600), zone: "UTC", close: .finish)
+        let start = bench.simulation.time.wallTime
+        _ = try bench.nights(
+            update,
+            [
+                DepotBench.schedule([[0], [1, 2]]) {
+                    $0.limits.window = DailyWindow(window, zone: .utc)
+                    $0.rules.between.soak = .seconds(600)
+                }
+            ]
+        )
+        var kinds: [String] = []
+        var ends: [String: [Duration]] = [:]
+        for outlook in bench.outlooks {
+            let (kind, until): (String, WallTime?) =
+                switch outlook {
+                case .window(let opens): ("window", opens)
+                case .work(_, _, let until): ("work", until)
+                case .search(let vehicles, let until): ("search \(vehicles)", until)
+                case .soak(let wave, let until): ("soak \(wave)", until)
+                case .check: ("check", nil)
+                case .host: ("host", nil)
+                case .draining: ("draining", nil)
+                case .end: ("end", nil)
+                }
+            if kinds.last != kind { kinds.append(kind) }
+            if let until { ends[kind, default: []].append(start.duration(to: until)) }
+        }
+        #expect(
+            kinds == ["window", "search 1", "work", "soak 1", "work", "search 1", "end"],
+            "\(bench.outlooks)"
+        )
+        #expect(ends["window"] == [.seconds(3_600)])
+        #expect(ends["work"]?.allSatisfy { $0 == .seconds(7_200) } == true)
+        // It was said once: the time does not move away while somebody looks at it.
+        #expect(ends["soak 1"]?.count == 1)
+        let searches = ends["search 1"] ?? []
+        #expect(searches.count == 2, "\(searches)")
+        let given = try #require(bench.events.last { $0.body.kind == "vehicle-ended" }).time
+        let said = try #require(searches.last)
+        #expect(abs((start.duration(to: given) - said) / .seconds(1)) < 31, "\(given), \(said)")
+    }
+
+    @Test func `a run without its adapter says when it is tried again`() throws {
+        let bench = DepotBench(seed: 5, [DepotBench.module(1), DepotBench.module(2)])
+        let (time, air) = (bench.simulation.time, bench.simulation.air)
+        _ = try bench.nights(
+            update,
+            [DepotBench.schedule([[0, 1]])],
+            roster: AirRoster(air: air, names: ["hci0"])
+        ) { _, _ in
+            time.schedule(at: time.now.advanced(by: .seconds(5))) {
+                air.assumeIsolated { $0.removeAdapter("hci0") }
+            }
+        }
+        let hosts = bench.outlooks.compactMap { outlook -> (WallTime, WallTime)? in
+            if case .host(_, let again, let until) = outlook { return (again, until) }
+            return nil
+        }
+        #expect(hosts.allSatisfy { $0.0 <= $0.1 }, "\(hosts)")
+        let given = try #require(bench.events.last { $0.body.kind == "vehicle-ended" }).time
+        let said = try #require(hosts.last).1
+        #expect(abs(given.duration(to: said) / .seconds(1)) < 31, "\(given), \(said)")
+    }
+
     @Test func `a retry budget is shared by all`() throws {
         let bench = bench(6) { _, plan in plan.faults = [.init(.refuseBootloader, times: 3)] }
         var rules = try DepotBench.rules()

@@ -17,6 +17,9 @@
    ioctl is variadic, which Swift cannot call. */
 int window_columns(int descriptor);
 
+/* Its height, the same way. */
+int window_lines(int descriptor);
+
 /* Nanoseconds of a clock of clock_gettime(2), 0 when there is no such clock: in one number, since
    which module owns the type of the two depends on what else is compiled. */
 int64_t clock_nanoseconds(int clock);

@@ -50,6 +50,7 @@ enum Grammar {
             Field("connect", .table(connect), "How long and how often a link is tried."),
             Field("fetch", .table(fetch), "How images come over the network."),
             Field("trust", .table(trust), "Who is trusted for images beyond their digests."),
+            Field("notify", .table(notify), "Who is told how runs end."),
         ]
     )
 
@@ -567,6 +568,6 @@ enum Grammar {
     static let tables = [
         manifest, vehicles, vehicle, image, fits, step, update, rollout, pause, goOn, between,
         window, retry, tolerate, airtime, radio, settle, connect, fetch, gzip,
-        trust, repository, signature, tuf, sbom, attestation,
+        trust, repository, signature, tuf, sbom, attestation, notify, notifyTarget,
     ]
 }

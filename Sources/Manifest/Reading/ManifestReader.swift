@@ -104,6 +104,9 @@ package struct ManifestReader {
             .policy(reader.value("fetch"), at: tree.place)
         let trust = TrustReader(diagnostics: diagnostics, directory: directory)
             .policy(reader.value("trust"), at: tree.place)
+        let notify = reader.value("notify").map {
+            NotifyReader(diagnostics: diagnostics, directory: directory).policy($0)
+        }
         reader.finish()
         guard let name, let found else { return nil }
         let vehicles = resolve(found, common, at: reader.place(of: "vehicles"))
@@ -128,6 +131,7 @@ package struct ManifestReader {
             profiles: profiles,
             place: tree.place
         )
+        plan.notify = notify
         plan.zonePlace = rolloutNode?.place(of: ["window", "zone"])
         if let rolloutNode {
             plan.remarks = PolicyCheck(rollout, for: vehicles, rolloutNode).remarks

@@ -114,6 +114,9 @@ package struct Dispatch: Sendable {
     /// More than any depot has: stands for no limit.
     package static let mostEver = 1_000
     package private(set) var queued = 0
+    private var endedCount = 0
+    /// Vehicles that were not begun yet, let in or not.
+    package var toCome: Int { vehicles.count - endedCount - underWay }
     /// Vehicles let in that nobody has heard.
     package private(set) var unheard = 0
 
@@ -267,6 +270,7 @@ extension Dispatch {
         case .closed, .ended: break
         }
         active.remove(vehicle)
+        if vehicles[vehicle].place != .ended { endedCount += 1 }
         vehicles[vehicle].place = .ended
     }
 
@@ -279,6 +283,7 @@ extension Dispatch {
         // It may have moved since it was heard.
         vehicles[vehicle].signals = [:]
         vehicles[vehicle].place = .closed
+        endedCount -= 1
         letIn(vehicle)
     }
 

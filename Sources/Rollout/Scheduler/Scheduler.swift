@@ -1,5 +1,6 @@
 package import Domain
 package import Manifest
+package import Reports
 
 /// The whole of a run's decisions: waves, gates, turns, budgets and the window.
 ///
@@ -58,6 +59,8 @@ package struct Scheduler: Sendable {
     private var timedOut: Set<Int> = []
     private var windowEnd: WallTime?
     private var closed: (since: WallTime, opens: WallTime)?
+    /// When those not heard yet are given up, at the latest.
+    private var searchEnd: WallTime?
 
     package init(_ dispatch: Dispatch, _ board: WaveBoard, _ limits: Limits) {
         self.dispatch = dispatch
@@ -165,6 +168,49 @@ package struct Scheduler: Sendable {
         if case .draining(let before) = mode, before.weight >= ending.weight { return [] }
         mode = .draining(ending)
         return [.drain(ending)]
+    }
+
+    // MARK: What is awaited
+
+    /// What the run waits for; adapters that do not work are told of by who knows them.
+    package mutating func outlook(wall: WallTime) -> Outlook {
+        let outlook = awaited(wall: wall)
+        if case .search(_, let until) = outlook { searchEnd = until } else { searchEnd = nil }
+        return outlook
+    }
+
+    private func awaited(wall: WallTime) -> Outlook {
+        if isOver { return .end }
+        switch mode {
+        case .waiting:
+            return .window(opens: closed?.opens ?? wall)
+        case .draining(let ending):
+            return .draining(underWay: dispatch.underWay, why: ending.sentence ?? "it was asked to")
+        case .working:
+            break
+        }
+        if dispatch.underWay == 0 {
+            switch board.phase {
+            case .soaking(let wave, let until): return .soak(wave: wave + 1, until: until)
+            case .checking(let wave): return .check(wave: wave + 1)
+            case .finished: return .end
+            case .working: break
+            }
+            let usable = dispatch.adapters.filter(\.isUsable)
+            if dispatch.unheard > 0, dispatch.unheard == dispatch.queued, !usable.isEmpty {
+                let listened = usable.map(\.listened).min() ?? .zero
+                let end = wall.advanced(by: max(.zero, limits.patience - listened))
+                return .search(
+                    vehicles: dispatch.unheard,
+                    until: min(searchEnd ?? end, end)
+                )
+            }
+        }
+        return .work(
+            underWay: dispatch.underWay,
+            waiting: dispatch.toCome,
+            until: windowEnd
+        )
     }
 
     // MARK: Decisions

@@ -1,6 +1,7 @@
 import Domain
 import Journal
 import Radio
+import Reports
 import Synchronization
 
 /// The scheduler as executions see it: keeps the machine, wakes who has a turn.
@@ -155,6 +156,26 @@ extension Turns.State {
             .filter { !scheduler.dispatch.adapters[$0].isUsable }
         for adapter in due { scheduler.found(adapter) }
         return due
+    }
+}
+
+extension Turns.State {
+    /// What the run awaits: an adapter, while it needs one and none works.
+    mutating func outlook(at now: Moment, wall: WallTime, _ patience: Duration) -> Outlook {
+        let outlook = scheduler.outlook(wall: wall)
+        let isAlone = scheduler.dispatch.adapters.allSatisfy { !$0.isUsable }
+        // Once they are given up, no more is tried.
+        guard outlook.needsRadio, isAlone, fault(after: patience) == nil,
+            let next = ill.values.map(\.until).min(),
+            let last = ill.values.max(by: { $0.since < $1.since })
+        else { return outlook }
+        // Only what fails after so long ends the run.
+        let end = max(next, last.since.advanced(by: patience))
+        return .host(
+            why: "\(last.error)",
+            again: wall.advanced(by: now.duration(to: next)),
+            until: wall.advanced(by: now.duration(to: end))
+        )
     }
 }
 

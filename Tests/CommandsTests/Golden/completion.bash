@@ -10,7 +10,7 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token image fetch images profiles trust bundle notify systemd simulate doctor schema completion help version --help --version' -- "$cur")
         return
     fi
     if [[ $command == history && ${COMP_WORDS[2]} != -* ]]; then
@@ -51,6 +51,13 @@ _yardmaster() {
     if [[ $command == bundle ]]; then
         if ((COMP_CWORD == 2)); then
             mapfile -t COMPREPLY < <(compgen -W 'create verify apply copy show' -- "$cur")
+            return
+        fi
+        command+=" ${COMP_WORDS[2]}"
+    fi
+    if [[ $command == notify ]]; then
+        if ((COMP_CWORD == 2)); then
+            mapfile -t COMPREPLY < <(compgen -W 'test list send failure' -- "$cur")
             return
         fi
         command+=" ${COMP_WORDS[2]}"
@@ -381,11 +388,41 @@ _yardmaster() {
         flags='--json --quiet --no-color --help'
         kind=files
         ;;
+    'notify test')
+        flags='--state --manifest --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --state) flags= kind=directories ;;
+        --manifest) flags= kind=files ;;
+        esac
+        ;;
+    'notify list')
+        flags='--state --manifest --json --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        --manifest) flags= kind=files ;;
+        esac
+        ;;
+    'notify send')
+        flags='--state --manifest --json --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        --manifest) flags= kind=files ;;
+        esac
+        ;;
+    'notify failure')
+        flags='--state --manifest --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --state) flags= kind=directories ;;
+        --manifest) flags= kind=files ;;
+        esac
+        ;;
     'systemd print')
         flags='--unit --program --watch --target-dir --key --threshold --profiles --json --quiet --no-color --help'
         kind=files
         case $prev in
-        --unit) flags= arguments='service timer path' ;;
+        --unit) flags= arguments='service timer path failure notify-service notify-timer' ;;
         --program) flags= kind=files ;;
         --watch) flags= kind=directories ;;
         --target-dir) flags= kind=directories ;;
@@ -420,7 +457,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version'
+        arguments='validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token image fetch images profiles trust bundle notify systemd simulate doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'

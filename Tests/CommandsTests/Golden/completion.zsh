@@ -31,6 +31,7 @@ _yardmaster() {
             'profiles:list, show, check'
             'trust:Keep and show what signed repositories are trusted for'
             'bundle:create, verify, apply, copy, show'
+            'notify:test, list, send, failure'
             'systemd:print'
             'simulate:Put a simulated depot in the place of Bluetooth, for any program'
             'doctor:Say what is wrong with this host'\''s Bluetooth'
@@ -92,6 +93,15 @@ _yardmaster() {
     if [[ $command == bundle ]]; then
         if (( CURRENT == 2 )); then
             _values form create verify apply copy show
+            return
+        fi
+        command+=" $words[2]"
+        shift words
+        (( CURRENT-- ))
+    fi
+    if [[ $command == notify ]]; then
+        if (( CURRENT == 2 )); then
+            _values form test list send failure
             return
         fi
         command+=" $words[2]"
@@ -514,9 +524,47 @@ _yardmaster() {
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '1:BUNDLE:_files'
         ;;
+    'notify test')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--manifest=''[A manifest whose `notify` counts too.]'':MANIFEST:_files' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '*:TARGET: '
+        ;;
+    'notify list')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--manifest=''[A manifest whose `notify` counts too.]'':MANIFEST:_files' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'notify send')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--manifest=''[A manifest whose `notify` counts too.]'':MANIFEST:_files' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
+    'notify failure')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--manifest=''[A manifest whose `notify` counts too.]'':MANIFEST:_files' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:UNIT: '
+        ;;
     'systemd print')
         _arguments -S \
-            '--unit=''[Print only one of the two\: service or timer, with --watch service or path.]'':KIND:(service timer path)' \
+            '--unit=''[Print only one\: service or timer, with --watch service or path; failure, which tells somebody when a service of ours has failed; notify-service and notify-timer, which tell again what did not arrive.]'':KIND:(service timer path failure notify-service notify-timer)' \
             '--program=''[Where the program will be.]'':PATH:_files' \
             '--watch=''[Print the units that apply bundles as they come into this folder.]'':DIR:_files -/' \
             '--target-dir=''[Directory that verified files are put into.]'':DIR:_files -/' \
@@ -561,7 +609,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token image fetch images profiles trust bundle systemd simulate doctor schema completion help version)'
+            '*:COMMAND:(validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token image fetch images profiles trust bundle notify systemd simulate doctor schema completion help version)'
         ;;
     'version')
         _arguments -S \

@@ -13,6 +13,13 @@ extension Zone {
         return "\(local.prefix(10)) \(local.dropFirst(11).prefix(8)) \(zone)"
     }
 
+    /// The same without the day where that is near, and without seconds where there are none.
+    package func near(_ time: WallTime, from now: WallTime) -> String {
+        let whole = text(time)
+        let isNear = now.duration(to: time) < .seconds(20 * 3_600)
+        return isNear ? String(whole.dropFirst(11)) : whole
+    }
+
     /// The last time that the clock said noon, at or before a time.
     package func lastNoon(before time: WallTime) -> WallTime {
         let local = seconds(time) + Int64(offset(at: seconds(time)))

@@ -1,0 +1,207 @@
+package import Domain
+
+/// What is to be told to somebody outside, and what became of that.
+package struct OutboxEntry: Sendable, Equatable {
+    package let id: Int64
+    /// What it is about, the same for all who are told: with the target it is there once.
+    package let key: String
+    /// Who is told, by the name in a notify list.
+    package let target: String
+    package let kind: String
+    package let rollout: String?
+    package let run: Int?
+    package let made: WallTime
+    /// What is said, once it was put into words; it stays the same however often it is tried.
+    package var body: String?
+    package var attempts: Int
+    /// When it is tried again; nil when it is settled.
+    package var next: WallTime?
+    package var delivered: WallTime?
+    /// Why it did not arrive, the last time.
+    package var failure: String?
+
+    /// Neither delivered nor to be tried again.
+    package var isGivenUp: Bool { delivered == nil && next == nil }
+
+    static let columns =
+        "id, key, target, kind, rollout, run, made, body, attempts, next, delivered, failure"
+
+    init(row: borrowing Statement) throws(JournalError) {
+        id = row.integer(0)
+        key = row.text(1) ?? ""
+        target = row.text(2) ?? ""
+        kind = row.text(3) ?? ""
+        rollout = row.text(4)
+        run = row.isNull(5) ? nil : Int(row.integer(5))
+        made = WallTime(milliseconds: row.integer(6))
+        body = row.text(7)
+        attempts = Int(row.integer(8))
+        next = row.isNull(9) ? nil : WallTime(milliseconds: row.integer(9))
+        delivered = row.isNull(10) ? nil : WallTime(milliseconds: row.integer(10))
+        failure = row.text(11)
+    }
+}
+
+/// A wish to tell somebody something.
+package struct OutboxWish: Sendable, Equatable {
+    package let key: String
+    package let target: String
+    package let kind: String
+    package let rollout: String?
+    package let run: Int?
+    package let body: String?
+
+    package init(
+        key: String,
+        target: String,
+        kind: String,
+        rollout: String? = nil,
+        run: Int? = nil,
+        body: String? = nil
+    ) {
+        self.key = key
+        self.target = target
+        self.kind = kind
+        self.rollout = rollout
+        self.run = run
+        self.body = body
+    }
+}
+
+extension Schema {
+    /// What people and other programs are told, so that each of it arrives once or is named.
+    static let outbox = """
+        CREATE TABLE outbox (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            key TEXT NOT NULL,
+            target TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            rollout TEXT,
+            run INTEGER,
+            made INTEGER NOT NULL,
+            body TEXT,
+            attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
+            next INTEGER,
+            delivered INTEGER,
+            failure TEXT,
+            UNIQUE (key, target),
+            CHECK (next IS NULL OR delivered IS NULL)
+        ) STRICT;
+        CREATE INDEX outbox_due ON outbox (next) WHERE next IS NOT NULL;
+        """
+}
+
+extension Journal {
+    /// Leaves what is to be told; what is there already stays as it is.
+    package func post(_ wishes: [OutboxWish], at now: WallTime) throws(JournalError) {
+        guard !wishes.isEmpty else { return }
+        let database = try opened()
+        try database.transaction(.durable) { () throws(JournalError) in
+            try Self.post(wishes, at: now, in: database)
+        }
+    }
+
+    static func post(
+        _ wishes: [OutboxWish],
+        at now: WallTime,
+        in database: JournalDatabase
+    ) throws(JournalError) {
+        for wish in wishes {
+            try database.statement(
+                """
+                INSERT OR IGNORE INTO outbox (key, target, kind, rollout, run, made, body, next)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """
+            ).run([
+                .text(wish.key), .text(wish.target), .text(wish.kind), Value(wish.rollout),
+                Value(wish.run), Value(now), Value(wish.body), Value(now),
+            ])
+        }
+    }
+
+    /// Takes the next entry that is due: nobody else gets it before `until`, and this counts as an
+    /// attempt, whatever becomes of us.
+    package func takeOutbox(
+        after id: Int64 = 0,
+        at now: WallTime,
+        until: WallTime,
+        only key: String? = nil
+    ) throws(JournalError) -> OutboxEntry? {
+        let database = try opened()
+        return try database.transaction(.durable) { () throws(JournalError) -> OutboxEntry? in
+            let due = try JournalView(database: database).outbox(due: now, after: id, key)
+            guard var entry = due else { return nil }
+            try database.statement(
+                "UPDATE outbox SET attempts = attempts + 1, next = ? WHERE id = ?"
+            ).run([Value(until), .integer(entry.id)])
+            entry.attempts += 1
+            return entry
+        }
+    }
+
+    /// Keeps the words of an entry, so that another attempt says the same.
+    package func word(_ id: Int64, _ body: String) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(.durable) { () throws(JournalError) in
+            try database.statement("UPDATE outbox SET body = ? WHERE id = ?")
+                .run([.text(body), .integer(id)])
+        }
+    }
+
+    package func delivered(_ id: Int64, at now: WallTime) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(.durable) { () throws(JournalError) in
+            try database.statement(
+                "UPDATE outbox SET delivered = ?, next = NULL, failure = NULL WHERE id = ?"
+            ).run([Value(now), .integer(id)])
+        }
+    }
+
+    /// It did not arrive, and is tried again then; nil gives it up.
+    package func undelivered(
+        _ id: Int64,
+        because failure: String,
+        again: WallTime?
+    ) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(.durable) { () throws(JournalError) in
+            try database.statement("UPDATE outbox SET failure = ?, next = ? WHERE id = ?")
+                .run([.text(failure), again.map { Value($0) } ?? .null, .integer(id)])
+        }
+    }
+}
+
+extension JournalView {
+    fileprivate func outbox(
+        due now: WallTime,
+        after id: Int64,
+        _ key: String?
+    ) throws(JournalError) -> OutboxEntry? {
+        try rows(
+            """
+            SELECT \(OutboxEntry.columns) FROM outbox
+            WHERE next <= ?1 AND id > ?2 AND (?3 IS NULL OR key = ?3) ORDER BY id LIMIT 1
+            """,
+            [Value(now), .integer(id), Value(key)],
+            { row throws(JournalError) in try OutboxEntry(row: row) }
+        ).first
+    }
+
+    /// The newest entries first.
+    package func outbox(limit: Int) throws(JournalError) -> [OutboxEntry] {
+        try rows(
+            "SELECT \(OutboxEntry.columns) FROM outbox ORDER BY id DESC LIMIT ?",
+            [Value(limit)],
+            { row throws(JournalError) in try OutboxEntry(row: row) }
+        )
+    }
+
+    /// Whether somebody is told about this already.
+    package func isTold(_ key: String) throws(JournalError) -> Bool {
+        try rows(
+            "SELECT 1 FROM outbox WHERE key = ? LIMIT 1",
+            [.text(key)],
+            { row throws(JournalError) in row.integer(0) }
+        ).first != nil
+    }
+}

@@ -1,0 +1,84 @@
+/// What somebody may want to be told.
+package enum NotifyKind: String, CaseIterable, Sendable, Hashable {
+    /// A run has ended as it should.
+    case ended
+    /// Vehicles failed, the rollout was aborted, or there was no run.
+    case failed
+    case paused
+    /// Somebody has to see to a vehicle, however the run ended.
+    case needsPerson = "needs-person"
+    /// Nothing was heard from a rollout that should have run.
+    case silent
+    /// Somebody tries whether it arrives.
+    case test
+}
+
+/// Who is told how runs end.
+package struct NotifyPolicy: Sendable, Hashable {
+    package var targets: [NotifyTarget] = []
+    package var silentAfter: Duration?
+    package var sendmail: String?
+
+    package init() {}
+
+    /// The same with what is said elsewhere; of two targets of one name the other's holds.
+    package func overruled(by other: NotifyPolicy) -> NotifyPolicy {
+        var policy = self
+        let names = Set(other.targets.map(\.name))
+        policy.targets = targets.filter { !names.contains($0.name) } + other.targets
+        policy.silentAfter = other.silentAfter ?? silentAfter
+        policy.sendmail = other.sendmail ?? sendmail
+        return policy
+    }
+
+    package func target(_ name: String) -> NotifyTarget? { targets.first { $0.name == name } }
+}
+
+/// One addressee.
+package struct NotifyTarget: Sendable, Hashable {
+    package enum Way: Sendable, Hashable {
+        case mail(String)
+        case webhook(NotifyAddress, key: SecretReference?)
+        case ntfy(NotifyAddress)
+        case alertmanager(NotifyAddress)
+        case healthcheck(NotifyAddress)
+        case program([String])
+    }
+
+    package let name: String
+    package let way: Way
+    package let token: SecretReference?
+    package let kinds: Set<NotifyKind>
+
+    package init(name: String, way: Way, token: SecretReference?, kinds: Set<NotifyKind>) {
+        self.name = name
+        self.way = way
+        self.token = token
+        self.kinds = kinds
+    }
+
+    /// Its silence would be an alarm.
+    package var hearsEachRun: Bool { if case .healthcheck = way { true } else { false } }
+
+    /// The first of these that it wants to be told.
+    package func wants(_ kinds: [NotifyKind]) -> NotifyKind? {
+        kinds.first { $0 == .test || self.kinds.contains($0) }
+    }
+}
+
+/// Where it goes; who knows an address may often send to it, so it is shown as its host alone.
+package enum NotifyAddress: Sendable, Hashable, CustomStringConvertible {
+    case url(String)
+    case secret(SecretReference)
+
+    package var description: String {
+        switch self {
+        case .secret(let reference): return reference.description
+        case .url(let text):
+            let parts = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3 else { return "an address" }
+            let host = parts[2].prefix { !"/?#".contains($0) }
+            return "\(parts[0])//\(host.split(separator: "@").last ?? "")/…"
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Digests
+package import Domain
+package import Manifest
+import Reports
+import Wire
+
+/// A notice as one way of telling takes it.
+package enum NotifyMessage: Sendable, Equatable {
+    /// To be given to `sendmail -t -i`.
+    case mail(String)
+    /// Added to the target's address.
+    case web(path: String, headers: [Header], body: String)
+    case program(input: String)
+
+    package struct Header: Sendable, Equatable {
+        package let name: String
+        package let value: String
+
+        package init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// What a target needs besides its address.
+    package struct Secrets: Sendable {
+        package var key: [UInt8]?
+        package var token: String?
+
+        package init() {}
+    }
+
+    /// `id` is the same however often it is tried, so that who gets it twice knows.
+    package init(
+        _ notice: NotifyNotice,
+        to target: NotifyTarget,
+        id: String,
+        at now: WallTime,
+        _ secrets: Secrets
+    ) {
+        var headers: [Header] = []
+        if let token = secrets.token { headers.append(Header("Authorization", "Bearer \(token)")) }
+        let plain = Header("Content-Type", "text/plain; charset=utf-8")
+        let json = Header("Content-Type", "application/json")
+        switch target.way {
+        case .mail(let address):
+            self = .mail(Self.mail(notice, to: address, id: id))
+        case .webhook:
+            let body = notice.json.text
+            let seconds = String(now.milliseconds / 1_000)
+            headers += [json, Header("webhook-id", id), Header("webhook-timestamp", seconds)]
+            if let key = secrets.key {
+                headers.append(
+                    Header("webhook-signature", Self.signature(id, seconds, body, key: key))
+                )
+            }
+            self = .web(path: "", headers: headers, body: body)
+        case .ntfy:
+            headers += [
+                plain, Header("Title", notice.title.ascii),
+                Header("Priority", Self.isBad(notice.kind) ? "4" : "3"),
+                Header("Tags", Self.isBad(notice.kind) ? "warning" : "white_check_mark"),
+            ]
+            self = .web(path: "", headers: headers, body: notice.text)
+        case .alertmanager:
+            headers.append(json)
+            self = .web(path: "/api/v2/alerts", headers: headers, body: Self.alert(notice).text)
+        case .healthcheck:
+            headers.append(plain)
+            let isBad = Self.isBad(notice.kind) && notice.kind != .needsPerson
+            self = .web(path: isBad ? "/fail" : "", headers: headers, body: notice.text)
+        case .program:
+            self = .program(input: notice.json.text + "\n")
+        }
+    }
+
+    /// Standard Webhooks: over `id.timestamp.body`.
+    package static func signature(
+        _ id: String,
+        _ timestamp: String,
+        _ body: String,
+        key: [UInt8]
+    ) -> String {
+        let signed = Array("\(id).\(timestamp).\(body)".utf8)
+        return "v1," + Base64.text(HMAC.code(of: signed, key: key))
+    }
+
+    private static func isBad(_ kind: NotifyKind) -> Bool {
+        switch kind {
+        case .failed, .paused, .needsPerson, .silent: true
+        case .ended, .test: false
+        }
+    }
+
+    private static func mail(_ notice: NotifyNotice, to address: String, id: String) -> String {
+        let characters = Array(Base64.text(Array(notice.text.utf8)).utf8)
+        let lines = stride(from: 0, to: characters.count, by: 76).map { start in
+            String(decoding: characters[start..<min(start + 76, characters.count)], as: UTF8.self)
+        }
+        // A header has no room for a long sentence.
+        let subject = String(notice.title.ascii.prefix(200))
+        return "To: \(address)\nSubject: \(subject)\nMIME-Version: 1.0\n"
+            + "Auto-Submitted: auto-generated\nX-Yardmaster-Notice: \(id)\n"
+            + "Content-Type: text/plain; charset=utf-8\n"
+            + "Content-Transfer-Encoding: base64\n\n" + lines.joined(separator: "\n") + "\n"
+    }
+
+    /// An alert ends by itself, when nothing says for a day that it goes on.
+    private static func alert(_ notice: NotifyNotice) -> JSONValue {
+        let severity = isBad(notice.kind) ? "warning" : "info"
+        return .array([
+            .object([
+                "labels": .object([
+                    "alertname": .string(
+                        "Yardmaster_\(notice.kind.rawValue.replacing("-", with: "_"))"
+                    ),
+                    "rollout": .string(notice.rollout ?? ""),
+                    "host": .string(notice.host),
+                    "severity": .string(severity),
+                ]),
+                "annotations": .object([
+                    "summary": .string(notice.title),
+                    "description": .string(notice.text),
+                ]),
+                "startsAt": .string(notice.time.description),
+                "endsAt": .string(notice.time.advanced(by: .seconds(86_400)).description),
+            ])
+        ])
+    }
+}

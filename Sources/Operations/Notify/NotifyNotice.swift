@@ -1,0 +1,178 @@
+package import Domain
+package import Manifest
+import Reports
+package import Wire
+
+/// What somebody is told, in words that stay the same however often it is tried.
+package struct NotifyNotice: Sendable, Equatable {
+    /// Somebody who has to be seen to.
+    package struct Task: Sendable, Equatable {
+        package let vehicle: String
+        package let work: String
+        package let sentence: String
+        package let commands: [String]
+
+        package init(vehicle: String, work: String, sentence: String, commands: [String]) {
+            self.vehicle = vehicle
+            self.work = work
+            self.sentence = sentence
+            self.commands = commands
+        }
+    }
+
+    /// More vehicles than this are counted.
+    package static let mostTasks = 50
+
+    package let kind: NotifyKind
+    package let host: String
+    package let rollout: String?
+    package let run: Int?
+    package let exitCode: Int?
+    /// One sentence: why.
+    package let reason: String
+    /// Such as `41 ok, 1 failed`; empty where there was no run.
+    package let counts: String
+    package let tasks: [Task]
+    /// Vehicles that are not among the tasks for want of room.
+    package let more: Int
+    /// What to do next, as a line for the shell.
+    package let next: String
+    package let time: WallTime
+    /// The same as people read it.
+    package let localTime: String
+
+    package init(
+        kind: NotifyKind,
+        host: String,
+        rollout: String? = nil,
+        run: Int? = nil,
+        exitCode: Int? = nil,
+        reason: String,
+        counts: String = "",
+        tasks: [Task] = [],
+        next: String = "",
+        time: WallTime,
+        localTime: String
+    ) {
+        self.kind = kind
+        self.host = host
+        self.rollout = rollout
+        self.run = run
+        self.exitCode = exitCode
+        self.reason = reason
+        self.counts = counts
+        self.tasks = Array(tasks.prefix(Self.mostTasks))
+        more = max(0, tasks.count - Self.mostTasks)
+        self.next = next
+        self.time = time
+        self.localTime = localTime
+    }
+
+    /// Nothing is left to do after a run that ended well; after a silence there is, however the last
+    /// run ended.
+    package static func next(
+        _ kind: NotifyKind,
+        exitCode: Int?,
+        rollout: String,
+        _ flags: String
+    ) -> String {
+        if kind != .silent, exitCode == 0 { return "" }
+        let code = kind == .silent ? nil : exitCode
+        return Recap.next(exitCode: code ?? 15, rollout: rollout, flags)
+    }
+
+    /// What it is called in a list of mails: at most one line.
+    package var title: String {
+        let what = rollout ?? host
+        let words =
+            switch kind {
+            case .ended: "\(what) has ended"
+            case .failed: "\(what) has failed"
+            case .paused: "\(what) is paused"
+            case .needsPerson: "\(what) needs somebody"
+            case .silent: "nothing heard from \(what)"
+            case .test: "a test from \(host)"
+            }
+        let rest = counts.isEmpty ? reason : counts
+        return "yardmaster: \(words): \(rest)".visible
+    }
+
+    /// For people: why, who, and the next command.
+    package var text: String {
+        var lines = [reason.visible]
+        if !counts.isEmpty { lines.append(counts) }
+        if let rollout {
+            lines.append(
+                "rollout \(rollout.visible)" + (run.map { ", run \($0)" } ?? "")
+                    + (exitCode.map { ", exit \($0)" } ?? "") + ", \(localTime), on \(host.visible)"
+            )
+        } else {
+            lines.append("\(localTime), on \(host.visible)")
+        }
+        for task in tasks {
+            lines += ["", "\(task.vehicle.visible): \(task.sentence.visible)"]
+            lines += task.commands.map { "    \($0.visible)" }
+        }
+        if more > 0 { lines += ["", "and \(more) more"] }
+        if !next.isEmpty { lines += ["", "next: \(next.visible)"] }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// For programs, by a schema that only grows.
+    package var json: JSONValue {
+        .object([
+            "schema": 1,
+            "type": .string(kind.rawValue),
+            "host": .string(host),
+            "time": .string(time.description),
+            "unix_milliseconds": .integer(time.milliseconds),
+            "local_time": .string(localTime),
+            "rollout": rollout.map { .string($0) },
+            "run": run.map { .integer(Int64($0)) },
+            "exit": exitCode.map { .integer(Int64($0)) },
+            "reason": .string(reason),
+            "counts": .string(counts),
+            "vehicles": .array(
+                tasks.map { task in
+                    .object([
+                        "vehicle": .string(task.vehicle),
+                        "work": .string(task.work),
+                        "sentence": .string(task.sentence),
+                        "commands": .array(task.commands.map { .string($0) }),
+                    ])
+                }
+            ),
+            "more": .integer(Int64(more)),
+            "next": .string(next),
+        ])
+    }
+
+    /// Reads what `json` wrote; nil for anything else.
+    package init?(_ value: JSONValue) {
+        guard value["schema"]?.integer == 1,
+            let kind = value["type"]?.string.flatMap({ NotifyKind(rawValue: $0) }),
+            let reason = value["reason"]?.string, let host = value["host"]?.string,
+            let local = value["local_time"]?.string,
+            let milliseconds = value["unix_milliseconds"]?.integer
+        else { return nil }
+        self.kind = kind
+        self.reason = reason
+        self.host = host
+        localTime = local
+        time = WallTime(milliseconds: milliseconds)
+        rollout = value["rollout"]?.string
+        run = value["run"]?.integer.flatMap { Int(exactly: $0) }
+        exitCode = value["exit"]?.integer.flatMap { Int(exactly: $0) }
+        counts = value["counts"]?.string ?? ""
+        next = value["next"]?.string ?? ""
+        more = value["more"]?.integer.flatMap { Int(exactly: $0) } ?? 0
+        tasks = (value["vehicles"]?.array ?? []).map { task in
+            Task(
+                vehicle: task["vehicle"]?.string ?? "",
+                work: task["work"]?.string ?? "",
+                sentence: task["sentence"]?.string ?? "",
+                commands: (task["commands"]?.array ?? []).compactMap(\.string)
+            )
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Domain
+import Journal
+import Testing
+import Threads
+
+/// What is to be told: once each, by one process at a time, and never forgotten.
+@Suite struct OutboxTests {
+    private func at(_ seconds: Int64) -> WallTime { WallTime(milliseconds: seconds * 1_000) }
+
+    private func wish(_ key: String, _ target: String) -> OutboxWish {
+        OutboxWish(key: key, target: target, kind: "failed", rollout: "r", run: 3)
+    }
+
+    private func withJournal(
+        _ body: @Sendable (Journal) async throws -> Void
+    ) async throws {
+        let thread = try ThreadExecutor.start(name: "outbox")
+        let journal = try await Journal.inMemory(executor: thread)
+        try await body(journal)
+        await journal.close()
+        thread.stop()
+    }
+
+    @Test func `what is posted twice is there once, and is taken by one at a time`() async throws {
+        try await withJournal { journal in
+            let wishes = [self.wish("run-3", "crew"), self.wish("run-3", "hook")]
+            try await journal.post(wishes, at: self.at(10))
+            try await journal.post(wishes, at: self.at(11))
+            let first = try #require(
+                try await journal.takeOutbox(at: self.at(12), until: self.at(72))
+            )
+            #expect(first.target == "crew" && first.attempts == 1 && first.run == 3)
+            #expect(first.made == self.at(10) && first.body == nil)
+            // Another process gets the other one, and a third nothing.
+            let other = try await journal.takeOutbox(at: self.at(12), until: self.at(72))
+            #expect(other?.target == "hook")
+            #expect(try await journal.takeOutbox(at: self.at(12), until: self.at(72)) == nil)
+            // Whoever had the first one died: it is taken again when its time is over.
+            let again = try await journal.takeOutbox(at: self.at(72), until: self.at(130))
+            #expect(again?.id == first.id && again?.attempts == 2)
+        }
+    }
+
+    @Test func `what was delivered or given up is not taken again`() async throws {
+        try await withJournal { journal in
+            try await journal.post(
+                ["a", "b", "c"].map { self.wish("run-4", $0) },
+                at: self.at(0)
+            )
+            var ids: [Int64] = []
+            for _ in 0..<3 {
+                let entry = try await journal.takeOutbox(
+                    after: ids.last ?? 0,
+                    at: self.at(1),
+                    until: self.at(60)
+                )
+                ids.append(try #require(entry?.id))
+            }
+            try await journal.word(ids[0], "{}")
+            try await journal.delivered(ids[0], at: self.at(2))
+            try await journal.undelivered(ids[1], because: "no", again: nil)
+            try await journal.undelivered(ids[2], because: "later", again: self.at(7))
+            let due = try await journal.takeOutbox(at: self.at(100), until: self.at(160))
+            #expect(due?.id == ids[2] && due?.failure == "later")
+            #expect(try await journal.takeOutbox(at: self.at(100), until: self.at(160)) == nil)
+        }
+    }
+}
