@@ -67,7 +67,9 @@ extension BlueZ {
         station.advertisement = nil
         want(station)
         if !station.machine.isBare {
-            try? await closing.outcome(before: now.advanced(by: .seconds(2)), on: loop)
+            // In a task of its own, so that who is cancelled lets go all the same.
+            let (deadline, loop) = (now.advanced(by: .seconds(2)), loop)
+            await Task { try? await closing.outcome(before: deadline, on: loop) }.value
         }
         station.alarm.set(nil)
         withdrawAll(of: station)
