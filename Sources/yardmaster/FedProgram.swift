@@ -18,70 +18,31 @@ struct FedProgram {
         guard let program = words.first else { return .absent("no program is named") }
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0 else { return .cut(Descriptor.text(of: errno)) }
-        var done: [CInt] = [-1, -1]
-        guard pipe(&done) == 0 else {
-            for end in ends { close(end) }
-            return .cut(Descriptor.text(of: errno))
-        }
-        for end in ends + done { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        var process: pid_t = 0
-        let code = start(program, reading: ends[0], holding: done[1], &process)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let begun = ChildProgram.begin(
+            words,
+            [
+                (STDIN_FILENO, .descriptor(ends[0])), (STDOUT_FILENO, .nothing),
+                (STDERR_FILENO, .nothing),
+            ],
+            environment: ChildProgram.plainEnvironment
+        )
         close(ends[0])
-        close(done[1])
-        defer { close(done[0]) }
-        guard code == 0 else {
-            close(ends[1])
+        let deadline = RealTime().now.advanced(by: limit)
+        if case .success = begun { Self.feed(Array(input.utf8), to: ends[1], until: deadline) }
+        close(ends[1])
+        let child: ChildProgram
+        switch begun {
+        case .success(let running): child = running
+        case .failure(.noPipe(let code)): return .cut(Descriptor.text(of: code))
+        case .failure(.notStarted(let code)):
             return .absent("\(program): \(Descriptor.text(of: code))")
         }
-        let deadline = RealTime().now.advanced(by: limit)
-        Self.feed(Array(input.utf8), to: ends[1], until: deadline)
-        close(ends[1])
-        let isLate = !Self.waits(done[0], until: deadline)
-        // The whole group: what it has started ends with it.
-        if isLate { kill(-process, SIGKILL) }
-        var status: CInt = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        if isLate { return .cut("\(program) took longer than \(limit.brief)") }
-        if status & 0x7F != 0 { return .cut("\(program) was ended by signal \(status & 0x7F)") }
-        return .ended(Int((status >> 8) & 0xFF))
-    }
-
-    /// `end` is kept open by the program alone, as its descriptor 3: it closes when it has ended.
-    private func start(
-        _ program: String,
-        reading input: CInt,
-        holding end: CInt,
-        _ process: inout pid_t
-    ) -> CInt {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, end, 3)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        posix_spawnattr_setflags(
-            &attributes,
-            Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
-        )
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigaddset(&signals, SIGPIPE)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setpgroup(&attributes, 0)
-        let arguments = words.map { strdup($0) } + [nil]
-        let kept = ["PATH", "HOME", "LANG", "LC_ALL", "TZ"].compactMap { (name: String) in
-            getenv(name).map { strdup("\(name)=\(String(cString: $0))") }
+        return switch child.end(before: deadline) {
+        case .code(let code): .ended(code)
+        case .signal(let number): .cut("\(program) was ended by signal \(number)")
+        case .late, .cut: .cut("\(program) took longer than \(limit.brief)")
         }
-        let variables: [UnsafeMutablePointer<CChar>?] = kept + [nil]
-        defer {
-            for text in arguments + variables { free(text) }
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        return posix_spawn(&process, program, &actions, &attributes, arguments, variables)
     }
 
     /// As much as it takes: one that reads nothing is not waited for longer than the rest.
@@ -99,17 +60,6 @@ struct FedProgram {
             if count < 0, errno == EAGAIN || errno == EINTR { continue }
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
-        }
-    }
-
-    private static func waits(_ descriptor: CInt, until deadline: Moment) -> Bool {
-        while true {
-            let left = RealTime().now.duration(to: deadline)
-            guard left > .zero else { return false }
-            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let ready = poll(&entry, 1, CInt(clamping: left.nanoseconds / 1_000_000 + 1))
-            if ready > 0 { return true }
-            if ready < 0, errno != EINTR { return true }
         }
     }
 }

@@ -1,0 +1,147 @@
+import Domain
+import Glibc
+
+/// A program of others that we have started.
+///
+/// It runs without a shell, as the head of a group of its own, with no signal held back or ignored, and of
+/// our descriptors it has those alone that it is given.
+struct ChildProgram {
+    /// What it has for one of its descriptors.
+    enum Stream {
+        case descriptor(CInt)
+        /// `/dev/null`.
+        case nothing
+    }
+
+    /// Why there is none.
+    enum Fault: Error {
+        case noPipe(CInt)
+        case notStarted(CInt)
+    }
+
+    enum End: Equatable {
+        case code(Int)
+        case signal(Int)
+        /// It took too long, and was ended.
+        case late
+        /// It was ended because it is needed no more.
+        case cut
+    }
+
+    /// How long a program may run before it is asked whether it still has to.
+    private static let patience = Duration.milliseconds(250)
+
+    private let process: pid_t
+    /// The other end is kept open by the program alone: it closes when the program ends, however it does.
+    private let lifeline: CInt
+
+    /// What a program needs of our environment to run at all.
+    static var plainEnvironment: [String] {
+        ["PATH", "HOME", "LANG", "LC_ALL", "TZ"].compactMap { (name: String) in
+            getenv(name).map { "\(name)=\(String(cString: $0))" }
+        }
+    }
+
+    static func begin(
+        _ words: [String],
+        _ streams: [(CInt, Stream)],
+        environment: [String]
+    ) -> Result<ChildProgram, Fault> {
+        var ends: [CInt] = [-1, -1]
+        guard pipe(&ends) == 0 else { return .failure(.noPipe(errno)) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[1]) }
+        switch spawn(words, streams + [(3, .descriptor(ends[1]))], environment: environment) {
+        case .success(let process):
+            return .success(ChildProgram(process: process, lifeline: ends[0]))
+        case .failure(let fault):
+            close(ends[0])
+            return .failure(fault)
+        }
+    }
+
+    /// Blocks until it has ended, or has to.
+    func end(before deadline: Moment, unless isOver: () -> Bool = { false }) -> End {
+        defer { close(lifeline) }
+        let early = wait(until: deadline, unless: isOver)
+        let status = early == nil ? Self.reap(process) : Self.end(process)
+        if let early { return early }
+        let signal = status & 0x7F
+        return signal != 0 ? .signal(Int(signal)) : .code(Int((status >> 8) & 0xFF))
+    }
+
+    /// Nil when it has ended by itself.
+    private func wait(until deadline: Moment, unless isOver: () -> Bool) -> End? {
+        var entry = pollfd(fd: lifeline, events: Int16(POLLIN), revents: 0)
+        while true {
+            let left = min(Self.patience, max(.zero, RealTime().now.duration(to: deadline)))
+            // Rounded up: a wait of nothing would spin through the last millisecond.
+            let milliseconds = CInt(clamping: (left.nanoseconds + 999_999) / 1_000_000)
+            if poll(&entry, 1, milliseconds) > 0 { return nil }
+            if isOver() { return .cut }
+            if RealTime().now >= deadline { return .late }
+        }
+    }
+
+    // MARK: Processes
+
+    /// The program alone, for whoever has another sign of its end; nil is all of our environment.
+    static func spawn(
+        _ words: [String],
+        _ streams: [(CInt, Stream)],
+        environment: [String]? = nil
+    ) -> Result<pid_t, Fault> {
+        guard let program = words.first else { return .failure(.notStarted(ENOENT)) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        for (number, stream) in streams {
+            switch stream {
+            case .descriptor(let own): posix_spawn_file_actions_adddup2(&actions, own, number)
+            case .nothing:
+                let way = number == STDIN_FILENO ? O_RDONLY : O_WRONLY
+                posix_spawn_file_actions_addopen(&actions, number, "/dev/null", way, 0)
+            }
+        }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        posix_spawnattr_setflags(
+            &attributes,
+            Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
+        )
+        // Our threads take no signals, and we ignore a closed pipe: the program is not to.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigaddset(&signals, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let arguments = words.map { strdup($0) } + [nil]
+        let variables = environment.map { list in list.map { strdup($0) } + [nil] }
+        defer {
+            for text in arguments + (variables ?? []) { free(text) }
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        var process: pid_t = 0
+        let code =
+            if let variables {
+                posix_spawnp(&process, program, &actions, &attributes, arguments, variables)
+            } else {
+                posix_spawnp(&process, program, &actions, &attributes, arguments, environ)
+            }
+        return code == 0 ? .success(process) : .failure(.notStarted(code))
+    }
+
+    /// Ends the whole group: what the program has started ends with it.
+    @discardableResult
+    static func end(_ process: pid_t) -> CInt {
+        kill(-process, SIGKILL)
+        return reap(process)
+    }
+
+    private static func reap(_ process: pid_t) -> CInt {
+        var status: CInt = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        return status
+    }
+}
