@@ -51,8 +51,10 @@ package final class Simulation: Sendable {
     }
 
     /// Runs `body` in virtual time on the calling thread and returns what it returns.
+    ///
+    /// The pace is asked for at every step, so that it can change in mid-run.
     package func run<R: Sendable>(
-        pace: Pace = .asFastAsPossible,
+        pace: @autoclosure () -> Pace = .asFastAsPossible,
         _ body: @escaping @Sendable () async -> R
     ) throws(Deadlock) -> R {
         let result = Mutex<R?>(nil)
@@ -67,18 +69,21 @@ package final class Simulation: Sendable {
             guard let deadline = time.nextDeadline else {
                 throw Deadlock(seed: seed, waits: board.waits)
             }
-            guard keepsPace(pace, with: deadline) else { continue }
+            guard keepsPace(pace(), with: deadline) else { continue }
             _ = time.advance()
         }
     }
 
-    /// Waits in real time for a deadline that is still to come; false when woken before it.
+    /// How long a pace is kept before it is asked for again, in real time.
+    private static let patience = Duration.milliseconds(200)
+
+    /// Waits in real time for a deadline that is still to come; false when it has not come yet.
     private func keepsPace(_ pace: Pace, with deadline: Moment) -> Bool {
         guard case .times(let factor) = pace else { return true }
         let ahead = time.now.duration(to: deadline)
         guard ahead > .zero else { return true }
         let started = ContinuousClock.now
-        queue.waitForJob(upTo: ahead / factor)
+        queue.waitForJob(upTo: min(ahead / factor, Self.patience))
         let passed = (ContinuousClock.now - started) * factor
         guard passed < ahead else { return true }
         time.advance(to: time.now.advanced(by: passed))

@@ -128,7 +128,7 @@ struct ControlCommand {
                     try await journal.resume(rollout),
                     rollout,
                     isAtWork
-                        ? "goes on: the run under way drains, the next run takes it up"
+                        ? "goes on: the run under way drains if it has begun to, and the next run takes it up"
                         : "goes on with the next run",
                     isAtWork
                 )

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Rollout
+import Simulation
 import Synchronization
 
 /// INT and TERM: the first asks for a safe point, the second ends the process there and then.
@@ -29,6 +30,25 @@ enum Signals {
         sigaction(SIGTERM, &action, nil)
         sigaction(SIGHUP, &action, nil)
         return stop
+    }
+
+    private static let hurries = Atomic<Bool>(false)
+
+    /// The pace of a simulation: what was asked for, until USR1 says to go on as fast as possible.
+    static func pace(_ times: Double?) -> Simulation.Pace {
+        guard let times, !hurries.load(ordering: .relaxed) else { return .asFastAsPossible }
+        return .times(times)
+    }
+
+    /// From now on USR1 ends the wish for a pace.
+    static func catchHurry() {
+        _ = hurries.load(ordering: .relaxed)
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { @Sendable _ in
+            Signals.hurries.store(true, ordering: .relaxed)
+        }
+        action.sa_flags = SA_RESTART
+        sigaction(SIGUSR1, &action, nil)
     }
 
     /// Says that the process ends now; a terminal that is held is not waited for.

@@ -42,11 +42,10 @@ actor SimulatedSite {
         } catch {
             throw CommandError(.cannotCreate, error.description)
         }
-        let pace: Simulation.Pace =
-            job.options.pace.map { .times($0) } ?? .asFastAsPossible
+        Signals.catchHurry()
         let result: Result<ExitCode, CommandError>
         do throws(Simulation.Deadlock) {
-            result = try depot.simulation.run(pace: pace) {
+            result = try depot.simulation.run(pace: Signals.pace(job.options.pace)) {
                 await SimulatedRun(job: job, depot: depot).result()
             }
         } catch {

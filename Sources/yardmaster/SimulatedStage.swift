@@ -73,11 +73,11 @@ actor SimulatedStage {
         _ adapter: String?,
         _ body: @escaping @Sendable (Place) async -> R
     ) -> Result<R, CommandError> {
-        let pace: Simulation.Pace = options.pace.map { .times($0) } ?? .asFastAsPossible
+        Signals.catchHurry()
         do {
             let depot = try SimulatedDepot(file, seed: options.seed, memoryPath: memory)
             let adapter = adapter ?? file.adapters[0]
-            let result = try depot.simulation.run(pace: pace) {
+            let result = try depot.simulation.run(pace: Signals.pace(options.pace)) {
                 () async -> Result<R, CommandError> in
                 do throws(SimulatedDepot.MemoryFailure) {
                     try await depot.populate()

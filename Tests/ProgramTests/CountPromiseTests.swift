@@ -141,12 +141,13 @@ import Testing
             "order",
             [
                 "exec", "--fleet", "yard.yaml", "--simulate", "depot.yaml", "--state",
-                yard.program.state, "--pace", "2", "--json", "car",
+                yard.program.state, "--pace", "1", "--json", "car",
                 "command locate; wait 20s; command unlock-all",
             ]
         )
         #expect(running.waits(for: "\"detail\":\"wait"))
         #expect(try yard.say("inhibit", "car", "--reason", "brakes").status == 0)
+        running.hurries()
         let result = running.result()
         #expect(result.status == 11, "\(result.errors)")
         #expect(yard.deeds == ["locate"])

@@ -60,7 +60,7 @@ import Testing
             steps: "[{update: city}]",
             rollout: "{waves: [1, rest]}"
         )
-        try yard.cut(at: "\"kind\":\"progress\"", pace: 5)
+        try yard.cut(at: "\"kind\":\"progress\"")
         #expect(try yard.say("status").output.contains("in its bootloader"))
         #expect(try yard.say("abort").status == 0)
         let aborted = try yard.run("yard", "--json")
@@ -79,7 +79,7 @@ import Testing
     @Test func `a paused rollout finishes what is in mid-update and begins nothing`() throws {
         let yard = try PromiseYard(bikes: ["", ""])
         try yard.manifest(family: "comodule", steps: "[{update: city}, {set: {lights: enabled}}]")
-        try yard.cut(at: "\"kind\":\"progress\"", pace: 5)
+        try yard.cut(at: "\"kind\":\"progress\"")
         #expect(try yard.say("pause").status == 0)
         #expect(try yard.run().status == 12)
         let status = try yard.document(try yard.say("status", "--json"))
@@ -94,7 +94,7 @@ import Testing
     {
         let yard = try PromiseYard(bikes: [""])
         try yard.manifest(family: "comodule", steps: "[{update: city}]")
-        try yard.cut(at: "\"kind\":\"progress\"", pace: 5)
+        try yard.cut(at: "\"kind\":\"progress\"")
         try yard.manifest(
             "two",
             family: "comodule",
@@ -108,7 +108,7 @@ import Testing
         // An order takes the image from the store, and does what it was told after that.
         let other = try PromiseYard(bikes: [""])
         try other.manifest(family: "comodule", steps: "[{update: city}]")
-        try other.cut(at: "\"kind\":\"progress\"", pace: 5)
+        try other.cut(at: "\"kind\":\"progress\"")
         let order = try other.exec("b1", "read lights")
         #expect(order.status == 0, "\(order.output)\(order.errors)")
         #expect(order.output.contains("lights is"))

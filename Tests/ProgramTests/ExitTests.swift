@@ -32,7 +32,7 @@ import Testing
 
     private static func signalled(_ signal: Int32) throws -> Program.Result {
         let program = try Program.steered(4, rollout: "{waves: [rest]}")
-        let run = try program.begin("cut", program.steeredRun + ["--json", "--pace", "20"])
+        let run = try program.begin("cut", program.steeredRun + ["--json", "--pace", "3"])
         #expect(run.waits(for: "transferring"))
         kill(run.process.processIdentifier, signal)
         return run.result()
@@ -119,7 +119,7 @@ import Testing
         Case(74, "a journal that cannot grow") { try onFullDisk() },
         Case(75, "another run is at work") {
             let program = try Program.steered(4, rollout: "{waves: [rest]}")
-            let first = try program.begin("first", program.steeredRun + ["--pace", "20"])
+            let first = try program.begin("first", program.steeredRun + ["--pace", "3"])
             #expect(first.waits(for: "transferring"))
             let second = try program.run(program.steeredRun + ["--json"])
             kill(first.process.processIdentifier, SIGKILL)

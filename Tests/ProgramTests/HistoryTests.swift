@@ -91,7 +91,7 @@ import Testing
     @Test func `status says what runs now and what fires next, history who was cut off`() throws {
         let program = try Program()
         try program.copyDemo()
-        let process = try program.start(program.demo("depot", "--pace", "20"))
+        let process = try program.start(program.demo("depot", "--pace", "2"))
         defer { process.terminate() }
         var status = try program.run(["status", "--json", "--state", program.state])
         // Until a first vehicle is at work; the process that is asked for costs the time.

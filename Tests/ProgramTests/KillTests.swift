@@ -42,13 +42,18 @@ import Workbench
     private func killInMidImage(_ program: Program, vehicle number: Int) throws -> Progress? {
         let path = program.folder.path + "/first.jsonl"
         let process = try program.start(
-            program.demo("depot", "--pace", "15", "--events", "first.jsonl")
+            program.demo("depot", "--pace", "6", "--events", "first.jsonl")
         )
         var isSeen = false
-        while process.isRunning, !isSeen {
+        var known: Int?
+        try wait(for: "20 KB of the image") {
+            let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+            guard size != known else { return !process.isRunning }
+            known = size
             isSeen = try progress(path).contains {
                 $0.vehicle == "bike-0\(number)" && $0.acknowledged > 20_000
             }
+            return isSeen
         }
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
@@ -107,7 +112,7 @@ import Workbench
         try program.copyDemo()
         let path = program.folder.path + "/first.jsonl"
         let process = try program.start(
-            program.demo("depot", "--pace", "15", "--events", "first.jsonl")
+            program.demo("depot", "--pace", "6", "--events", "first.jsonl")
         )
         try wait(for: "20 KB of the image") {
             try #require(process.isRunning)

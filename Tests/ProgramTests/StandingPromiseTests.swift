@@ -56,7 +56,7 @@ import Testing
         let program = try Program.steered(6, rollout: "{}", depot: "link: {interval: 60ms}\n")
         let running = try program.begin(
             "cut",
-            program.steeredRun + ["--pace", "20", "--report", "numbers.json"]
+            program.steeredRun + ["--pace", "1", "--report", "numbers.json"]
         )
         #expect(running.waits(for: "\"kind\":\"progress\""))
         kill(running.process.processIdentifier, SIGTERM)
@@ -82,7 +82,7 @@ import Testing
     @Test func `the report of the run that ends a rollout has those of the runs before`() throws {
         let yard = try PromiseYard(bikes: ["", "", ""])
         try yard.manifest(family: "comodule", steps: "[{update: city}]")
-        try yard.cut(at: "\"kind\":\"vehicle-ended\"", pace: 5)
+        try yard.cut(at: "\"kind\":\"vehicle-ended\"", pace: 4)
         let ended = try agreed(yard.program, yard.line(), vehicles: 3)
         #expect(ended.result.status == 0)
     }
@@ -97,7 +97,7 @@ import Testing
             rollout: "{waves: [1, rest], pause-when: {failed: 0}, again: daily}"
         )
         // A kill, what is left of the night, a retry, and the night after.
-        try yard.cut(at: "\"kind\":\"progress\"", pace: 5)
+        try yard.cut(at: "\"kind\":\"progress\"")
         let first = try agreed(yard.program, yard.line(), vehicles: 3)
         #expect(first.result.status == 12, "\(first.result.output)")
         #expect(try yard.say("resume").status == 0)

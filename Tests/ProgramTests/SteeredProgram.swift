@@ -76,6 +76,17 @@ extension Program {
         /// Until the run has said so in its events; false when it ended before.
         func waits(for words: String) -> Bool { comes(words, in: "jsonl") }
 
+        /// The same for what looks like this.
+        func waits(for pattern: Regex<Substring>) -> Bool {
+            try? wait(for: "an event") { !process.isRunning || events.contains(pattern) }
+            return events.contains(pattern)
+        }
+
+        /// Lets a paced run go on as fast as the machine allows.
+        ///
+        /// A slow pace keeps a run where a test wants it for as long as other programs need, on a busy machine too.
+        func hurries() { kill(process.processIdentifier, SIGUSR1) }
+
         /// The same for what it says to people.
         func says(_ words: String) -> Bool { comes(words, in: "err") }
 

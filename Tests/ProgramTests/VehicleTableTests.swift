@@ -166,12 +166,12 @@ import Testing
             return Scene(yard: try bikes([""]) { try Self.run($0, 0) }, vehicle: "x9")
         case .withoutVerdict:
             let yard = try bikes(["", ""], rollout: "{waves: [1, rest]}") {
-                try $0.cut(at: "\"kind\":\"progress\"", pace: 5)
+                try $0.cut(at: "\"kind\":\"progress\"")
             }
             return Scene(yard: yard, vehicle: "b2")
         case .atWork:
             let yard = try bikes([""])
-            let running = try yard.program.begin("work", yard.line() + ["--pace", "6", "--json"])
+            let running = try yard.program.begin("work", yard.line() + ["--pace", "2", "--json"])
             #expect(running.waits(for: "\"kind\":\"progress\""))
             return Scene(yard: yard, vehicle: "b1", running: running)
         case .done:
@@ -192,7 +192,7 @@ import Testing
         case .indebted:
             // Killed in its transfer, and out of reach when the next run wants to settle that.
             let yard = try bikes([""]) {
-                try $0.cut(at: "\"kind\":\"progress\"", pace: 5)
+                try $0.cut(at: "\"kind\":\"progress\"")
                 try $0.depot(bikes: [", out-of-reach: true"])
                 try Self.run($0, 10)
                 try $0.depot(bikes: [""])
@@ -276,7 +276,9 @@ import Testing
             #expect(inhibits?.first?["expires"] == nil, "the reason and the expiry are replaced")
         }
         if row.standing == .atWork {
-            let result = try #require(scene.running).result()
+            let running = try #require(scene.running)
+            running.hurries()
+            let result = running.result()
             // Its update was the step that it was at, and is proven.
             #expect(try yard.vehicle(vehicle, in: result)["outcome"] as? String == "succeeded")
             scene = try self.scene(.atWork)
@@ -331,6 +333,7 @@ import Testing
 
     private func end(_ scene: Scene) throws {
         guard let running = scene.running else { return }
+        running.hurries()
         #expect(running.result().status == 0)
     }
 
@@ -386,10 +389,11 @@ import Testing
             text.replacing(", select: {family: geotab-go}", with: "")
         )
         try yard.cut(at: "\"state\":\"acting\"", pace: 1)
-        let running = try yard.program.begin("second", yard.line() + ["--pace", "10", "--json"])
+        let running = try yard.program.begin("second", yard.line() + ["--pace", "2", "--json"])
         #expect(running.waits(for: "\"kind\":\"progress\""))
         let answered = try yard.say("retry", "car")
         #expect(answered.output.contains("by the run under way: car"), "\(answered.output)")
+        running.hurries()
         let result = running.result()
         #expect(result.status == 0, "\(result.errors)")
         #expect(try yard.vehicle("car", in: result)["outcome"] as? String == "succeeded")

@@ -53,7 +53,7 @@ import Testing
 
     private static let drains = "the run under way begins nothing new and finishes what it has"
     private static let none = "the next run begins nothing"
-    private static let goesOn = "goes on: the run under way drains, the next run takes it up"
+    private static let goesOn = "goes on: the run under way drains if it has begun to"
 
     private static let cells: [Cell] = [
         row("pause", .open, idle: (none, 12), work: (drains, 12, 12)),
@@ -139,9 +139,13 @@ import Testing
     }
 
     /// A run whose car has failed and whose first bike is under way.
-    private func begin(_ yard: PromiseYard, after standing: Standing) throws -> Program.Running {
+    private func begin(
+        _ yard: PromiseYard,
+        after standing: Standing,
+        isAtWork: Bool
+    ) throws -> Program.Running {
         // One that has finished only looks at the bikes, which takes it three seconds.
-        let pace = standing == .finished ? "1" : "15"
+        let pace = standing == .finished ? "0.5" : isAtWork ? "4" : "8"
         let running = try yard.program.begin("work", yard.line() + ["--pace", pace, "--json"])
         let mark = standing == .finished ? "\"vehicle\":\"b1\"" : "\"kind\":\"progress\""
         #expect(running.waits(for: mark))
@@ -154,7 +158,7 @@ import Testing
         if cell.standing == .finished { #expect(try yard.run().status == 10) }
         var running: Program.Running?
         if cell.isAtWork || cell.standing != .finished {
-            running = try begin(yard, after: cell.standing)
+            running = try begin(yard, after: cell.standing, isAtWork: cell.isAtWork)
         }
         if !cell.isAtWork, let process = running?.process {
             kill(process.processIdentifier, SIGKILL)
@@ -163,6 +167,9 @@ import Testing
         }
         if cell.standing == .paused { #expect(try yard.say("pause").status == 0) }
         if cell.standing == .aborted { #expect(try yard.say("abort").status == 0) }
+        if cell.standing == .paused || cell.standing == .aborted, let running {
+            #expect(running.waits(for: "\"kind\":\"draining\""))
+        }
 
         let before = try state(yard)
         let said = try yard.say(cell.verb)
@@ -177,6 +184,7 @@ import Testing
         }
 
         if let running {
+            running.hurries()
             let result = running.result()
             #expect(result.status == cell.exit, "\(result.errors)")
             let attempts = running.events.split(separator: "\n").count {
