@@ -40,17 +40,3 @@ extension Execution {
         try await rest(until: time.now, need, for: "the adapter")
     }
 }
-
-/// The pauses between two looks for a module that restarts: short at first, for most are quick.
-struct ReturnPause {
-    /// How long one look takes: a few advertisements' time.
-    static let look = Duration.seconds(2)
-    private static let longest = Duration.seconds(15)
-
-    private var pause = Duration.seconds(2)
-
-    mutating func next() -> Duration {
-        defer { pause = min(Self.longest, pause * 3 / 2) }
-        return pause
-    }
-}

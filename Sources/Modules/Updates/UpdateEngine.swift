@@ -1,0 +1,282 @@
+import Domain
+import Radio
+package import Sessions
+import Synchronization
+
+/// Carries an update out: does what the session says, over the links of a desk.
+package final class UpdateEngine<Desk: UpdateDesk> {
+    private let desk: Desk
+    private let order: UpdateOrder
+    private var session: UpdateSession
+    private var sighting: ModuleSighting?
+
+    package init(_ order: UpdateOrder, _ session: UpdateSession, at desk: Desk) {
+        self.order = order
+        self.session = session
+        self.desk = desk
+    }
+
+    private var time: any Timekeeper { desk.time }
+
+    /// Runs to the end: from where the module was heard, on the desk's open link, or with a search.
+    package func ending(
+        from sighting: ModuleSighting? = nil
+    ) async throws(Desk.Halt) -> UpdateEnding {
+        self.sighting = sighting
+        var action: UpdateSession.Action
+        if let sighting {
+            action = session.begin(at: time.now)
+            action = session.sighted(sighting.role, at: time.now)
+        } else if desk.application != nil {
+            action = session.begin(linkedTo: .application, at: time.now)
+        } else {
+            action = session.begin(at: time.now)
+        }
+        while true {
+            if desk.isStopped(), !session.isSending { action = session.stopRequested() }
+            if action.isBeyondReturn { try await desk.checkAgain() }
+            try await desk.keep(session)
+            if case .ended(let ending) = action {
+                try await desk.close(ending, session)
+                return ending
+            }
+            action = try await perform(action)
+        }
+    }
+
+    private func perform(
+        _ action: UpdateSession.Action
+    ) async throws(Desk.Halt) -> UpdateSession.Action {
+        switch action {
+        case .seek(let moment):
+            return try await seek(from: moment)
+        case .connect:
+            return try await connect()
+        case .pause(let moment):
+            if desk.application != nil || desk.receiver != nil {
+                await wait(until: moment, for: session.deadlineLabel)
+            } else {
+                try await desk.rest(until: moment, session, for: session.deadlineLabel)
+            }
+            return session.tick(at: time.now)
+        case .disconnect:
+            await desk.hangUp()
+            return session.disconnected(at: time.now)
+        case .transfer(let part, let pace):
+            return try await transfer(part, pace: pace)
+        case .inspect, .prepare, .probe, .activate, .observe, .check, .confirm, .rollBack:
+            do throws(ModuleError) {
+                return try await ask(action)
+            } catch { return try weigh(error) }
+        case .ended:
+            return action
+        }
+    }
+
+    /// Looks for the module again and again, each time briefly: while it restarts, the desk's
+    /// adapter may work for others.
+    private func seek(from moment: Moment) async throws(Desk.Halt) -> UpdateSession.Action {
+        let deadline = session.nextDeadline ?? time.now
+        var pause = ReturnPause()
+        if moment > time.now {
+            let first = min(deadline, moment.advanced(by: pause.next()))
+            try await desk.rest(until: first, session, for: "the module to come back")
+        }
+        while true {
+            // However long others had the adapter, it is looked for once more.
+            let look = time.now.advanced(by: ReturnPause.look)
+            sighting = try await desk.seek(before: look)
+            if let sighting { return session.sighted(sighting.role, at: time.now) }
+            if desk.isStopped() { return session.stopRequested() }
+            if time.now >= deadline { return session.missed(at: time.now) }
+            let next = min(deadline, time.now.advanced(by: pause.next()))
+            try await desk.rest(until: next, session, for: "the module to come back")
+        }
+    }
+
+    private func connect() async throws(Desk.Halt) -> UpdateSession.Action {
+        guard let sighting else { return session.missed(at: time.now) }
+        let link: any Link
+        do throws(RadioError) {
+            link = try await desk.connect(to: sighting)
+        } catch { return try weigh(.radio(error)) }
+        do throws(ModuleError) {
+            switch sighting.role {
+            case .application: try await desk.openApplication(on: link)
+            case .bootloader: try await desk.openReceiver(on: link)
+            }
+        } catch {
+            if error.isAboutAuthentication {
+                return session.failed(try desk.refusal(error), at: time.now)
+            }
+            return try weigh(error)
+        }
+        return session.linked(at: time.now)
+    }
+
+    /// One question to whoever is at the other end of the link.
+    private func ask(
+        _ action: UpdateSession.Action
+    ) async throws(ModuleError) -> UpdateSession.Action {
+        if case .probe = action {
+            guard let receiver = desk.receiver else { throw .radio(.linkLost) }
+            return session.probed(try await receiver.probe(order), at: time.now)
+        }
+        if case .activate = action {
+            guard let receiver = desk.receiver else { throw .radio(.linkLost) }
+            try await receiver.activate(order)
+            return session.activated(at: time.now)
+        }
+        guard let application = desk.application else { throw .radio(.linkLost) }
+        switch action {
+        case .inspect:
+            let found = try await application.inspect(order)
+            desk.inspected(found)
+            return session.inspected(found, at: time.now)
+        case .prepare:
+            try await application.prepare(order)
+            return session.prepared(at: time.now)
+        case .observe(let moment):
+            let seen = try await application.observe(order, at: moment, unless: desk.isStopped)
+            desk.observed(seen)
+            return session.observed(seen, at: time.now)
+        case .check:
+            let health = try await desk.health(on: application, before: session.nextDeadline)
+            return session.checked(health, at: time.now)
+        case .confirm:
+            try await application.confirm(order)
+            return session.confirmed(at: time.now)
+        case .rollBack:
+            try await application.rollBack(order)
+            return session.rolledBack(at: time.now)
+        case .seek, .connect, .probe, .transfer, .activate, .disconnect, .pause, .ended:
+            return action
+        }
+    }
+
+    /// The host's faults are not the module's; the session weighs all others.
+    private func weigh(_ error: ModuleError) throws(Desk.Halt) -> UpdateSession.Action {
+        if case .radio(let radio) = error, radio.isHostFault { throw desk.halt(after: radio) }
+        if error.isLinkLoss { desk.forgetLink() }
+        return session.failed(error.fault(while: session.doing), at: time.now)
+    }
+
+    // MARK: Transfer
+
+    private func transfer(
+        _ part: Int,
+        pace: Int
+    ) async throws(Desk.Halt) -> UpdateSession.Action {
+        guard let receiver = desk.receiver else { return try weigh(.radio(.linkLost)) }
+        let (time, isStopped) = (time, desk.isStopped)
+        var fault: Desk.Halt?
+        let overdue = Overdue(session.nextDeadline)
+        let sentBefore = receiver.bytesSent
+        desk.begins(part)
+        let result: Result<TransferEnd, ModuleError>
+        do throws(ModuleError) {
+            result = .success(
+                try await receiver.transfer(
+                    part,
+                    of: order,
+                    pace: pace,
+                    from: session.transferStart,
+                    unless: { isStopped() || overdue.isDue(at: time.now) }
+                ) { (heard: UploadProgress) async in
+                    session.progressed(
+                        to: heard.acknowledged,
+                        resumedFrom: heard.resumedFrom,
+                        at: time.now
+                    )
+                    overdue.moment = session.nextDeadline
+                    do throws(Desk.Halt) {
+                        try await desk.progressed(heard, session)
+                    } catch { fault = error }
+                }
+            )
+        } catch { result = .failure(error) }
+        desk.sent(receiver.bytesSent - sentBefore)
+        if let fault { throw fault }
+        switch result {
+        case .success(.finished(let linkHolds)):
+            return session.transferred(linkHolds: linkHolds, at: time.now)
+        case .success(.stopped):
+            return isStopped() ? session.stopRequested() : session.tick(at: time.now)
+        case .failure(let error):
+            return try weigh(error)
+        }
+    }
+
+    /// Waits in short pieces, so that a stop is seen.
+    private func wait(until moment: Moment, for purpose: String) async {
+        while time.now < moment, !desk.isStopped() {
+            let next = min(moment, time.now.advanced(by: .seconds(1)))
+            await time.sleep(until: next, for: purpose)
+        }
+    }
+}
+
+/// The pauses between two looks for a module that restarts: short at first, for most are quick.
+package struct ReturnPause: Sendable {
+    /// How long one look takes: a few advertisements' time.
+    package static let look = Duration.seconds(2)
+    private static let longest = Duration.seconds(15)
+
+    private var pause = Duration.seconds(2)
+
+    package init() {}
+
+    package mutating func next() -> Duration {
+        defer { pause = min(Self.longest, pause * 3 / 2) }
+        return pause
+    }
+}
+
+/// When a transfer is to be broken off: moved by its progress, asked at every turn.
+private final class Overdue: Sendable {
+    private let limit: Mutex<Moment?>
+
+    init(_ moment: Moment?) { limit = Mutex(moment) }
+
+    var moment: Moment? {
+        get { limit.withLock { $0 } }
+        set { limit.withLock { $0 = newValue } }
+    }
+
+    func isDue(at now: Moment) -> Bool { moment.map { $0 <= now } ?? false }
+}
+
+extension UpdateSession.Action {
+    /// Whether the module restarts into something else by it.
+    fileprivate var isBeyondReturn: Bool {
+        switch self {
+        case .prepare, .activate: true
+        case .seek, .connect, .inspect, .probe, .transfer, .observe, .check, .confirm, .rollBack,
+            .disconnect, .pause, .ended:
+            false
+        }
+    }
+}
+
+extension UpdateSession {
+    /// A transfer ends at a safe point of its own.
+    fileprivate var isSending: Bool {
+        if case .transferring = state { return true }
+        return false
+    }
+
+    /// What an error happened in, for people.
+    fileprivate var doing: String {
+        switch state {
+        case .connecting: "while connecting"
+        case .inspecting: "while reading its versions"
+        case .preparing: "while starting its bootloader"
+        case .probing, .transferring: "while sending"
+        case .activating: "while activating the image"
+        case .confirming: "while confirming the image"
+        case .rollingBack: "while going back"
+        case .checking: "while looking whether it is well"
+        case .idle, .seeking, .leaving, .pausing, .settling, .ended: ""
+        }
+    }
+}
