@@ -89,8 +89,8 @@ let package = Package(
         adapter(
             "VehicleModules",
             [
-                "BlueZ", "CLinux", "DBus", "Domain", "Families", "Marked", "Modules", "Radio",
-                "Sealing", "Simulation", "Threads",
+                "BlueZ", "CLinux", "DBus", "Digests", "Domain", "Families", "Images", "Marked",
+                "Modules", "Radio", "Sealing", "Sessions", "Simulation", "Threads",
             ]
         ),
         adapter(

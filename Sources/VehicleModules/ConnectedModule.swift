@@ -4,9 +4,15 @@ import Modules
 
 /// A module that is connected, or was until its link was lost.
 public struct ConnectedModule: Sendable {
-    private let connection: ModuleConnection
+    let connection: ModuleConnection
+    let radio: ModuleRadio
+    let profile: Profile
 
-    init(_ connection: ModuleConnection) { self.connection = connection }
+    init(_ connection: ModuleConnection, on radio: ModuleRadio, _ profile: Profile) {
+        self.connection = connection
+        self.radio = radio
+        self.profile = profile
+    }
 
     /// Where the connection stands: now, and each time that changes.
     public var states: AsyncStream<ModuleConnectionState> {
@@ -18,6 +24,14 @@ public struct ConnectedModule: Sendable {
     /// Nil while the module is not connected.
     public var firmware: ModuleFirmwareInfo? {
         connection.versions.value.map { ModuleFirmwareInfo($0) }
+    }
+
+    /// Where the module stands with its updates.
+    public var updateStatus: ModuleUpdateStatus { ModuleUpdateStatus(connection.update.value) }
+
+    /// The same: now, and each time that changes; a slow reader misses only what is older than the newest.
+    public var updateStatuses: AsyncStream<ModuleUpdateStatus> {
+        Self.map(connection.update.values()) { ModuleUpdateStatus($0) }
     }
 
     // MARK: Properties

@@ -38,6 +38,18 @@ public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible 
         case refused
         /// The module was asked, and nobody knows whether it has done it.
         case inDoubt = "in-doubt"
+        /// The file is no image, is damaged, or is another one than it should be.
+        case invalidImage = "invalid-image"
+        /// The module must not have the image.
+        case updateRejected = "update-rejected"
+        /// Links broke too often; the same update goes on where it stands.
+        case updateInterrupted = "update-interrupted"
+        /// The module has the whole image, and did not come back in time.
+        case noReturn = "no-return"
+        case wrongVersion = "wrong-version"
+        /// The module ran the new version and went back to the old one.
+        case rolledBack = "rolled-back"
+        case recordNotKept = "record-not-kept"
         case unexpected
     }
 

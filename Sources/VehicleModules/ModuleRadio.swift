@@ -95,19 +95,25 @@ public struct ModuleRadio: Sendable {
 
     /// Lends a connected module for as long as `body` runs, and ends the connection afterwards.
     ///
-    /// With `reconnects`, a lost link is made anew for as long as it takes.
+    /// With `reconnects`, a lost link is made anew for as long as it takes. `updates` is asked once for each
+    /// connection whether there is an update for the module.
     public func withModule<R: Sendable>(
         _ serial: String,
         secret: ModuleSecret,
         profile: String = "generic",
         timeout: Duration = .seconds(30),
         reconnects: Bool = false,
+        updates: (@Sendable (ModuleFirmwareInfo) async -> ModuleUpdateCheck)? = nil,
         _ body: @Sendable (ConnectedModule) async throws -> R
     ) async throws -> R {
         let known = try Self.serial(serial)
+        let form = try Self.profile(profile, of: Self.family("comodule"), in: library)
         var options = ModuleConnection.Options()
         options.reconnects = reconnects
         options.profiles = .named(profile, in: library)
+        if let updates {
+            options.updates = { await updates(ModuleFirmwareInfo($0)).check }
+        }
         let wanted = options
         let connection = ModuleConnection(
             central: central,
@@ -126,7 +132,7 @@ public struct ModuleRadio: Sendable {
                         options: wanted
                     )
                 } catch { throw ModuleFailure(error) }
-                return try await body(ConnectedModule(connection))
+                return try await body(ConnectedModule(connection, on: self, form))
             }
         }
         return try result.get()

@@ -4,9 +4,7 @@ import VehicleModules
 
 /// What the library promises, on simulated air and on a served bus alike.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct LibraryContractTests {
-    enum Air: String, CaseIterable {
-        case simulated, served
-    }
+    typealias Air = LibraryBench.Air
 
     private static let depot = """
         name: contract
@@ -19,28 +17,16 @@ import VehicleModules
 
         """
 
-    private let program: Program
+    private let bench: LibraryBench
 
-    init() throws {
-        program = try Program()
-        try program.write("depot.yaml", Self.depot)
-    }
+    private var program: Program { bench.program }
+
+    init() throws { bench = try LibraryBench(Self.depot) }
 
     private func on<R: Sendable>(
         _ air: Air,
         _ body: @escaping @Sendable (ModuleRadio) async throws -> R
-    ) async throws -> R {
-        switch air {
-        case .simulated:
-            let path = program.folder.path + "/depot.yaml"
-            return try await ModuleRadio.on(.simulated(depot: path), body)
-        case .served:
-            let served = try ServedDepot("depot.yaml", of: program)
-            let result = try await ModuleRadio.on(.bluez(bus: served.address), body)
-            withExtendedLifetime(served) {}
-            return result
-        }
-    }
+    ) async throws -> R { try await bench.on(air, body) }
 
     @Test(arguments: Air.allCases)
     func `modules are found, connected to, read, written and followed`(air: Air) async throws {

@@ -166,7 +166,7 @@ package actor ModuleConnection {
         _ target: Target,
         before deadline: Moment?
     ) async -> Result<ModuleSession, ConnectError> {
-        var attempt = Attempt(cached: cache[target.serial])
+        var attempt = ConnectionAttempt(cached: cache[target.serial])
         let profile: Profile
         switch await target.options.profiles.profile(target.serial) {
         case .success(let found): profile = found
@@ -194,7 +194,7 @@ package actor ModuleConnection {
     private func once(
         _ target: Target,
         _ profile: Profile,
-        _ attempt: inout Attempt,
+        _ attempt: inout ConnectionAttempt,
         before deadline: Moment?
     ) async throws(AttemptFailure) -> ModuleSession {
         let limit = deadline ?? time.now.advanced(by: .seconds(60))
@@ -586,6 +586,45 @@ package actor ModuleConnection {
 
     // MARK: Updates of ours
 
+    /// Ends the link for as long as `body` works on the module by itself, and makes a new one
+    /// afterwards: a module has one owner of its links at a time.
+    package func handOver<R: Sendable>(
+        _ part: FirmwareTarget.Part,
+        timeout: Duration = .seconds(60),
+        _ body: @Sendable (Serial, Secret) async -> R
+    ) async throws(ConnectError) -> R {
+        guard state.value.isConnected, !tracker.status.isOngoing, let session = sessions.value,
+            let now = target, let none = Percent(hundredths: 0)
+        else { throw .unexpected("the module is not connected") }
+        generation += 1
+        let mine = generation
+        tracker.began(part, UpdateStage(.initiating, none))
+        drop()
+        state.change(to: .connecting(session.name, .firmwareUpdateOngoing))
+        await session.client.disconnect()
+        let secret = now.key.withBytes { Secret(Array(Hex.text($0).utf8)) }
+        let result = await body(now.serial, secret)
+        updated()
+        guard mine == generation else { return result }
+        let again = await guarded(mine) {
+            await self.establish(now, before: self.time.now.advanced(by: timeout))
+        }
+        switch again {
+        case .success(let session):
+            guard mine == generation else {
+                await session.client.disconnect()
+                return result
+            }
+            adopt(session)
+        case .failure(let error):
+            guard mine == generation else { return result }
+            target = nil
+            state.change(to: .disconnected)
+            log.error("cannot connect to \(now.serial) after its update: \(error)")
+        }
+        return result
+    }
+
     /// Says how far an update is that somebody carries out on this module.
     package func updating(_ part: FirmwareTarget.Part, _ step: UpdateStage) {
         tracker.began(part, step)
@@ -602,60 +641,4 @@ package actor ModuleConnection {
 extension Moment {
     /// Later than anything that is waited for.
     static let distant = Moment(nanoseconds: .max)
-}
-
-/// What an attempt to connect has met so far.
-private struct Attempt {
-    var part = ConnectionState.Connecting.searching
-    /// A module that was heard once did not fail for being far away.
-    var wasHeard = false
-    private var cachedPeer: Peer?
-    private var suspicion = SecretSuspicion()
-    /// A service may be missing right after an update: that is believed at the second time.
-    private var missed = 0
-
-    init(cached: CachedModule?) { cachedPeer = cached?.peer }
-
-    /// An address from an earlier link is tried once.
-    mutating func takeCachedPeer() -> Peer? {
-        defer { cachedPeer = nil }
-        return cachedPeer
-    }
-
-    /// How long to wait before the next try.
-    var pause: Duration {
-        switch part {
-        case .bluetoothOff, .firmwareUpdateOngoing: .seconds(1)
-        case .searching, .handshaking: .milliseconds(200)
-        }
-    }
-
-    /// What the end of the time means.
-    var overdue: ConnectError {
-        switch part {
-        case .bluetoothOff: .bluetoothDisabled
-        case .searching: .timedOut(wasHeard ? .handshaking : .searching)
-        case .handshaking, .firmwareUpdateOngoing: .timedOut(part)
-        }
-    }
-
-    /// The error to end with, or nil when another try makes sense.
-    mutating func failed(_ failure: AttemptFailure) -> ConnectError? {
-        switch failure {
-        case .final(let error):
-            switch error {
-            case .missingService, .missingCharacteristic:
-                missed += 1
-                return missed < 2 ? nil : error
-            default:
-                return error
-            }
-        case .radioOff:
-            part = .bluetoothOff
-            return nil
-        case .passing(let error):
-            if part == .bluetoothOff { part = .searching }
-            return suspicion.failed(error.secret) == .wrongKey ? .invalidPrivateKey(nil) : nil
-        }
-    }
 }

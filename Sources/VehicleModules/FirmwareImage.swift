@@ -1,0 +1,103 @@
+import Digests
+import Domain
+import Images
+import Modules
+import Sessions
+
+/// Firmware that was read from a file, and checked as far as that goes without a module.
+///
+/// ```swift
+/// let image = try FirmwareImage(path: "city-4.12.0.zip")
+/// ```
+public struct FirmwareImage: Sendable {
+    /// The file's name, without its folders.
+    public let name: String
+    /// What of a module it replaces, as in `secondary`.
+    public let part: String
+    /// Of the file, in hex.
+    public let sha256: String
+    /// Bytes that are sent.
+    public let size: Int
+    let content: ImageContent
+    let digest: SHA256Digest
+    let target: FirmwareVersion
+    let place: ModulePart
+
+    /// What a module reports when it runs this.
+    public var version: String { target.description }
+
+    /// Reads a Secure DFU or legacy DFU package, an MCUboot image or package, or an ESP image.
+    ///
+    /// `version` must be given for files that do not hold it, and is compared with those that do. With `sha256`
+    /// another file is refused.
+    public init(
+        path: String,
+        version: String? = nil,
+        part: String = "secondary",
+        sha256: String? = nil
+    ) throws(ModuleFailure) {
+        guard let place = ModulePart(rawValue: part) else {
+            throw ModuleFailure(
+                .invalidValue,
+                "a module has no part `\(part.visible.prefix(64))`",
+                "name one of " + ModulePart.allCases.map(\.rawValue).joined(separator: ", ")
+            )
+        }
+        let bytes: [UInt8]
+        do throws(ImageError) { bytes = try InspectedImage.read(path) } catch {
+            throw ModuleFailure(.invalidFile, error.description, "name an image file")
+        }
+        let digest = SHA256.digest(of: bytes)
+        guard sha256.map({ SHA256Digest($0) == digest }) ?? true else {
+            throw ModuleFailure(
+                .invalidImage,
+                "the file has the digest \(digest), not the one that was given",
+                "get the file again from its maker"
+            )
+        }
+        let content: ImageContent
+        do throws(InspectionError) {
+            content = try InspectedImage(bytes).content()
+        } catch {
+            let sentence = (error.place.map { "\($0): " } ?? "") + error.description
+            throw ModuleFailure(.invalidImage, sentence, "get the file again from its maker")
+        }
+        target = try Self.version(version, of: content)
+        self.digest = digest
+        self.content = content
+        self.place = place
+        self.part = part
+        self.sha256 = digest.description
+        name = path.split(separator: "/").last.map(String.init) ?? path
+        size = content.parts.reduce(0) { $0 + $1.size }
+    }
+
+    private static func version(
+        _ text: String?,
+        of content: ImageContent
+    ) throws(ModuleFailure) -> FirmwareVersion {
+        guard let text else {
+            if let version = content.version { return version }
+            throw ModuleFailure(
+                .invalidImage,
+                "the file does not say which version it holds",
+                "give the version that a module reports when it runs it"
+            )
+        }
+        guard let version = FirmwareVersion(text) else {
+            throw ModuleFailure(
+                .invalidValue,
+                "`\(text.visible.prefix(64))` is no version",
+                "give two to four numbers, such as 4.12.0"
+            )
+        }
+        if let held = content.version, held != version {
+            throw ModuleFailure(
+                .invalidImage,
+                "the file holds version \(held), not \(version)",
+                "give the version that it holds, or another file"
+            )
+        }
+        return version
+    }
+}

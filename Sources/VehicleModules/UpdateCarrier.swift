@@ -1,0 +1,432 @@
+import Domain
+import Families
+import Modules
+import Radio
+import Sessions
+
+/// Carries one update out for a program: owns the module's links while it lasts.
+final class UpdateCarrier {
+    enum Halt: Error {
+        /// The host's radio is not there: not the module's fault.
+        case host(RadioError)
+        case failure(ModuleFailure)
+    }
+
+    /// How long the host's radio is waited for.
+    private static let hostPatience = Duration.seconds(120)
+
+    private let plan: UpdatePlan
+    private let update: FirmwareUpdate
+    private let central: any Central
+    private let log: ModuleLog
+    let time: any Timekeeper
+    private(set) var application: (any ModuleApplication)?
+    private var bootloader: (any ImageReceiver)?
+    private var bootloaderPlace: String?
+    private var memory: UpdateMemory
+    private var kept: FirmwareUpdateRecord?
+    private var suspicion = SecretSuspicion()
+    private var status = FirmwareUpdateStatus.searching
+    private var upload: (before: Int, began: Moment) = (0, Moment(nanoseconds: 0))
+    /// Since when the host's radio is away.
+    private var hostSince: Moment?
+
+    init(
+        _ plan: UpdatePlan,
+        _ update: FirmwareUpdate,
+        _ central: any Central,
+        _ time: any Timekeeper,
+        _ log: ModuleLog
+    ) {
+        self.plan = plan
+        self.update = update
+        self.central = central
+        self.time = time
+        self.log = log
+        memory = plan.record?.memory ?? UpdateMemory()
+        kept = plan.record
+        bootloaderPlace = plan.record?.bootloader
+    }
+
+    func run() async -> Result<FirmwareUpdateResult, ModuleFailure> {
+        log.info("\(plan.serial): update to \(plan.image.target)")
+        let result = await attempts().flatMap { result in
+            guard result != .stopped else { return .success(result) }
+            // The module was seen at rest with the image: nothing is owed.
+            do throws(Halt) { try write(nil) } catch {
+                guard case .failure(let failure) = error else { return .success(result) }
+                return .failure(failure)
+            }
+            return .success(result)
+        }
+        switch result {
+        case .success(.updated): log.info("\(plan.serial): runs \(plan.image.target)")
+        case .success(.alreadyCurrent): log.info("\(plan.serial): runs it already")
+        case .success(.stopped): log.info("\(plan.serial): update stopped at a safe point")
+        case .failure(let failure):
+            log.error("\(plan.serial): update failed: \(name: failure.description)")
+        }
+        return result
+    }
+
+    private func attempts() async -> Result<FirmwareUpdateResult, ModuleFailure> {
+        var (transient, device) = (max(0, plan.options.attempts - 1), 1)
+        var pause = Duration.seconds(1)
+        while true {
+            let ending: UpdateEnding
+            do throws(Halt) {
+                ending = try await attempt()
+            } catch {
+                await hangUp()
+                switch error {
+                case .failure(let failure): return .failure(failure)
+                case .host(let fault):
+                    let since = hostSince ?? time.now
+                    hostSince = since
+                    guard since.duration(to: time.now) < Self.hostPatience else {
+                        return .failure(ModuleFailure(DiscoveryProblem(fault)))
+                    }
+                    show(.bluetoothOff)
+                    await wait(.seconds(5), for: "the host's radio to come back")
+                    if isStopped() { return .success(.stopped) }
+                    continue
+                }
+            }
+            await hangUp()
+            hostSince = nil
+            if case .alreadyCurrent = ending, isOwed {
+                // One look proves nothing of what was begun: it is watched to its rest.
+                memory.stage = .settling
+                continue
+            }
+            guard case .failed(let fault) = ending else { return end(ending) }
+            switch fault.failure {
+            case .transient where transient > 0: transient -= 1
+            case .device where device > 0: device -= 1
+            default: return .failure(failure(fault))
+            }
+            log.warning("\(plan.serial): \(name: fault.description); it is tried again")
+            await wait(pause, for: "the pause before the next attempt")
+            if isStopped() { return .success(.stopped) }
+            pause = min(.seconds(30), pause * 2)
+        }
+    }
+
+    private var isOwed: Bool { memory.stage != .none && memory.stage != .settling }
+
+    private func attempt() async throws(Halt) -> UpdateEnding {
+        let session = UpdateSession(
+            plan.goal,
+            limits: plan.limits,
+            memory: memory,
+            now: time.now,
+            wallTime: time.wallTime
+        )
+        return try await UpdateEngine(plan.order, session, at: self).ending()
+    }
+
+    private func end(_ ending: UpdateEnding) -> Result<FirmwareUpdateResult, ModuleFailure> {
+        switch ending {
+        case .alreadyCurrent(let version): return .success(.alreadyCurrent(version?.description))
+        case .passed(let version): return .success(.alreadyCurrent(version.description))
+        case .settled(.confirmed(let version)):
+            return .success(.updated(to: version.description))
+        case .stopped:
+            // Whoever cancels the task hears so; whoever asks for a stop gets one.
+            return .success(.stopped)
+        case .settled(let verdict): return .failure(ModuleFailure(verdict))
+        case .rejected(let reason): return .failure(ModuleFailure(reason))
+        case .unhealthy(let sentence, _, _):
+            return .failure(ModuleFailure(.unexpected, sentence, "look at the module"))
+        case .failed(let fault): return .failure(failure(fault))
+        }
+    }
+
+    private func failure(_ fault: UpdateFault) -> ModuleFailure {
+        let code: ModuleFailure.Code
+        let remedy: String
+        switch fault.failure {
+        case .transient:
+            (code, remedy) = (.updateInterrupted, "move closer, and update again: it goes on")
+        case .unreachable:
+            code = .timedOut
+            remedy = "see whether it is near, charged, and not connected to a phone"
+        case .rejected: (code, remedy) = (.updateRejected, "give it an image that is made for it")
+        case .integrity: (code, remedy) = (.invalidImage, "get the file again from its maker")
+        case .device: (code, remedy) = (.refused, "restart the module, and update again")
+        case .noReturn, .wrongVersion, .rolledBack, .inDoubt, .internal:
+            (code, remedy) = (.unexpected, "look at the module")
+        }
+        return ModuleFailure(code, fault.description, remedy)
+    }
+
+    private func show(_ status: FirmwareUpdateStatus) {
+        self.status = status
+        update.set(status, interruptions: memory.interruptions)
+    }
+
+    /// Waits in short pieces, so that a stop is seen.
+    private func wait(_ duration: Duration, for purpose: String) async {
+        let moment = time.now.advanced(by: duration)
+        while time.now < moment, !isStopped() {
+            let next = min(moment, time.now.advanced(by: .seconds(1)))
+            await time.sleep(until: next, for: purpose)
+        }
+    }
+}
+
+extension UpdateCarrier: UpdateDesk {
+    var isStopped: @Sendable () -> Bool {
+        let stopping = update.stopping
+        return { stopping.isRequested || Task.isCancelled }
+    }
+
+    // MARK: Links
+
+    var receiver: (any ImageReceiver)? { bootloader ?? application?.receiver }
+
+    func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
+        do throws(RadioError) {
+            return try await ModuleSeeker(central: central, time: time).seek(
+                plan.serial,
+                by: plan.driver,
+                bootloader: bootloaderPlace.map { Peer(handle: $0) },
+                before: deadline,
+                unless: isStopped
+            )
+        } catch {
+            if error == .cancelled { return nil }
+            throw halt(after: error)
+        }
+    }
+
+    func connect(to sighting: ModuleSighting) async throws(RadioError) -> any Link {
+        // A bootloader knows the bond of its application at most: it makes none.
+        let pairs = sighting.role == .application && plan.profile.pairing == .justWorks
+        return try await central.connect(
+            to: sighting.peer,
+            pairs ? BondPolicy(.justWorks) : .unbonded,
+            before: time.now.advanced(by: plan.limits.connect)
+        )
+    }
+
+    func openApplication(on link: any Link) async throws(ModuleError) {
+        do throws(ModuleError) {
+            let opened = try await plan.driver.application(on: link, time: time)
+            application = opened
+            bootloaderPlace = opened.bootloaderPlace?.handle ?? bootloaderPlace
+            suspicion = SecretSuspicion()
+        } catch {
+            await link.disconnect()
+            throw error
+        }
+    }
+
+    func openReceiver(on link: any Link) async throws(ModuleError) {
+        do throws(ModuleError) {
+            bootloader = try await plan.driver.receiver(on: link, time: time)
+        } catch {
+            await link.disconnect()
+            throw error
+        }
+    }
+
+    func hangUp() async {
+        await application?.disconnect()
+        await bootloader?.disconnect()
+        forgetLink()
+    }
+
+    func forgetLink() { (application, bootloader) = (nil, nil) }
+
+    func rest(
+        until moment: Moment,
+        _ session: UpdateSession,
+        for purpose: String
+    ) async throws(Halt) {
+        await wait(max(.zero, time.now.duration(to: moment)), for: purpose)
+    }
+
+    // MARK: Faults
+
+    func halt(after fault: RadioError) -> Halt {
+        if fault.isHostFault, fault != .unauthorized { return .host(fault) }
+        return .failure(ModuleFailure(DiscoveryProblem(fault)))
+    }
+
+    func refusal(_ error: ModuleError) throws(Halt) -> UpdateFault {
+        if suspicion.failed(error.secret) == .wrongKey {
+            throw .failure(ModuleFailure(ConnectError.invalidPrivateKey(nil)))
+        }
+        return error.fault(while: "while authenticating")
+    }
+
+    // MARK: What is seen
+
+    func checkAgain() async throws(Halt) {}
+
+    func inspected(_ found: Inspection) {
+        guard let version = found.firmware.version else { return }
+        log.info("\(plan.serial): runs \(version)")
+    }
+
+    func observed(_ seen: Observation) {}
+
+    func health(
+        on application: any ModuleApplication,
+        before deadline: Moment?
+    ) async throws(ModuleError) -> UpdateSession.Health { .well }
+
+    func begins(_ part: Int) {
+        let before = plan.image.content.parts.prefix(part).reduce(0) { $0 + $1.size }
+        upload = (before, time.now)
+    }
+
+    func sent(_ count: Int) {}
+
+    // MARK: Notes
+
+    func keep(_ session: UpdateSession) async throws(Halt) {
+        let interrupted = session.memory.interruptions > memory.interruptions
+        memory = session.memory
+        if interrupted, let cause = session.lastCause {
+            log.warning("\(plan.serial): the update was interrupted: \(name: cause.description)")
+        }
+        try write(session.memory.stage == .none ? nil : session.memory)
+        if let next = status(in: session.state) { show(next) } else { show(status) }
+        await plan.stage(stage)
+    }
+
+    func progressed(
+        _ heard: UploadProgress,
+        _ session: UpdateSession
+    ) async throws(Halt) {
+        memory = session.memory
+        let (position, from) = (
+            upload.before + heard.acknowledged, upload.before + heard.resumedFrom
+        )
+        let seconds = Double(upload.began.duration(to: time.now).nanoseconds) / 1e9
+        show(
+            .uploading(
+                FirmwareUpdateProgress(
+                    sent: min(position, plan.image.size),
+                    total: plan.image.size,
+                    resumedFrom: from,
+                    bytesPerSecond: seconds > 0 && position > from
+                        ? Double(position - from) / seconds : nil
+                )
+            )
+        )
+        await plan.stage(stage)
+    }
+
+    func close(_ ending: UpdateEnding, _ session: UpdateSession) async throws(Halt) {
+        switch ending {
+        case .settled(.noReturn), .settled(.stillOngoing):
+            // Whoever goes on waits from then on.
+            memory.settleDeadline = nil
+            try write(memory)
+        case .settled, .unhealthy:
+            memory = UpdateMemory()
+            try write(nil)
+        case .stopped, .failed, .alreadyCurrent, .passed, .rejected:
+            return
+        }
+    }
+
+    /// Hands on what must outlive the program, when that is another thing than before.
+    private func write(_ memory: UpdateMemory?) throws(Halt) {
+        let record = memory.map {
+            FirmwareUpdateRecord(plan.image.digest, $0, bootloader: bootloaderPlace)
+        }
+        guard !(record?.isSame(as: kept) ?? (kept == nil)) else { return }
+        kept = record
+        do { try plan.keep(record) } catch {
+            throw .failure(
+                ModuleFailure(
+                    .recordNotKept,
+                    "what must outlive the program could not be kept: \(error)",
+                    "see to the place where records are kept, and update again"
+                )
+            )
+        }
+    }
+
+    private func status(in state: UpdateSession.State) -> FirmwareUpdateStatus? {
+        switch state {
+        case .seeking: .searching
+        case .connecting: .handshaking
+        case .inspecting: .inspecting
+        case .preparing, .probing: .initiating
+        case .activating, .settling, .rollingBack: .settling
+        case .checking, .confirming: .confirming
+        case .transferring:
+            .uploading(
+                FirmwareUpdateProgress(
+                    sent: min(memory.acknowledged, plan.image.size),
+                    total: plan.image.size,
+                    resumedFrom: min(memory.acknowledged, plan.image.size),
+                    bytesPerSecond: nil
+                )
+            )
+        case .idle, .leaving, .pausing, .ended: nil
+        }
+    }
+
+    /// The same in the steps of the module's own status.
+    private var stage: UpdateStage {
+        let whole = Percent(hundredths: 10_000)
+        let none = Percent(hundredths: 0)
+        func stage(_ kind: UpdateStage.Kind, _ percent: Percent?) -> UpdateStage {
+            guard let percent else { preconditionFailure("a share is at most the whole") }
+            return UpdateStage(kind, percent)
+        }
+        switch status {
+        case .uploading(let progress):
+            let share = min(10_000, max(0, Int(progress.percent * 100)))
+            return stage(.uploading, Percent(hundredths: share))
+        case .settling, .confirming: return stage(.uploading, whole)
+        case .bluetoothOff, .searching, .handshaking, .inspecting, .initiating, .ended, .failed:
+            return stage(.initiating, none)
+        }
+    }
+}
+
+extension ModuleFailure {
+    fileprivate init(_ verdict: SettleVerdict) {
+        let code: Code
+        let remedy: String
+        switch verdict {
+        case .noReturn, .stillOngoing:
+            (code, remedy) = (.noReturn, "wait some minutes, and update again: it is looked for")
+        case .wrongVersion, .otherBuild, .refused, .confirmed:
+            (code, remedy) = (.wrongVersion, "check that the image is made for this module")
+        case .rolledBack:
+            (code, remedy) = (.rolledBack, "ask the image's maker why it does not stay")
+        }
+        self.init(code, verdict.description, remedy)
+    }
+
+    fileprivate init(_ reason: UpdateDecision.Reason) {
+        switch reason {
+        case .unknownVersion:
+            self.init(
+                .updateRejected,
+                "the module does not tell its version, so the image could be older",
+                "set `allowsDowngrade` if it may be"
+            )
+        case .downgrade(let running, let wanted):
+            self.init(
+                .updateRejected,
+                "the module runs \(running), newer than \(wanted)",
+                "set `allowsDowngrade` if it is meant"
+            )
+        case .family, .type, .variant, .tooOld:
+            self.init(
+                .updateRejected,
+                reason.description,
+                "give it an image that is made for it"
+            )
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+import VehicleModules
+
+/// A depot, and the library on it: simulated air and a served bus, with the same calls.
+struct LibraryBench {
+    enum Air: String, CaseIterable, Sendable {
+        case simulated, served
+    }
+
+    let program: Program
+
+    init(_ depot: String) throws {
+        program = try Program()
+        try program.write("depot.yaml", depot)
+    }
+
+    func on<R: Sendable>(
+        _ air: Air,
+        _ body: @escaping @Sendable (ModuleRadio) async throws -> R
+    ) async throws -> R {
+        switch air {
+        case .simulated:
+            let path = program.folder.path + "/depot.yaml"
+            return try await ModuleRadio.on(.simulated(depot: path), body)
+        case .served:
+            let served = try ServedDepot("depot.yaml", of: program)
+            let result = try await ModuleRadio.on(.bluez(bus: served.address), body)
+            withExtendedLifetime(served) {}
+            return result
+        }
+    }
+
+    /// An image that is shipped with a sample manifest.
+    static func image(_ path: String) -> String {
+        Program.repository.appending(path: "manifests/" + path).path(percentEncoded: false)
+    }
+
+    /// The code of what `body` throws; nil when it throws nothing of the library's.
+    static func code(
+        _ body: () async throws -> some Any
+    ) async -> ModuleFailure.Code? {
+        do { _ = try await body() } catch { return (error as? ModuleFailure)?.code }
+        return nil
+    }
+}
