@@ -54,6 +54,7 @@ let package = Package(
         system("CYAML", "yaml-0.1", apt: "libyaml-dev"),
         .target(name: "CCurl"),
         .target(name: "CLinux"),
+        .target(name: "CPostgres"),
 
         room("Domain"),
         room("Wire"),
@@ -104,6 +105,7 @@ let package = Package(
         adapter("Marked", ["Domain", "CYAML"]),
         adapter("Manifest", ["Domain", "Wire", "Marked", "Digests"]),
         adapter("Journal", ["Domain", "CSQLite", "CLinux"]),
+        adapter("Postgres", ["Domain", "Threads", "CPostgres"]),
         room("Reports", ["Domain", "Wire"]),
         room(
             "Rollout",
@@ -126,7 +128,7 @@ let package = Package(
                 "Families", "Simulation", "Images", "Marked", "Operations",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Signatures", "Threads",
                 "Trust",
-                "DBus", "BlueZ", "FakeBlueZ", "Rehearsal", "CLinux",
+                "DBus", "BlueZ", "FakeBlueZ", "Rehearsal", "CLinux", "Postgres",
             ],
             swiftSettings: common
         ),
@@ -183,6 +185,12 @@ let package = Package(
             name: "PrivateBus",
             dependencies: ["DBus"],
             path: "Tests/PrivateBus",
+            swiftSettings: common
+        ),
+        .target(
+            name: "PrivatePostgres",
+            dependencies: ["Workbench"],
+            path: "Tests/PrivatePostgres",
             swiftSettings: common
         ),
         .target(
@@ -251,7 +259,8 @@ let package = Package(
             "ProgramTests",
             [
                 "Commands", "Digests", "Domain", "Families", "Journal", "Manifest", "Modules",
-                "Operations", "PrivateBus", "Radio", "SetLights", "Signers", "Simulation", "Trust",
+                "Operations", "PrivateBus", "PrivatePostgres", "Radio", "SetLights", "Signers",
+                "Simulation", "Trust",
                 "VehicleModules", "Wire", "Workbench", "yardmaster",
             ]
         ),
@@ -286,6 +295,10 @@ let package = Package(
             resources: [.copy("Golden")]
         ),
         tests("ThreadsTests", ["Threads"]),
+        tests(
+            "PostgresTests",
+            ["Domain", "Postgres", "PrivatePostgres", "Threads", "Workbench"]
+        ),
         tests("JournalTests", ["Journal", "Domain", "Threads", "Workbench"]),
         tests(
             "ImagesTests",

@@ -8,7 +8,8 @@ extension Command {
         .fetch,
         .imagesList, .imagesVerify, .imagesPrune, .profilesList, .profilesShow, .profilesCheck,
         .trust, .bundleCreate, .bundleVerify, .bundleApply, .bundleCopy, .bundleShow,
-        .notifyTest, .notifyList, .notifySend, .notifyFailure, .systemdPrint, .simulate, .doctor,
+        .notifyTest, .notifyList, .notifySend, .notifyFailure, .systemdPrint,
+        .fleetInit, .fleetCheck, .fleetUpgrade, .fleetAcceptRestore, .gateways, .simulate, .doctor,
         .schema,
         .completion, .man, .help, .version,
     ]

@@ -24,6 +24,11 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case notifySend = "notify send"
     case notifyFailure = "notify failure"
     case systemdPrint = "systemd print"
+    case fleetInit = "fleet init"
+    case fleetCheck = "fleet check"
+    case fleetUpgrade = "fleet upgrade"
+    case fleetAcceptRestore = "fleet accept-restore"
+    case gateways
     case simulate, doctor, schema, completion, man, help, version
 }
 

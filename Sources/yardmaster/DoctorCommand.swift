@@ -32,7 +32,8 @@ struct DoctorCommand {
         let settings = BlueZConfiguration.read("/etc/bluetooth/main.conf")
         findings += settings.findings(of: tool.version)
         let code = Self.exitCode(findings)
-        context.console.result(common.wantsJSON ? Self.document(findings, code) : text(findings))
+        let text = Finding.text(findings, quietly: common.isQuiet)
+        context.console.result(common.wantsJSON ? Self.document(findings, code) : text)
         return code
     }
 
@@ -179,14 +180,6 @@ struct DoctorCommand {
 
     // MARK: Telling it
 
-    private func text(_ findings: [Finding]) -> String {
-        let told = common.isQuiet ? findings.filter { $0.grade != .good } : findings
-        return told.map { finding in
-            let hint = finding.hint.map { "\n         do: \($0)" } ?? ""
-            return "\(finding.grade.mark) \(finding.subject): \(finding.sentence)\(hint)\n"
-        }.joined()
-    }
-
     static func document(_ findings: [Finding], _ code: ExitCode) -> String {
         JSONValue.object([
             "schema": 1,
@@ -221,6 +214,15 @@ struct Finding: Equatable, Sendable {
 
     /// The subject of findings about main.conf.
     static let settings = "settings"
+
+    /// Each in a line, with what to do about it below.
+    static func text(_ findings: [Finding], quietly: Bool) -> String {
+        let told = quietly ? findings.filter { $0.grade != .good } : findings
+        return told.map { finding in
+            let hint = finding.hint.map { "\n         do: \($0)" } ?? ""
+            return "\(finding.grade.mark) \(finding.subject): \(finding.sentence)\(hint)\n"
+        }.joined()
+    }
 
     let grade: Grade
     let subject: String

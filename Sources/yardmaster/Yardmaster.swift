@@ -48,7 +48,8 @@ enum Yardmaster {
             .imageInspect,
             .fetch, .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify,
             .bundleApply, .bundleCopy, .profilesList, .profilesShow, .profilesCheck,
-            .notifyTest, .notifyList, .notifySend, .notifyFailure, .systemdPrint, .simulate,
+            .notifyTest, .notifyList, .notifySend, .notifyFailure, .systemdPrint,
+            .fleetInit, .fleetCheck, .fleetUpgrade, .fleetAcceptRestore, .gateways, .simulate,
             .doctor:
             return false
         }
@@ -141,6 +142,11 @@ enum Yardmaster {
         case .notifySend: try await NotifyCommand(invocation, context).send()
         case .notifyFailure: try await NotifyCommand(invocation, context).failure()
         case .systemdPrint: try SystemdCommand(invocation, context).run()
+        case .fleetInit: try await FleetCommand(invocation, context).makeTables()
+        case .fleetCheck: try await FleetCommand(invocation, context).check()
+        case .fleetUpgrade: try await FleetCommand(invocation, context).upgradeTables()
+        case .fleetAcceptRestore: try await FleetCommand(invocation, context).acceptRestore()
+        case .gateways: try await GatewaysCommand(invocation, context).run()
         case .history: try HistoryCommand(invocation, context).run(context)
         case .historyShow: try HistoryShowCommand(invocation, context).run(context)
         case .fetch:

@@ -10,7 +10,7 @@ import Testing
         let texts = try [
             "README.md", "docs/operations.md", "docs/manifest.md", "docs/simulation.md",
             "docs/images.md", "docs/bluetooth.md", "docs/profiles.md", "docs/car-share.md",
-            "docs/trust.md",
+            "docs/trust.md", "docs/fleet.md",
         ].map(Repository.text)
         let spellings = ["yardmaster \(command.rawValue)", "`\(command.rawValue)"]
         #expect(texts.contains { text in spellings.contains { text.contains($0) } })

@@ -10,7 +10,7 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token image fetch images profiles trust bundle notify systemd simulate doctor schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token image fetch images profiles trust bundle notify systemd fleet gateways simulate doctor schema completion help version --help --version' -- "$cur")
         return
     fi
     if [[ $command == history && ${COMP_WORDS[2]} != -* ]]; then
@@ -65,6 +65,13 @@ _yardmaster() {
     if [[ $command == systemd ]]; then
         if ((COMP_CWORD == 2)); then
             mapfile -t COMPREPLY < <(compgen -W 'print' -- "$cur")
+            return
+        fi
+        command+=" ${COMP_WORDS[2]}"
+    fi
+    if [[ $command == fleet ]]; then
+        if ((COMP_CWORD == 2)); then
+            mapfile -t COMPREPLY < <(compgen -W 'init check upgrade accept-restore' -- "$cur")
             return
         fi
         command+=" ${COMP_WORDS[2]}"
@@ -431,6 +438,36 @@ _yardmaster() {
         --profiles) flags= kind=directories ;;
         esac
         ;;
+    'fleet init')
+        flags='--sql --fleet --json --quiet --no-color --help'
+        case $prev in
+        --fleet) flags= kind=none ;;
+        esac
+        ;;
+    'fleet check')
+        flags='--fleet --json --quiet --no-color --help'
+        case $prev in
+        --fleet) flags= kind=none ;;
+        esac
+        ;;
+    'fleet upgrade')
+        flags='--sql --fleet --json --quiet --no-color --help'
+        case $prev in
+        --fleet) flags= kind=none ;;
+        esac
+        ;;
+    'fleet accept-restore')
+        flags='--fleet --json --quiet --no-color --help'
+        case $prev in
+        --fleet) flags= kind=none ;;
+        esac
+        ;;
+    'gateways')
+        flags='--fleet --json --quiet --no-color --help'
+        case $prev in
+        --fleet) flags= kind=none ;;
+        esac
+        ;;
     'simulate')
         flags='--bus --adapter --state --seed --profiles --quiet --no-color --help'
         kind=files
@@ -457,7 +494,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token image fetch images profiles trust bundle notify systemd simulate doctor schema completion help version'
+        arguments='validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token image fetch images profiles trust bundle notify systemd fleet gateways simulate doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'

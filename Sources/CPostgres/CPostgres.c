@@ -1,0 +1,121 @@
+#include "CPostgres.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+
+typedef void (*receiver)(void *, const PGresult *);
+
+#define FUNCTIONS(X) \
+    X(PQlibVersion, int, (void)) \
+    X(PQconnectStartParams, PGconn *, (const char *const *, const char *const *, int)) \
+    X(PQconnectPoll, int, (PGconn *)) \
+    X(PQstatus, int, (const PGconn *)) \
+    X(PQsocket, int, (const PGconn *)) \
+    X(PQsetnonblocking, int, (PGconn *, int)) \
+    X(PQsetNoticeReceiver, receiver, (PGconn *, receiver, void *)) \
+    X(PQerrorMessage, char *, (const PGconn *)) \
+    X(PQhost, char *, (const PGconn *)) \
+    X(PQserverVersion, int, (const PGconn *)) \
+    X(PQsslInUse, int, (PGconn *)) \
+    X(PQfinish, void, (PGconn *)) \
+    X(PQsendQuery, int, (PGconn *, const char *)) \
+    X(PQsendQueryParams, int, \
+        (PGconn *, const char *, int, const unsigned *, const char *const *, const int *, \
+         const int *, int)) \
+    X(PQflush, int, (PGconn *)) \
+    X(PQconsumeInput, int, (PGconn *)) \
+    X(PQisBusy, int, (PGconn *)) \
+    X(PQgetResult, PGresult *, (PGconn *)) \
+    X(PQresultStatus, int, (const PGresult *)) \
+    X(PQresultErrorField, char *, (const PGresult *, int)) \
+    X(PQntuples, int, (const PGresult *)) \
+    X(PQnfields, int, (const PGresult *)) \
+    X(PQgetisnull, int, (const PGresult *, int, int)) \
+    X(PQgetvalue, char *, (const PGresult *, int, int)) \
+    X(PQclear, void, (PGresult *))
+
+#define POINTER(name, result, arguments) result(*name) arguments;
+static struct {
+    FUNCTIONS(POINTER)
+} lib;
+
+static char problem[256];
+static const char *refusal;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void load(void) {
+    void *handle = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        const char *words = dlerror();
+        snprintf(problem, sizeof problem, "%s", words ? words : "libpq.so.5 cannot be loaded");
+        refusal = problem;
+        return;
+    }
+#define FIND(name, result, arguments) \
+    lib.name = (__typeof__(lib.name))dlsym(handle, #name); \
+    if (!lib.name) { \
+        refusal = "libpq.so.5 is too old: it has no " #name; \
+        return; \
+    }
+    FUNCTIONS(FIND)
+}
+
+const char *pq_load(void) {
+    pthread_once(&once, load);
+    return refusal;
+}
+
+int pq_version(void) { return lib.PQlibVersion(); }
+
+PGconn *pq_connect_start(const char *const *keywords, const char *const *values) {
+    return lib.PQconnectStartParams(keywords, values, 0);
+}
+
+int pq_connect_poll(PGconn *connection) { return lib.PQconnectPoll(connection); }
+int pq_status(PGconn *connection) { return lib.PQstatus(connection); }
+int pq_socket(PGconn *connection) { return lib.PQsocket(connection); }
+
+static void drop(void *nothing, const PGresult *notice) {
+    (void)nothing;
+    (void)notice;
+}
+
+int pq_prepare_session(PGconn *connection) {
+    lib.PQsetNoticeReceiver(connection, drop, NULL);
+    return lib.PQsetnonblocking(connection, 1);
+}
+
+const char *pq_error(PGconn *connection) { return lib.PQerrorMessage(connection); }
+const char *pq_host(PGconn *connection) { return lib.PQhost(connection); }
+int pq_server_version(PGconn *connection) { return lib.PQserverVersion(connection); }
+int pq_ssl_in_use(PGconn *connection) { return lib.PQsslInUse(connection); }
+void pq_finish(PGconn *connection) { lib.PQfinish(connection); }
+
+int pq_send_params(
+    PGconn *connection, const char *statement, int count, const char *const *values
+) {
+    return lib.PQsendQueryParams(connection, statement, count, NULL, values, NULL, NULL, 0);
+}
+
+int pq_send(PGconn *connection, const char *statements) {
+    return lib.PQsendQuery(connection, statements);
+}
+
+int pq_flush(PGconn *connection) { return lib.PQflush(connection); }
+int pq_consume(PGconn *connection) { return lib.PQconsumeInput(connection); }
+int pq_is_busy(PGconn *connection) { return lib.PQisBusy(connection); }
+
+PGresult *pq_result(PGconn *connection) { return lib.PQgetResult(connection); }
+int pq_result_status(const PGresult *result) { return lib.PQresultStatus(result); }
+const char *pq_result_code(const PGresult *result) { return lib.PQresultErrorField(result, 'C'); }
+const char *pq_result_words(const PGresult *result) { return lib.PQresultErrorField(result, 'M'); }
+const char *pq_result_detail(const PGresult *result) { return lib.PQresultErrorField(result, 'D'); }
+int pq_rows(const PGresult *result) { return lib.PQntuples(result); }
+int pq_columns(const PGresult *result) { return lib.PQnfields(result); }
+
+const char *pq_value(const PGresult *result, int row, int column) {
+    return lib.PQgetisnull(result, row, column) ? NULL : lib.PQgetvalue(result, row, column);
+}
+
+void pq_clear(PGresult *result) { lib.PQclear(result); }

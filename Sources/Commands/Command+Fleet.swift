@@ -1,0 +1,103 @@
+extension Command {
+    private static let common: [Flag] = [.fleetAddress, .json, .quiet, .noColor]
+
+    static let fleetInit = Command(
+        .fleetInit,
+        summary: "Make the tables of a fleet in PostgreSQL",
+        description: [
+            "Makes the schema `yardmaster` with its tables in a database that is there, and the roles "
+                + "yardmaster_gateway, yardmaster_operator and yardmaster_reader as far as this user "
+                + "may. With --sql it changes nothing and prints the statements, for whoever "
+                + "administers the server."
+        ],
+        flags: [.fleetStatements] + common,
+        examples: [
+            Example(
+                "yardmaster fleet init --fleet postgresql://owner@db.example/yardmaster",
+                "Once for each fleet."
+            ),
+            Example("yardmaster fleet init --sql", "What it would do."),
+        ],
+        exitCodes: [.inputMissing, .unavailable, .configuration]
+    )
+
+    static let fleetCheck = Command(
+        .fleetCheck,
+        summary: "Look whether the fleet's database can be worked with",
+        description: [
+            "Says which server answers and how, whether the tables fit this program, what this user "
+                + "may do, whether rights on modules may be granted, and how far this machine's clock "
+                + "is off, with what to do about each fault. Changes nothing, but that it writes down "
+                + "that another server took over."
+        ],
+        flags: common,
+        examples: [
+            Example(
+                "yardmaster fleet check --fleet "
+                    + "postgresql://north-1@db1.example,db2.example/yardmaster",
+                "Whether a gateway can work there; of two servers the one that takes writes."
+            )
+        ],
+        exitCodes: [.inputMissing, .unavailable, .configuration]
+    )
+
+    static let fleetUpgrade = Command(
+        .fleetUpgrade,
+        summary: "Bring the tables of a fleet to this program's version",
+        description: [
+            "Changes the tables in one transaction, or not at all. No other command changes them. "
+                + "Upgrade the tables when all gateways have the new program, or as its notes say; a "
+                + "program that is too old for the tables says so and ends with 78."
+        ],
+        flags: [.fleetStatements] + common,
+        examples: [Example("yardmaster fleet upgrade", "After a new version was installed.")],
+        exitCodes: [.inputMissing, .unavailable, .configuration]
+    )
+
+    static let fleetAcceptRestore = Command(
+        .fleetAcceptRestore,
+        summary: "Confirm that a restored database is to be used",
+        description: [
+            "A database that came from a backup has forgotten rights that were granted since, so it "
+                + "grants none until a person has said this. First make sure that the earlier "
+                + "database is gone, for all gateways. Rights are granted again after a wait, in "
+                + "which whoever works by a forgotten right lets go of its modules."
+        ],
+        flags: common,
+        examples: [
+            Example("yardmaster fleet accept-restore", "After pg_restore, as an operator.")
+        ],
+        exitCodes: [.inputMissing, .unavailable, .configuration]
+    )
+
+    static let gateways = Command(
+        .gateways,
+        summary: "Show the gateways of a fleet",
+        description: [
+            "Lists who is at work on the fleet in PostgreSQL: program, last sign of life, clock and "
+                + "the modules that it has the right to. Ended ones are listed for a week."
+        ],
+        flags: common,
+        examples: [
+            Example("yardmaster gateways", "By the address in /etc/yardmaster/fleet.conf.")
+        ],
+        exitCodes: [.inputMissing, .unavailable, .configuration]
+    )
+}
+
+extension Flag {
+    static let fleetAddress = Flag(
+        "fleet",
+        value: Value("ADDRESS", .text),
+        help:
+            "The fleet's PostgreSQL, as in postgresql://USER@HOST:PORT,HOST/DATABASE. A password is "
+            + "never part of it: ?passfile=FILE names a password file, or the service manager hands "
+            + "over the credential fleet-password.",
+        fallback: "$YARDMASTER_FLEET, else /etc/yardmaster/fleet.conf"
+    )
+
+    fileprivate static let fleetStatements = Flag(
+        "sql",
+        help: "Change nothing, and print the statements."
+    )
+}

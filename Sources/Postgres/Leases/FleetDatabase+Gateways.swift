@@ -1,0 +1,77 @@
+package import Domain
+
+extension FleetDatabase {
+    /// Says that this start of a gateway is at work, and how far its clock is from the server's.
+    package func register(
+        _ holder: FleetHolder,
+        program: String,
+        at time: WallTime
+    ) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "sign in",
+                """
+                INSERT INTO yardmaster.gateway (instance, name, program, clock_offset_ms)
+                VALUES ($1::uuid, $2, $3,
+                  $4::bigint - (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+                ON CONFLICT (instance) DO UPDATE SET heard = clock_timestamp(), gone = NULL
+                """,
+                [holder.instance, holder.gateway, program, "\(time.milliseconds)"]
+            )
+        )
+    }
+
+    /// A sign of life.
+    package func beat(_ holder: FleetHolder) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "give a sign of life",
+                "UPDATE yardmaster.gateway SET heard = clock_timestamp() WHERE instance = $1::uuid",
+                [holder.instance]
+            )
+        )
+    }
+
+    /// Says good-bye, and gives back what is still held.
+    package func signOff(_ holder: FleetHolder) throws(FleetError) {
+        _ = try releaseAll(of: holder.instance)
+    }
+
+    /// Every gateway, the latest start of each name first; ended ones for a week.
+    package func gateways() throws(FleetError) -> [FleetGateway] {
+        let found = try rows(
+            FleetStatement(
+                "read the gateways",
+                """
+                SELECT g.instance::text, g.name, g.program,
+                  (extract(epoch FROM g.since) * 1000)::bigint,
+                  (extract(epoch FROM g.heard) * 1000)::bigint,
+                  (extract(epoch FROM clock_timestamp() - g.heard) * 1000000)::bigint,
+                  g.clock_offset_ms, g.gone IS NOT NULL,
+                  (SELECT count(*) FROM yardmaster.module m WHERE m.holder = g.instance)
+                FROM yardmaster.gateway g
+                WHERE g.heard > clock_timestamp() - interval '7 days'
+                  OR EXISTS (SELECT FROM yardmaster.module m WHERE m.holder = g.instance)
+                ORDER BY g.name, g.heard DESC, g.instance
+                """
+            )
+        )
+        return found.compactMap { row in
+            guard let instance = row.text(0), let name = row.text(1), let program = row.text(2),
+                let since = row.integer(3), let heard = row.integer(4),
+                let silence = row.integer(5), let modules = row.integer(8)
+            else { return nil }
+            return FleetGateway(
+                instance: instance,
+                name: name,
+                program: program,
+                since: WallTime(milliseconds: since),
+                heard: WallTime(milliseconds: heard),
+                silence: max(.zero, .microseconds(silence)),
+                clockOffset: row.integer(6).map { .milliseconds($0) },
+                isGone: row.isTrue(7),
+                modules: Int(modules)
+            )
+        }
+    }
+}

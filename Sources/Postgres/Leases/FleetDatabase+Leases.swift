@@ -1,0 +1,191 @@
+package import Domain
+
+extension FleetDatabase {
+    /// Asks for the right to a module, in one transaction that is over before any radio work.
+    ///
+    /// Asked again by its holder for the same execution it answers the same: an answer that was lost is
+    /// asked for once more. Whatever waits for a lock looks at the clock after it has the lock.
+    package func claim(
+        _ wish: LeaseWish,
+        by holder: FleetHolder,
+        terms: LeaseTerms
+    ) throws(FleetError) -> FleetClaim {
+        let operation = "claim module \(wish.serial)"
+        let found = try rows(
+            FleetStatement(
+                operation,
+                """
+                WITH h AS (
+                  SELECT h.generation, h.system_identifier = s.system_identifier::text
+                    AND h.module_table = 'yardmaster.module'::regclass::oid
+                    AND h.timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
+                    AND h.claims_after <= clock_timestamp() AS is_open
+                  FROM yardmaster.history h, pg_control_system() s
+                ), granted AS (
+                  INSERT INTO yardmaster.module AS m
+                    (serial, epoch, holder, rollout, vehicle, expires)
+                  SELECT $1, $7::bigint + 1, $2::uuid, $3, $4,
+                    clock_timestamp() + $5::bigint * interval '1 microsecond'
+                  FROM h
+                  WHERE h.is_open AND ($7::bigint = 0 OR h.generation > $8::bigint
+                    OR EXISTS (SELECT FROM yardmaster.module WHERE serial = $1))
+                  ON CONFLICT (serial) DO UPDATE SET
+                    epoch = CASE
+                      WHEN m.holder = excluded.holder AND m.rollout = excluded.rollout
+                        AND m.vehicle = excluded.vehicle AND m.expires > clock_timestamp()
+                      THEN m.epoch ELSE greatest(m.epoch, $7::bigint) + 1 END,
+                    holder = excluded.holder,
+                    rollout = excluded.rollout,
+                    vehicle = excluded.vehicle,
+                    expires = clock_timestamp() + $5::bigint * interval '1 microsecond'
+                  WHERE (m.epoch >= $7::bigint OR (SELECT generation FROM h) > $8::bigint)
+                    AND (m.holder IS NULL
+                      OR m.holder = excluded.holder AND m.rollout = excluded.rollout
+                        AND m.vehicle = excluded.vehicle
+                      OR m.expires + $6::bigint * interval '1 microsecond' < clock_timestamp())
+                  RETURNING epoch
+                )
+                SELECT granted.epoch, h.generation FROM granted, h
+                """,
+                [
+                    wish.serial.text, holder.instance, wish.rollout, wish.vehicle.text,
+                    terms.length.microseconds, terms.takeoverWait.microseconds,
+                    "\(wish.known?.epoch ?? 0)", "\(wish.known?.generation ?? 0)",
+                ]
+            )
+        )
+        if let row = found.first, let epoch = row.integer(0), let generation = row.integer(1) {
+            let lease = FleetLease(serial: wish.serial, epoch: Int(epoch))
+            return .granted(lease, generation: Int(generation))
+        }
+        return try refusal(of: wish, terms)
+    }
+
+    /// Why the right was not granted, for people and for the time of the next try.
+    private func refusal(
+        of wish: LeaseWish,
+        _ terms: LeaseTerms
+    ) throws(FleetError) -> FleetClaim {
+        let history = try history()
+        let guarded = EpochGuard(history, known: wish.known?.generation)
+        guard case .open = guarded else { return .closed(guarded) }
+        let found = try rows(
+            FleetStatement(
+                "read the right to module \(wish.serial)",
+                """
+                SELECT m.epoch, coalesce(g.name, m.holder::text), m.rollout, m.vehicle,
+                  (extract(epoch FROM m.expires - clock_timestamp()) * 1000000)::bigint
+                FROM yardmaster.module m LEFT JOIN yardmaster.gateway g ON g.instance = m.holder
+                WHERE m.serial = $1
+                """,
+                [wish.serial.text]
+            )
+        )
+        let epoch = found.first?.integer(0).map { Int($0) } ?? 0
+        if let known = wish.known, known.generation >= history.generation, epoch < known.epoch {
+            return .behind(known: known.epoch, found: epoch)
+        }
+        guard let row = found.first, let holder = row.text(1), let left = row.integer(4) else {
+            // It was given back between the two questions.
+            return .resting(.zero)
+        }
+        guard left > 0 else {
+            return .resting(max(.zero, terms.takeoverWait + .microseconds(left)))
+        }
+        let rollout = row.text(2) ?? "?"
+        let vehicle = row.text(3) ?? "?"
+        return .held(by: "\(holder), for vehicle \(vehicle) of \(rollout)")
+    }
+
+    /// Renews rights in one statement; a right that is not in the answer is over.
+    package func renew(
+        _ leases: [FleetLease],
+        of holder: FleetHolder,
+        terms: LeaseTerms
+    ) throws(FleetError) -> Set<FleetLease> {
+        let found = try rows(
+            FleetStatement(
+                "renew the rights",
+                """
+                WITH kept AS MATERIALIZED (
+                  SELECT m.serial, m.expires FROM yardmaster.module m
+                  JOIN unnest($1::text[], $2::bigint[]) AS h(serial, epoch) USING (serial)
+                  WHERE m.epoch = h.epoch AND m.holder = $3::uuid
+                  ORDER BY m.serial FOR UPDATE OF m
+                )
+                UPDATE yardmaster.module m
+                SET expires = clock_timestamp() + $4::bigint * interval '1 microsecond'
+                FROM kept
+                WHERE m.serial = kept.serial AND kept.expires > clock_timestamp()
+                RETURNING m.serial, m.epoch
+                """,
+                [
+                    Self.array(leases.map(\.serial.text)), Self.array(leases.map { "\($0.epoch)" }),
+                    holder.instance, terms.length.microseconds,
+                ]
+            )
+        )
+        return Set(
+            found.compactMap { row in
+                guard let serial = row.text(0).flatMap({ Serial($0) }), let epoch = row.integer(1)
+                else { return nil }
+                return FleetLease(serial: serial, epoch: Int(epoch))
+            }
+        )
+    }
+
+    /// Gives a right back, so that the module is free at once; false when it was not held any more.
+    package func release(
+        _ lease: FleetLease,
+        of holder: FleetHolder
+    ) throws(FleetError) -> Bool {
+        let found = try rows(
+            FleetStatement(
+                "give back module \(lease.serial)",
+                """
+                UPDATE yardmaster.module
+                SET holder = NULL, rollout = NULL, vehicle = NULL, expires = NULL
+                WHERE serial = $1 AND epoch = $2::bigint AND holder = $3::uuid
+                RETURNING serial
+                """,
+                [lease.serial.text, "\(lease.epoch)", holder.instance]
+            )
+        )
+        return !found.isEmpty
+    }
+
+    /// Gives back all that an earlier start of this gateway held; gives the serials.
+    ///
+    /// Only for whoever knows that it has ended: by the lock of its state directory.
+    package func releaseAll(of instance: String) throws(FleetError) -> [Serial] {
+        let found = try rows(
+            FleetStatement(
+                "give back what was held before",
+                """
+                WITH held AS MATERIALIZED (
+                  SELECT serial FROM yardmaster.module WHERE holder = $1::uuid
+                  ORDER BY serial FOR UPDATE
+                ), freed AS (
+                  UPDATE yardmaster.module m
+                  SET holder = NULL, rollout = NULL, vehicle = NULL, expires = NULL
+                  FROM held WHERE m.serial = held.serial RETURNING m.serial
+                ), gone AS (
+                  UPDATE yardmaster.gateway SET gone = clock_timestamp()
+                  WHERE instance = $1::uuid AND gone IS NULL
+                )
+                SELECT serial FROM freed ORDER BY serial
+                """,
+                [instance]
+            )
+        )
+        return found.compactMap { $0.text(0).flatMap { Serial($0) } }
+    }
+
+    /// An array in PostgreSQL's text form.
+    static func array(_ texts: [String]) -> String {
+        let items = texts.map { text in
+            "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        }
+        return "{" + items.joined(separator: ",") + "}"
+    }
+}

@@ -1,0 +1,63 @@
+package import Domain
+
+/// One start of the program on one gateway: what rights are granted to.
+///
+/// Not the gateway's name: a gateway that was started again must not be taken for the one before.
+package struct FleetHolder: Sendable, Hashable {
+    /// A random UUID as text.
+    package let instance: String
+    package let gateway: String
+
+    /// 16 random bytes that nobody else draws.
+    package init(gateway: String, random: [UInt8]) {
+        precondition(random.count == 16)
+        var bytes = random
+        // Version 4 and the variant, as RFC 9562 has them.
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let text = Array(Hex.text(bytes))
+        let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(text[$0]) }
+        instance = parts.joined(separator: "-")
+        self.gateway = gateway
+    }
+}
+
+/// A gateway as the fleet knows it.
+package struct FleetGateway: Sendable, Equatable {
+    package let instance: String
+    package let name: String
+    /// The program and its version.
+    package let program: String
+    package let since: WallTime
+    package let heard: WallTime
+    /// How long it has not been heard, by the server's clock.
+    package let silence: Duration
+    /// How far its clock was ahead of the server's when it came.
+    package let clockOffset: Duration?
+    /// Whether it said good-bye.
+    package let isGone: Bool
+    /// The modules that it has a right to.
+    package let modules: Int
+
+    package init(
+        instance: String,
+        name: String,
+        program: String,
+        since: WallTime,
+        heard: WallTime,
+        silence: Duration,
+        clockOffset: Duration?,
+        isGone: Bool,
+        modules: Int
+    ) {
+        self.instance = instance
+        self.name = name
+        self.program = program
+        self.since = since
+        self.heard = heard
+        self.silence = silence
+        self.clockOffset = clockOffset
+        self.isGone = isGone
+        self.modules = modules
+    }
+}

@@ -1,0 +1,100 @@
+package import Domain
+
+/// The times that rights on modules go by: the same for every gateway of a fleet.
+package struct LeaseTerms: Sendable, Equatable {
+    /// From a grant or a renewal to its end, by the server's clock.
+    package let length: Duration
+    /// How long before that end the gateway lets go, by its own clock: what two clocks may drift apart.
+    package let margin: Duration
+    /// How often rights are renewed.
+    package let beat: Duration
+    /// What a safe point may take.
+    ///
+    /// Work is asked for one when so much is left without a renewal.
+    package let reserve: Duration
+    /// How long after its end a right that nobody gave back stays with nobody.
+    ///
+    /// The length, what clocks drift, the longest thing that is done in one go, and the 32 seconds for
+    /// which a module may hold a link whose other end is gone.
+    package let takeoverWait: Duration
+
+    package init(
+        length: Duration,
+        margin: Duration,
+        beat: Duration,
+        reserve: Duration,
+        takeoverWait: Duration
+    ) {
+        precondition(margin + reserve + beat < length && beat > .zero)
+        self.length = length
+        self.margin = margin
+        self.beat = beat
+        self.reserve = reserve
+        self.takeoverWait = takeoverWait
+    }
+
+    package static let standard = LeaseTerms(
+        length: .seconds(60),
+        margin: .seconds(1),
+        beat: .seconds(15),
+        reserve: .seconds(25),
+        takeoverWait: .seconds(100)
+    )
+}
+
+/// The right of one start of the program to touch one module.
+package struct FleetLease: Sendable, Hashable {
+    package let serial: Serial
+    /// Grows with each grant, and never goes back.
+    package let epoch: Int
+
+    package init(serial: Serial, epoch: Int) {
+        self.serial = serial
+        self.epoch = epoch
+    }
+}
+
+/// What is asked for: the right to a module for one execution.
+package struct LeaseWish: Sendable, Equatable {
+    package let serial: Serial
+    package let rollout: String
+    package let vehicle: VehicleID
+    /// The highest epoch of the module that this gateway has written down, and in which generation.
+    package let known: Known?
+
+    /// An epoch that a gateway remembers.
+    package struct Known: Sendable, Equatable {
+        package let epoch: Int
+        package let generation: Int
+
+        package init(epoch: Int, generation: Int) {
+            self.epoch = epoch
+            self.generation = generation
+        }
+    }
+
+    package init(
+        _ serial: Serial,
+        rollout: String,
+        vehicle: VehicleID,
+        known: Known? = nil
+    ) {
+        self.serial = serial
+        self.rollout = rollout
+        self.vehicle = vehicle
+        self.known = known
+    }
+}
+
+/// The answer to a wish.
+package enum FleetClaim: Sendable, Equatable {
+    case granted(FleetLease, generation: Int)
+    /// Another gateway, or another execution of this one, has it; who, for people.
+    case held(by: String)
+    /// Its last holder never gave it back; it is free in so long.
+    case resting(Duration)
+    /// The database may not grant rights now.
+    case closed(EpochGuard)
+    /// The database knows an older epoch than this gateway: it went back without a trace.
+    case behind(known: Int, found: Int)
+}

@@ -1,0 +1,63 @@
+/// What a database says of itself, beside what was written down when rights were granted last.
+package struct FleetHistory: Sendable, Equatable {
+    /// Drawn when the server's data directory was made.
+    package let recordedSystem: String
+    package let system: String
+    /// Eight hex digits; another one since a standby took over or a backup was brought forward.
+    package let recordedTimeline: String
+    package let timeline: String
+    /// Whether the table of modules is the one that was made then, and not one of a dump.
+    package let isSameTable: Bool
+    /// Raised by a person after each restore.
+    package let generation: Int
+    /// For how long no right may be granted yet, by the server's clock.
+    package let wait: Duration
+
+    package init(
+        recordedSystem: String,
+        system: String,
+        recordedTimeline: String,
+        timeline: String,
+        isSameTable: Bool,
+        generation: Int,
+        wait: Duration
+    ) {
+        self.recordedSystem = recordedSystem
+        self.system = system
+        self.recordedTimeline = recordedTimeline
+        self.timeline = timeline
+        self.isSameTable = isSameTable
+        self.generation = generation
+        self.wait = wait
+    }
+}
+
+/// Decides whether a database may grant rights: one that went back in time would grant epochs twice.
+package enum EpochGuard: Sendable, Equatable {
+    case open
+    /// Not yet: whoever had a right that this database has forgotten must have let go first.
+    case waits(Duration)
+    /// Another server took over; whoever sees it first writes it down, and everybody waits.
+    case movedOn(from: String, to: String)
+    /// A backup: a person must say that it is to be used.
+    case restored(String)
+
+    /// `known` is the highest generation that this gateway has seen, nil for none.
+    package init(_ history: FleetHistory, known: Int?) {
+        if history.recordedSystem != history.system {
+            self = .restored("its tables come from another server")
+        } else if !history.isSameTable {
+            self = .restored("its tables come from a dump")
+        } else if let known, known > history.generation {
+            self = .restored(
+                "this gateway has seen its generation \(known), and now it is \(history.generation)"
+            )
+        } else if history.recordedTimeline != history.timeline {
+            self = .movedOn(from: history.recordedTimeline, to: history.timeline)
+        } else if history.wait > .zero {
+            self = .waits(history.wait)
+        } else {
+            self = .open
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Domain
+
+extension FleetDatabase {
+    package func history() throws(FleetError) -> FleetHistory {
+        let found = try rows(
+            FleetStatement(
+                "read the history",
+                """
+                SELECT h.system_identifier, s.system_identifier::text,
+                  h.timeline, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
+                  h.module_table = 'yardmaster.module'::regclass::oid, h.generation,
+                  (extract(epoch FROM h.claims_after - clock_timestamp()) * 1000000)::bigint
+                FROM yardmaster.history h, pg_control_system() s
+                """
+            )
+        )
+        guard let row = found.first, let recordedSystem = row.text(0), let system = row.text(1),
+            let recordedTimeline = row.text(2), let timeline = row.text(3),
+            let generation = row.integer(5), let wait = row.integer(6)
+        else { throw FleetError(.noSchema, "read the history", "the table is empty") }
+        return FleetHistory(
+            recordedSystem: recordedSystem,
+            system: system,
+            recordedTimeline: recordedTimeline,
+            timeline: timeline,
+            isSameTable: row.isTrue(4),
+            generation: Int(generation),
+            wait: max(.zero, .microseconds(wait))
+        )
+    }
+
+    /// What the guard says now; a server that took over is written down, which begins the wait.
+    package func guardedHistory(
+        known: Int?,
+        terms: LeaseTerms
+    ) throws(FleetError) -> EpochGuard {
+        let verdict = EpochGuard(try history(), known: known)
+        guard case .movedOn(let old, let new) = verdict else { return verdict }
+        _ = try rows(
+            FleetStatement(
+                "write down the new timeline",
+                """
+                UPDATE yardmaster.history
+                SET timeline = $1, claims_after = greatest(
+                  claims_after, clock_timestamp() + $3::bigint * interval '1 microsecond')
+                WHERE timeline = $2
+                """,
+                [new, old, (terms.length + terms.takeoverWait).microseconds]
+            )
+        )
+        return EpochGuard(try history(), known: known)
+    }
+
+    /// A person's word that a restored database is to be used from now on; gives its new generation.
+    ///
+    /// Whoever had a right in what was lost has the time to let go first.
+    package func acceptRestore(known: Int?, terms: LeaseTerms) throws(FleetError) -> Int {
+        let found = try rows(
+            FleetStatement(
+                "raise the generation",
+                """
+                UPDATE yardmaster.history
+                SET system_identifier = s.system_identifier::text,
+                  timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
+                  module_table = 'yardmaster.module'::regclass::oid,
+                  generation = greatest(generation, $1::bigint) + 1,
+                  claims_after = greatest(
+                    claims_after, clock_timestamp() + $2::bigint * interval '1 microsecond')
+                FROM pg_control_system() s
+                RETURNING generation
+                """,
+                ["\(known ?? 0)", (terms.length + terms.takeoverWait).microseconds]
+            )
+        )
+        guard let generation = found.first?.integer(0) else {
+            throw FleetError(.noSchema, "raise the generation", "the table is empty")
+        }
+        return Int(generation)
+    }
+}
+
+extension Duration {
+    /// For a `bigint` of microseconds.
+    var microseconds: String { "\(nanoseconds / 1_000)" }
+}

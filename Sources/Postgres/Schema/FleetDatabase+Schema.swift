@@ -1,0 +1,57 @@
+extension FleetDatabase {
+    /// How far the tables are.
+    package func standing(
+        of schema: FleetSchema = .current
+    ) throws(FleetError) -> FleetSchema.Standing {
+        do throws(FleetError) {
+            let found = try rows(
+                FleetStatement(
+                    "read the version of the tables",
+                    "SELECT version, oldest_reader FROM yardmaster.schema"
+                )
+            )
+            guard let row = found.first, let version = row.integer(0),
+                let reader = row.integer(1)
+            else { return .absent }
+            return schema.standing(version: Int(version), oldestReader: Int(reader))
+        } catch {
+            guard error.kind == .noSchema else { throw error }
+            return .absent
+        }
+    }
+
+    /// Makes the tables, or brings them to the schema's version; true when there was something to do.
+    package func upgrade(
+        to schema: FleetSchema = .current,
+        from standing: FleetSchema.Standing,
+        by program: String
+    ) throws(FleetError) -> Bool {
+        let found: Int
+        switch standing {
+        case .absent: found = 0
+        case .older(let version): found = version
+        case .same, .ahead, .newer: return false
+        }
+        try run(
+            schema.statements(from: found, by: program),
+            found == 0 ? "make the tables" : "upgrade the tables"
+        )
+        return true
+    }
+
+    /// Makes the roles as far as this user may; gives those that are not there in the end.
+    package func grantRights() throws(FleetError) -> [FleetRole] {
+        try run(FleetRole.statements, "give the roles their rights")
+        return try missingRoles()
+    }
+
+    package func missingRoles() throws(FleetError) -> [FleetRole] {
+        let found = try rows(
+            FleetStatement(
+                "read the roles",
+                "SELECT rolname FROM pg_roles WHERE rolname LIKE 'yardmaster\\_%'"
+            )
+        ).compactMap { $0.text(0) }
+        return FleetRole.allCases.filter { !found.contains($0.rawValue) }
+    }
+}

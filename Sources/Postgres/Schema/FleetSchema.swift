@@ -1,0 +1,216 @@
+/// The tables of a fleet, as a list of changes that each bring them from one version to the next.
+///
+/// A change only adds what older programs can do without, or names the oldest version of a program that
+/// still may work with it. Only `fleet init` and `fleet upgrade` change anything.
+package struct FleetSchema: Sendable {
+    /// What brings the tables to one version.
+    package struct Migration: Sendable {
+        package let version: Int
+        /// A program whose newest known version is older than this must not go on.
+        package let oldestReader: Int
+        package let statements: String
+
+        package init(version: Int, oldestReader: Int, statements: String) {
+            self.version = version
+            self.oldestReader = oldestReader
+            self.statements = statements
+        }
+    }
+
+    package let migrations: [Migration]
+
+    package init(_ migrations: [Migration]) {
+        precondition(migrations.map(\.version) == Array(1...max(1, migrations.count)))
+        self.migrations = migrations
+    }
+
+    /// What this program works with.
+    package static let current = FleetSchema([first])
+
+    package var version: Int { migrations.count }
+
+    /// How far the tables of a database are.
+    package enum Standing: Sendable, Equatable {
+        case absent
+        /// This program needs a later version.
+        case older(Int)
+        case same
+        /// A later version that this program can still work with.
+        case ahead(Int)
+        /// A later version that needs a newer program.
+        case newer(Int)
+    }
+
+    package func standing(version found: Int, oldestReader: Int) -> Standing {
+        if found == version { return .same }
+        if found < version { return .older(found) }
+        return oldestReader <= version ? .ahead(found) : .newer(found)
+    }
+
+    /// The statements that bring the tables from one version (0 for none) to this one, all or none.
+    ///
+    /// The lock keeps two from doing it at once: whoever comes second finds another version, and
+    /// changes nothing.
+    package func statements(from found: Int, by program: String) -> String {
+        var parts = ["SELECT pg_advisory_xact_lock(\(Self.lock));"]
+        for migration in migrations where migration.version > found {
+            if migration.version > 1 {
+                parts.append(
+                    """
+                    DO $yardmaster$ BEGIN
+                      IF (SELECT version FROM yardmaster.schema) <> \(migration.version - 1) THEN
+                        RAISE EXCEPTION 'somebody else has upgraded the tables meanwhile';
+                      END IF;
+                    END $yardmaster$;
+                    """
+                )
+            }
+            parts.append(migration.statements)
+            parts.append(
+                """
+                UPDATE yardmaster.schema
+                SET version = \(migration.version), oldest_reader = \(migration.oldestReader);
+                INSERT INTO yardmaster.migration (version, program)
+                VALUES (\(migration.version), \(Self.quoted(program)));
+                """
+            )
+        }
+        return parts.joined(separator: "\n") + "\n"
+    }
+
+    /// Any number, so long as it is ours.
+    private static let lock: Int64 = 0x5941_5244
+
+    private static func quoted(_ text: String) -> String {
+        "'" + text.replacing("'", with: "''").replacing("\\", with: "") + "'"
+    }
+}
+
+extension FleetSchema {
+    /// Rights on modules, who is there, and what shows that the database is the one it was.
+    private static let first = Migration(
+        version: 1,
+        oldestReader: 1,
+        statements: """
+            CREATE SCHEMA yardmaster;
+
+            CREATE TABLE yardmaster.schema (
+              one boolean PRIMARY KEY DEFAULT true CHECK (one),
+              version integer NOT NULL,
+              oldest_reader integer NOT NULL
+            );
+            INSERT INTO yardmaster.schema (version, oldest_reader) VALUES (0, 0);
+
+            CREATE TABLE yardmaster.migration (
+              version integer PRIMARY KEY,
+              program text NOT NULL,
+              at timestamptz NOT NULL DEFAULT now()
+            );
+
+            -- Who was at work; an instance is one start of the program.
+            CREATE TABLE yardmaster.gateway (
+              instance uuid PRIMARY KEY,
+              name text NOT NULL CHECK (name <> ''),
+              program text NOT NULL,
+              since timestamptz NOT NULL DEFAULT clock_timestamp(),
+              heard timestamptz NOT NULL DEFAULT clock_timestamp(),
+              clock_offset_ms bigint,
+              gone timestamptz
+            );
+            CREATE INDEX gateway_name ON yardmaster.gateway (name);
+
+            -- The right to touch a module. The epoch counts its grants; it outlives them.
+            CREATE TABLE yardmaster.module (
+              serial text PRIMARY KEY CHECK (serial <> ''),
+              epoch bigint NOT NULL CHECK (epoch > 0),
+              holder uuid,
+              rollout text,
+              vehicle text,
+              expires timestamptz,
+              CHECK ((holder IS NULL) = (expires IS NULL))
+            ) WITH (fillfactor = 60, autovacuum_vacuum_threshold = 1000,
+                    autovacuum_vacuum_scale_factor = 0);
+
+            CREATE FUNCTION yardmaster.keep_epoch() RETURNS trigger
+            LANGUAGE plpgsql AS $yardmaster$ BEGIN
+              IF TG_OP = 'DELETE' OR NEW.epoch < OLD.epoch OR NEW.serial <> OLD.serial THEN
+                RAISE EXCEPTION 'the epoch of a module never goes back'
+                  USING ERRCODE = 'check_violation';
+              END IF;
+              RETURN NEW;
+            END $yardmaster$;
+            CREATE TRIGGER keep_epoch BEFORE UPDATE OR DELETE ON yardmaster.module
+            FOR EACH ROW EXECUTE FUNCTION yardmaster.keep_epoch();
+
+            -- Which database this was when rights were granted last: another one, or an older
+            -- state of this one, must not grant them as if nothing had happened.
+            CREATE TABLE yardmaster.history (
+              one boolean PRIMARY KEY DEFAULT true CHECK (one),
+              system_identifier text NOT NULL,
+              timeline text NOT NULL,
+              module_table oid NOT NULL,
+              generation bigint NOT NULL DEFAULT 1,
+              claims_after timestamptz NOT NULL DEFAULT clock_timestamp()
+            );
+            INSERT INTO yardmaster.history (system_identifier, timeline, module_table)
+            SELECT system_identifier::text, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
+              'yardmaster.module'::regclass::oid
+            FROM pg_control_system();
+            """
+    )
+}
+
+/// The roles of a fleet's database: whoever logs in is a member of one of them.
+package enum FleetRole: String, CaseIterable, Sendable {
+    case gateway = "yardmaster_gateway"
+    case `operator` = "yardmaster_operator"
+    case reader = "yardmaster_reader"
+
+    package var purpose: String {
+        switch self {
+        case .gateway: "takes rights on modules and renews them"
+        case .operator: "reads all, and confirms that a restored database may be used"
+        case .reader: "reads all"
+        }
+    }
+
+    /// What it may do besides reading.
+    private var rights: [String] {
+        switch self {
+        case .gateway:
+            [
+                "INSERT, UPDATE ON yardmaster.gateway",
+                "INSERT, UPDATE ON yardmaster.module",
+                "UPDATE (timeline, claims_after) ON yardmaster.history",
+            ]
+        case .operator: ["UPDATE ON yardmaster.history"]
+        case .reader: []
+        }
+    }
+
+    /// Statements that make the roles as far as the user may, and give each that is there its rights.
+    ///
+    /// Safe to repeat.
+    package static var statements: String {
+        let blocks = allCases.map { role in
+            let name = role.rawValue
+            let grants =
+                ["USAGE ON SCHEMA yardmaster", "SELECT ON ALL TABLES IN SCHEMA yardmaster"]
+                + role.rights
+            return """
+                DO $yardmaster$ BEGIN
+                  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '\(name)') THEN
+                    BEGIN
+                      CREATE ROLE \(name) NOLOGIN;
+                    EXCEPTION WHEN insufficient_privilege OR duplicate_object THEN NULL;
+                    END;
+                  END IF;
+                  IF EXISTS (SELECT FROM pg_roles WHERE rolname = '\(name)') THEN
+                \(grants.map { "    GRANT \($0) TO \(name);" }.joined(separator: "\n"))
+                  END IF;
+                END $yardmaster$;
+                """
+        }
+        return blocks.joined(separator: "\n") + "\n"
+    }
+}

@@ -1,0 +1,48 @@
+package import Domain
+
+/// Who is asking, as the server sees it.
+package struct FleetUser: Sendable, Equatable {
+    package let name: String
+    /// Whether it may take rights on modules.
+    package let mayClaim: Bool
+    /// Whether it may confirm a restored database.
+    package let mayConfirm: Bool
+
+    package init(name: String, mayClaim: Bool, mayConfirm: Bool) {
+        self.name = name
+        self.mayClaim = mayClaim
+        self.mayConfirm = mayConfirm
+    }
+}
+
+extension FleetDatabase {
+    package func user() throws(FleetError) -> FleetUser {
+        let found = try rows(
+            FleetStatement(
+                "read this user's rights",
+                """
+                SELECT current_user, has_table_privilege('yardmaster.module', 'INSERT')
+                    AND has_table_privilege('yardmaster.module', 'UPDATE'),
+                  has_column_privilege('yardmaster.history', 'generation', 'UPDATE')
+                """
+            )
+        )
+        return FleetUser(
+            name: found.first?.text(0) ?? "",
+            mayClaim: found.first?.isTrue(1) ?? false,
+            mayConfirm: found.first?.isTrue(2) ?? false
+        )
+    }
+
+    /// How far this machine's clock is ahead of the server's, to what a question takes.
+    package func clockOffset(at time: WallTime) throws(FleetError) -> Duration {
+        let found = try rows(
+            FleetStatement(
+                "read the clock",
+                "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+            )
+        )
+        guard let server = found.first?.integer(0) else { return .zero }
+        return WallTime(milliseconds: server).duration(to: time)
+    }
+}

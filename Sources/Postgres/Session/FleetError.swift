@@ -1,0 +1,68 @@
+import Domain
+
+/// Why the fleet's database did not do what it was asked.
+package struct FleetError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What comes of it; asked by whoever tries again, never guessed from text.
+    package enum Kind: Sendable, Equatable {
+        /// libpq is not on this machine, or too old.
+        case noLibrary
+        /// No server answers, or none that takes writes. Nothing was sent.
+        case unreachable
+        /// The session ended in the middle: nobody knows whether the statement was carried out.
+        case lost
+        /// Nothing was done, and it is worth another try at once.
+        case collided
+        /// Nothing was done; a lock, a limit or a full disk may be over later.
+        case busy
+        /// Nothing was done: this user may not.
+        case forbidden
+        /// Nothing was done: the tables are not there.
+        case noSchema
+        /// Nothing was done, and the same again would end the same.
+        case refused
+    }
+
+    package let kind: Kind
+    /// What was to be done, in a few words.
+    package let operation: String
+    /// Five characters of PostgreSQL; nil where the server said nothing.
+    package let code: String?
+    /// The server's or the library's own words.
+    package let words: String
+
+    package init(_ kind: Kind, _ operation: String, code: String? = nil, _ words: String) {
+        self.kind = kind
+        self.operation = operation
+        self.code = code
+        self.words = words
+    }
+
+    /// By the code that the server gave a statement.
+    package init(_ operation: String, code: String?, _ words: String) {
+        self.init(Self.kind(of: code), operation, code: code, words)
+    }
+
+    package var description: String {
+        let said = words.split(separator: "\n").map { $0.drop { $0 == " " || $0 == "\t" }.visible }
+            .joined(separator: "; ")
+        return "\(operation): \(said)" + (code.map { " (\($0))" } ?? "")
+    }
+
+    /// The one table of codes.
+    ///
+    /// Appendix A of PostgreSQL's manual has their meanings.
+    package static func kind(of code: String?) -> Kind {
+        guard let code else { return .lost }
+        switch code {
+        case "40001", "40P01": return .collided
+        // lock_not_available, query_canceled, disk_full, too_many_connections, out_of_memory
+        case "55P03", "57014", "53100", "53300", "53200": return .busy
+        // The server ends sessions or comes up; and read_only_sql_transaction: it became a standby.
+        case "57P01", "57P02", "57P03", "57P05", "25006": return .lost
+        case "42501": return .forbidden
+        // No such table, schema or function.
+        case "42P01", "3F000", "42883": return .noSchema
+        default: return code.hasPrefix("08") ? .lost : .refused
+        }
+    }
+}

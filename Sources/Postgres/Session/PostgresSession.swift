@@ -1,0 +1,215 @@
+import CPostgres
+import Domain
+import Glibc
+
+/// One session with a server: made, used and ended on one thread, which it may block until a deadline.
+///
+/// libpq is used without its own waits: none of those has a limit.
+final class PostgresSession {
+    private let handle: OpaquePointer
+    private let now: @Sendable () -> Moment
+    let host: FleetAddress.Host
+
+    private init(
+        _ handle: OpaquePointer,
+        _ host: FleetAddress.Host,
+        now: @escaping @Sendable () -> Moment
+    ) {
+        self.handle = handle
+        self.host = host
+        self.now = now
+    }
+
+    deinit { pq_finish(handle) }
+
+    /// PostgreSQL's version as a number, 150020 for 15.20.
+    var serverVersion: Int { Int(pq_server_version(handle)) }
+    var isEncrypted: Bool { pq_ssl_in_use(handle) == 1 }
+
+    // MARK: Connecting
+
+    /// Asks one server for a session that may write.
+    static func open(
+        _ settings: FleetSettings,
+        at host: FleetAddress.Host,
+        now: @escaping @Sendable () -> Moment
+    ) throws(FleetError) -> PostgresSession {
+        if let problem = pq_load() {
+            throw FleetError(.noLibrary, "load libpq", String(cString: problem))
+        }
+        var parameters = settings.parameters(for: host)
+        if let password = settings.password {
+            parameters.append(("password", password.withBytes(Self.line)))
+        }
+        let operation = "connect to \(host.text)"
+        let handle = Self.withTexts(parameters.map(\.0) + [nil]) { keywords in
+            Self.withTexts(parameters.map(\.1) + [nil]) { pq_connect_start(keywords, $0) }
+        }
+        guard let handle else { throw FleetError(.unreachable, operation, "no memory") }
+        let session = PostgresSession(handle, host, now: now)
+        try session.connect(
+            by: now().advanced(by: settings.connectTime),
+            operation,
+            settings.connectTime
+        )
+        return session
+    }
+
+    /// A password file of the service manager may end with a line feed.
+    private static func line(_ bytes: [UInt8]) -> String {
+        String(decoding: bytes.prefix { $0 != 0x0A && $0 != 0x0D && $0 != 0 }, as: UTF8.self)
+    }
+
+    private func connect(
+        by deadline: Moment,
+        _ operation: String,
+        _ time: Duration
+    ) throws(FleetError) {
+        var wanted = CInt(PQ_POLLING_WRITING)
+        while pq_status(handle) != CInt(PQ_CONNECTION_BAD) {
+            let events = wanted == CInt(PQ_POLLING_READING) ? POLLIN : POLLOUT
+            // The descriptor is another one after each address that was tried.
+            guard wait(for: events, until: deadline) else {
+                throw FleetError(.unreachable, operation, "no answer for \(time.brief)")
+            }
+            wanted = pq_connect_poll(handle)
+            if wanted == CInt(PQ_POLLING_OK) {
+                guard pq_prepare_session(handle) == 0 else { break }
+                return
+            }
+            if wanted == CInt(PQ_POLLING_FAILED) { break }
+        }
+        throw FleetError(.unreachable, operation, words)
+    }
+
+    // MARK: Statements
+
+    /// One statement; its values stand in it as `$1`, `$2`, with casts where they are no text.
+    func rows(
+        _ statement: FleetStatement,
+        within time: Duration
+    ) throws(FleetError) -> [FleetRow] {
+        let deadline = now().advanced(by: time)
+        let sent = Self.withTexts(statement.values) {
+            pq_send_params(handle, statement.text, CInt(statement.values.count), $0)
+        }
+        guard sent == 1 else { throw FleetError(.lost, statement.operation, words) }
+        return try results(of: statement.operation, by: deadline, time)
+    }
+
+    /// Several statements without values, in one transaction unless they say otherwise.
+    func run(
+        _ statements: String,
+        _ operation: String,
+        within time: Duration
+    ) throws(FleetError) {
+        let deadline = now().advanced(by: time)
+        guard pq_send(handle, statements) == 1 else { throw FleetError(.lost, operation, words) }
+        _ = try results(of: operation, by: deadline, time)
+    }
+
+    private func results(
+        of operation: String,
+        by deadline: Moment,
+        _ time: Duration
+    ) throws(FleetError) -> [FleetRow] {
+        let silence = FleetError(.lost, operation, "no answer for \(time.brief)")
+        while true {
+            let left = pq_flush(handle)
+            if left == 0 { break }
+            guard left == 1 else { throw FleetError(.lost, operation, words) }
+            guard wait(for: POLLIN | POLLOUT, until: deadline) else { throw silence }
+            guard pq_consume(handle) == 1 else { throw FleetError(.lost, operation, words) }
+        }
+        var rows: [FleetRow] = []
+        // The first error is the one that says what happened: after a session that was ended there is
+        // another one that has no code.
+        var failure: FleetError?
+        while true {
+            while pq_is_busy(handle) == 1 {
+                guard wait(for: POLLIN, until: deadline) else { throw failure ?? silence }
+                guard pq_consume(handle) == 1 else {
+                    throw failure ?? FleetError(.lost, operation, words)
+                }
+            }
+            guard let result = pq_result(handle) else { break }
+            defer { pq_clear(result) }
+            switch pq_result_status(result) {
+            case CInt(PQ_COMMAND_OK): break
+            case CInt(PQ_TUPLES_OK): rows = Self.rows(of: result)
+            default:
+                let code = pq_result_code(result).map { String(cString: $0) }
+                var said = pq_result_words(result).map { String(cString: $0) } ?? words
+                if let detail = pq_result_detail(result) { said += "; " + String(cString: detail) }
+                failure = failure ?? FleetError(operation, code: code, said)
+            }
+        }
+        if let failure { throw failure }
+        guard pq_status(handle) == CInt(PQ_CONNECTION_OK) else {
+            throw FleetError(.lost, operation, words)
+        }
+        return rows
+    }
+
+    private static func rows(of result: OpaquePointer) -> [FleetRow] {
+        let columns = pq_columns(result)
+        return (0..<pq_rows(result)).map { row in
+            FleetRow((0..<columns).map { pq_value(result, row, $0).map { String(cString: $0) } })
+        }
+    }
+
+    private var words: String {
+        let text = pq_error(handle).map { String(cString: $0) } ?? ""
+        return text.isEmpty ? "the session has ended" : text
+    }
+
+    /// False when the deadline came first.
+    private func wait(for events: CInt, until deadline: Moment) -> Bool {
+        while true {
+            var entry = pollfd(fd: pq_socket(handle), events: Int16(events), revents: 0)
+            let left = now().duration(to: deadline).nanoseconds
+            guard left > 0 else { return false }
+            let count = poll(&entry, 1, CInt(clamping: left / 1_000_000 + 1))
+            if count > 0 { return true }
+            if count < 0, errno != EINTR { return true }
+        }
+    }
+
+    /// Texts as C has them, for the time of a call.
+    private static func withTexts<R>(
+        _ texts: [String?],
+        _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R
+    ) -> R {
+        let copies = texts.map { $0.flatMap { strdup($0) } }
+        defer { for copy in copies { free(copy) } }
+        return copies.map { UnsafePointer($0) }.withUnsafeBufferPointer { body($0.baseAddress) }
+    }
+}
+
+/// One statement with its values, and what to call it when it fails.
+package struct FleetStatement: Sendable {
+    package let operation: String
+    package let text: String
+    package let values: [String?]
+
+    package init(_ operation: String, _ text: String, _ values: [String?] = []) {
+        self.operation = operation
+        self.text = text
+        self.values = values
+    }
+}
+
+/// One row of an answer, its values as text.
+package struct FleetRow: Sendable, Equatable {
+    private let values: [String?]
+
+    package init(_ values: [String?]) { self.values = values }
+
+    /// Nil for null, and for a column that is not there.
+    package func text(_ column: Int) -> String? {
+        values.indices.contains(column) ? values[column] : nil
+    }
+
+    package func integer(_ column: Int) -> Int64? { text(column).flatMap { Int64($0) } }
+    package func isTrue(_ column: Int) -> Bool { text(column) == "t" }
+}

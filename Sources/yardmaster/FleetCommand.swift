@@ -1,0 +1,306 @@
+import Commands
+import Domain
+import Postgres
+import Reports
+import Wire
+
+/// `fleet`: the tables of a fleet in PostgreSQL, and whether they can be worked with.
+struct FleetCommand {
+    private let invocation: Invocation
+    private let context: Context
+    private let common: CommonOptions
+    private let terms = LeaseTerms.standard
+
+    init(_ invocation: Invocation, _ context: Context) {
+        self.invocation = invocation
+        self.context = context
+        common = CommonOptions(invocation)
+    }
+
+    private static var program: String { "yardmaster \(Version.current)" }
+
+    // MARK: init and upgrade
+
+    func makeTables() async throws(CommandError) -> ExitCode {
+        if invocation.has("sql") {
+            context.console.result(
+                FleetSchema.current.statements(from: 0, by: Self.program) + FleetRole.statements
+            )
+            return .done
+        }
+        let access = try FleetAccess(invocation, context)
+        let (standing, missing) = try await access.withDatabase { fleet throws(FleetError) in
+            let standing = try await fleet.standing()
+            _ = try await fleet.upgrade(
+                from: standing == .absent ? .absent : .same,
+                by: Self.program
+            )
+            guard standing == .absent else { return (standing, [FleetRole]()) }
+            return (standing, try await fleet.grantRights())
+        }
+        switch standing {
+        case .absent:
+            say("made the tables of version \(FleetSchema.current.version) in \(name(access))")
+        case .same, .ahead:
+            say("the tables are there, in \(name(access)): nothing to do")
+        case .older, .newer: throw Self.misfit(standing)
+        }
+        warn(of: missing)
+        return finish([
+            JSONMember("standing", .string(Self.word(standing))),
+            JSONMember("made", .bool(standing == .absent)),
+        ])
+    }
+
+    func upgradeTables() async throws(CommandError) -> ExitCode {
+        let access = try FleetAccess(invocation, context)
+        let wantsStatements = invocation.has("sql")
+        let (standing, missing) = try await access.withDatabase { fleet throws(FleetError) in
+            let standing = try await fleet.standing()
+            guard case .older = standing, !wantsStatements else { return (standing, [FleetRole]()) }
+            _ = try await fleet.upgrade(from: standing, by: Self.program)
+            return (standing, try await fleet.grantRights())
+        }
+        var isChanged = false
+        switch standing {
+        case .absent, .newer: throw Self.misfit(standing)
+        case .same, .ahead:
+            if !wantsStatements { say("the tables fit, in \(name(access)): nothing to do") }
+        case .older(let version):
+            if wantsStatements {
+                context.console.result(
+                    FleetSchema.current.statements(from: version, by: Self.program)
+                        + FleetRole.statements
+                )
+                return .done
+            }
+            isChanged = true
+            say(
+                "upgraded the tables from version \(version) to \(FleetSchema.current.version) in "
+                    + name(access)
+            )
+            warn(of: missing)
+        }
+        return finish([
+            JSONMember("standing", .string(Self.word(standing))),
+            JSONMember("upgraded", .bool(isChanged)),
+        ])
+    }
+
+    private func warn(of missing: [FleetRole]) {
+        guard !missing.isEmpty else { return }
+        context.console.note(
+            "yardmaster: warning: this user may not make roles: "
+                + missing.map(\.rawValue).joined(separator: ", ")
+                + "\n  hint: have the end of 'yardmaster fleet init --sql' carried out by a superuser\n"
+        )
+    }
+
+    // MARK: accept-restore
+
+    func acceptRestore() async throws(CommandError) -> ExitCode {
+        let access = try FleetAccess(invocation, context)
+        let terms = terms
+        let generation = try await access.withDatabase { fleet throws(FleetError) in
+            try await fleet.acceptRestore(known: nil, terms: terms)
+        }
+        let wait = terms.length + terms.takeoverWait
+        say(
+            "the database is used from now on, as generation \(generation); rights are granted again in "
+                + wait.brief
+        )
+        return finish([JSONMember("generation", .integer(Int64(generation)))])
+    }
+
+    // MARK: check
+
+    func check() async throws(CommandError) -> ExitCode {
+        let access = try FleetAccess(invocation, context)
+        let terms = terms
+        let findings: [Finding]
+        do throws(CommandError) {
+            findings = try await access.withDatabase { fleet throws(FleetError) in
+                try await Self.findings(on: fleet, terms)
+            }
+        } catch {
+            guard error.kind == .unavailable else { throw error }
+            let finding = Finding(.bad, "server", error.causes.joined(separator: "; "), error.hint)
+            tell([finding], .unavailable)
+            return .unavailable
+        }
+        let isBad = findings.contains { $0.grade == .bad }
+        let code: ExitCode = isBad ? .configuration : .done
+        tell(findings, code)
+        return code
+    }
+
+    private static func findings(
+        on fleet: FleetDatabase,
+        _ terms: LeaseTerms
+    ) async throws(FleetError) -> [Finding] {
+        let server = try await fleet.server()
+        let way =
+            server.isEncrypted
+            ? server.host.isLocal ? "TLS" : "TLS, its name verified"
+            : server.host.isSocket ? "a unix socket" : "without TLS, on this machine"
+        var findings = [
+            Finding(
+                .good,
+                "server",
+                "PostgreSQL \(server.versionText) at \(server.host.text), \(way)"
+            )
+        ]
+        if server.version < 130_000 {
+            findings.append(
+                Finding(.bad, "version", "PostgreSQL is older than 13", "upgrade the server")
+            )
+        }
+        let standing = try await fleet.standing()
+        switch standing {
+        case .same:
+            findings.append(
+                Finding(.good, "tables", "version \(FleetSchema.current.version)")
+            )
+        case .ahead(let version):
+            findings.append(
+                Finding(.good, "tables", "version \(version), which this program can work with")
+            )
+        case .absent, .older, .newer:
+            let error = misfit(standing)
+            findings.append(Finding(.bad, "tables", error.sentence, error.hint))
+            return findings
+        }
+        findings += try await rights(on: fleet)
+        findings.append(finding(on: try await fleet.guardedHistory(known: nil, terms: terms)))
+        let offset = try await fleet.clockOffset(at: RealTime().wallTime)
+        let amount = max(offset, .zero - offset)
+        let side = offset < .zero ? "behind" : "ahead of"
+        findings.append(
+            amount < .seconds(2)
+                ? Finding(.good, "clock", "this machine's agrees with the server's")
+                : Finding(
+                    .warning,
+                    "clock",
+                    "this machine's is \(amount.brief) \(side) the server's",
+                    "let both take their time from the same source; windows go by this machine's"
+                )
+        )
+        return findings
+    }
+
+    private static func rights(on fleet: FleetDatabase) async throws(FleetError) -> [Finding] {
+        let user = try await fleet.user()
+        var roles: [String] = []
+        if user.mayClaim { roles.append("gateway") }
+        if user.mayConfirm { roles.append("operator") }
+        if roles.isEmpty { roles.append("reader") }
+        var findings = [
+            Finding(.good, "user", "\(user.name.visible): " + roles.joined(separator: ", "))
+        ]
+        let missing = try await fleet.missingRoles()
+        if !missing.isEmpty {
+            findings.append(
+                Finding(
+                    .warning,
+                    "roles",
+                    "there is no " + missing.map(\.rawValue).joined(separator: ", "),
+                    "have the end of 'yardmaster fleet init --sql' carried out by a superuser"
+                )
+            )
+        }
+        return findings
+    }
+
+    private static func finding(on verdict: EpochGuard) -> Finding {
+        switch verdict {
+        case .open: Finding(.good, "history", "rights on modules may be granted")
+        case .waits(let wait):
+            Finding(
+                .warning,
+                "history",
+                "no right on a module is granted for another \(wait.brief)",
+                "wait: another server took over, or a backup was confirmed"
+            )
+        case .movedOn:
+            Finding(
+                .warning,
+                "history",
+                "another server took over",
+                "wait: the first gateway writes it down"
+            )
+        case .restored(let words):
+            Finding(
+                .bad,
+                "history",
+                "no right on a module is granted: \(words.visible)",
+                "make sure that no gateway reaches the earlier database, then: yardmaster fleet "
+                    + "accept-restore"
+            )
+        }
+    }
+
+    /// Why tables do not fit this program.
+    static func misfit(_ standing: FleetSchema.Standing) -> CommandError {
+        switch standing {
+        case .absent:
+            CommandError(
+                .configuration,
+                "the tables of the fleet are not there",
+                hint: "make them with 'yardmaster fleet init'"
+            )
+        case .older(let version):
+            CommandError(
+                .configuration,
+                "the tables have version \(version), and this program needs "
+                    + "\(FleetSchema.current.version)",
+                hint: "bring them there with 'yardmaster fleet upgrade'"
+            )
+        case .newer(let version):
+            CommandError(
+                .configuration,
+                "the tables have version \(version), and this program knows "
+                    + "\(FleetSchema.current.version)",
+                hint: "install the newer program on this machine"
+            )
+        case .same, .ahead:
+            CommandError(.internal, "tables that fit were refused")
+        }
+    }
+
+    private static func word(_ standing: FleetSchema.Standing) -> String {
+        switch standing {
+        case .absent: "absent"
+        case .older: "older"
+        case .same: "same"
+        case .ahead: "ahead"
+        case .newer: "newer"
+        }
+    }
+
+    // MARK: Telling it
+
+    private func name(_ access: FleetAccess) -> String { access.address.text.visible }
+
+    private func say(_ text: String) {
+        if !common.wantsJSON, !common.isQuiet { context.console.result(text + "\n") }
+    }
+
+    private func finish(_ members: [JSONMember]) -> ExitCode {
+        guard common.wantsJSON else { return .done }
+        let exit = JSONValue.object([
+            "code": .integer(Int64(ExitCode.done.rawValue)),
+            "reason": .string(ExitCode.done.sentence),
+        ])
+        let document = [JSONMember("schema", 1)] + members + [JSONMember("exit", exit)]
+        context.console.result(JSONValue.object(document).text + "\n")
+        return .done
+    }
+
+    private func tell(_ findings: [Finding], _ code: ExitCode) {
+        if common.wantsJSON {
+            context.console.result(DoctorCommand.document(findings, code))
+        } else {
+            context.console.result(Finding.text(findings, quietly: common.isQuiet))
+        }
+    }
+}

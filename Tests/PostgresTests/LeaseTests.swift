@@ -1,0 +1,299 @@
+import Domain
+import Glibc
+import Postgres
+import PrivatePostgres
+import Testing
+import Workbench
+
+/// Rights on modules, on a real PostgreSQL: the clock that counts is the server's.
+@Suite(.enabled(if: PrivatePostgres.absence == nil, "PostgreSQL is not installed"))
+struct LeaseTests {
+    private let terms = LeaseTerms.standard
+    private let north = FleetHolder.random("north")
+    private let south = FleetHolder.random("south")
+
+    private func wish(
+        _ name: String = "a",
+        of rollout: String = "city",
+        known: LeaseWish.Known? = nil
+    ) throws -> LeaseWish {
+        LeaseWish(
+            try #require(Serial(name)),
+            rollout: rollout,
+            vehicle: try #require(VehicleID("bus-" + name)),
+            known: known
+        )
+    }
+
+    private func granted(_ claim: FleetClaim, epoch: Int) throws -> FleetLease {
+        guard case .granted(let lease, _) = claim, lease.epoch == epoch else {
+            throw Unexpected(description: "\(claim) instead of epoch \(epoch)")
+        }
+        return lease
+    }
+
+    private struct Unexpected: Error, CustomStringConvertible { let description: String }
+
+    /// As if that much time had gone by since the right was granted.
+    private func age(_ server: PrivatePostgres, _ database: String, by time: String) throws {
+        try server.query(
+            database,
+            "UPDATE yardmaster.module SET expires = expires - interval '\(time)'"
+        )
+    }
+
+    @Test func `a module has one holder, whoever asks`() async throws {
+        try await Cluster.withFleet { fleet, _, _ in
+            try await fleet.register(north, program: "1.0", at: WallTime(milliseconds: 0))
+            let first = try await fleet.claim(try wish(), by: north, terms: terms)
+            let lease = try granted(first, epoch: 1)
+            // An answer that was lost: asked again, it is the same.
+            #expect(try await fleet.claim(try wish(), by: north, terms: terms) == first)
+            let other = try await fleet.claim(try wish(), by: south, terms: terms)
+            #expect(other == .held(by: "north, for vehicle bus-a of city"))
+            // Nor does another rollout of the same gateway get it.
+            let second = try await fleet.claim(try wish(of: "lights"), by: north, terms: terms)
+            #expect(second == .held(by: "north, for vehicle bus-a of city"))
+            #expect(try await fleet.release(lease, of: north))
+            #expect(try await !fleet.release(lease, of: north))
+            _ = try granted(try await fleet.claim(try wish(), by: south, terms: terms), epoch: 2)
+            // The earlier holder cannot take it away any more.
+            #expect(try await !fleet.release(lease, of: north))
+            #expect(try await fleet.renew([lease], of: north, terms: terms) == [])
+        }
+    }
+
+    @Test func `a holder that vanished keeps everybody waiting, then is fenced off`() async throws {
+        try await Cluster.withFleet { fleet, server, database in
+            let old = try granted(
+                try await fleet.claim(try wish(), by: north, terms: terms),
+                epoch: 1
+            )
+            // Its right is over, the wait is not.
+            try age(server, database, by: "61 s")
+            let early = try await fleet.claim(try wish(), by: south, terms: terms)
+            guard case .resting(let left) = early else {
+                throw Unexpected(description: "\(early)")
+            }
+            #expect(left > .zero && left <= terms.takeoverWait)
+            // Nor is it renewed, though nobody else has it.
+            #expect(try await fleet.renew([old], of: north, terms: terms) == [])
+            try age(server, database, by: "101 s")
+            let new = try granted(
+                try await fleet.claim(try wish(), by: south, terms: terms),
+                epoch: 2
+            )
+            #expect(try await fleet.renew([old], of: north, terms: terms) == [])
+            #expect(try await !fleet.release(old, of: north))
+            #expect(try await fleet.renew([new], of: south, terms: terms) == [new])
+        }
+    }
+
+    @Test func `a holder whose right ran out gets another one, with a new epoch`() async throws {
+        try await Cluster.withFleet { fleet, server, database in
+            _ = try granted(try await fleet.claim(try wish(), by: north, terms: terms), epoch: 1)
+            try age(server, database, by: "61 s")
+            _ = try granted(try await fleet.claim(try wish(), by: north, terms: terms), epoch: 2)
+        }
+    }
+
+    @Test func `renewals are counted from when they have the lock`() async throws {
+        let brief = LeaseTerms(
+            length: .milliseconds(400),
+            margin: .milliseconds(1),
+            beat: .milliseconds(1),
+            reserve: .milliseconds(1),
+            takeoverWait: .seconds(100)
+        )
+        try await Cluster.withFleet { fleet, server, database in
+            let settings = try Cluster.settings(server.address(database))
+            try await Cluster.with(settings) { other in
+                let lease = try granted(
+                    try await fleet.claim(try wish(), by: north, terms: brief),
+                    epoch: 1
+                )
+                // A session holds the row, unchanged, until the right is over.
+                _ = try await other.rows(FleetStatement("begin", "BEGIN"))
+                _ = try await other.rows(
+                    FleetStatement("lock", "SELECT serial FROM yardmaster.module FOR UPDATE")
+                )
+                async let kept = fleet.renew([lease], of: north, terms: brief)
+                let over = FleetStatement(
+                    "ask",
+                    "SELECT expires < clock_timestamp() FROM yardmaster.module"
+                )
+                try await wait(for: "the right to end") {
+                    try await other.rows(over).first?.isTrue(0) == true
+                }
+                _ = try await other.rows(FleetStatement("end", "COMMIT"))
+                #expect(try await kept == [])
+            }
+        }
+    }
+
+    @Test func `of those who race for a module one wins`() async throws {
+        try await Cluster.withFleet { fleet, server, database in
+            let settings = try Cluster.settings(server.address(database))
+            let racers = (0..<4).map { FleetHolder.random("g\($0)") }
+            let modules = (0..<25).map { "m\($0)" }
+            let won = try await withThrowingTaskGroup(of: [FleetLease].self) { group in
+                for holder in racers {
+                    group.addTask {
+                        try await Cluster.with(settings) { mine in
+                            var won: [FleetLease] = []
+                            for name in modules {
+                                let claim = try await mine.claim(
+                                    try wish(name),
+                                    by: holder,
+                                    terms: terms
+                                )
+                                if case .granted(let lease, _) = claim { won.append(lease) }
+                            }
+                            return won
+                        }
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(won.count == modules.count && won.allSatisfy { $0.epoch == 1 })
+            #expect(Set(won.map(\.serial)).count == modules.count)
+            let held = try server.query(database, "SELECT count(*) FROM yardmaster.module")
+            #expect(held == "25\n")
+            _ = fleet
+        }
+    }
+
+    @Test func `what an earlier start held is given back at once`() async throws {
+        try await Cluster.withFleet { fleet, _, _ in
+            try await fleet.register(north, program: "1.0", at: WallTime(milliseconds: 0))
+            for name in ["a", "b"] {
+                _ = try await fleet.claim(try wish(name), by: north, terms: terms)
+            }
+            _ = try await fleet.claim(try wish("c"), by: south, terms: terms)
+            let freed = try await fleet.releaseAll(of: north.instance)
+            #expect(freed.map(\.text) == ["a", "b"])
+            let gateways = try await fleet.gateways()
+            #expect(gateways.map(\.isGone) == [true] && gateways.map(\.modules) == [0])
+            // The same machine, started again, is somebody else.
+            let again = FleetHolder.random("north")
+            _ = try granted(try await fleet.claim(try wish(), by: again, terms: terms), epoch: 2)
+            let other = try await fleet.claim(try wish("c"), by: again, terms: terms)
+            guard case .held = other else { throw Unexpected(description: "\(other)") }
+        }
+    }
+
+    // MARK: A database that went back
+
+    @Test func `nothing is granted from a dump until a person has said so`() async throws {
+        try await Cluster.withFleet { fleet, server, database in
+            let lease = try granted(
+                try await fleet.claim(try wish(), by: north, terms: terms),
+                epoch: 1
+            )
+            try server.tool(
+                "pg_dump",
+                ["-Fc", "-f", server.scratch.path + "/yesterday", database],
+                to: "dump.log"
+            )
+            #expect(try await fleet.release(lease, of: north))
+            for epoch in 2...4 {
+                let next = try granted(
+                    try await fleet.claim(try wish(), by: north, terms: terms),
+                    epoch: epoch
+                )
+                #expect(try await fleet.release(next, of: north))
+            }
+            try server.query(database, "DROP SCHEMA yardmaster CASCADE")
+            try server.tool(
+                "pg_restore",
+                ["-d", database, server.scratch.path + "/yesterday"],
+                to: "restore.log"
+            )
+            let claim = try await fleet.claim(try wish(), by: south, terms: terms)
+            #expect(claim == .closed(.restored("its tables come from a dump")))
+            #expect(
+                try await fleet.guardedHistory(known: 1, terms: terms)
+                    == .restored("its tables come from a dump")
+            )
+            #expect(try await fleet.acceptRestore(known: 1, terms: terms) == 2)
+            // Whoever works by a right that was lost has the time to end.
+            let early = try await fleet.claim(try wish("z"), by: south, terms: terms)
+            guard case .closed(.waits(let left)) = early else {
+                throw Unexpected(description: "\(early)")
+            }
+            #expect(left > .zero && left <= terms.length + terms.takeoverWait)
+            try server.query(database, "UPDATE yardmaster.history SET claims_after = now()")
+            try age(server, database, by: "1 h")
+            // What a gateway remembers is never granted again.
+            let known = LeaseWish.Known(epoch: 4, generation: 1)
+            let taken = try await fleet.claim(try wish(known: known), by: south, terms: terms)
+            #expect(
+                taken
+                    == .granted(
+                        FleetLease(serial: try #require(Serial("a")), epoch: 5),
+                        generation: 2
+                    )
+            )
+        }
+    }
+
+    @Test func `a gateway that knows a higher epoch sees that the database went back`() async throws
+    {
+        try await Cluster.withFleet { fleet, _, _ in
+            let known = LeaseWish.Known(epoch: 4, generation: 1)
+            // No row at all, then one that is too old.
+            let none = try await fleet.claim(try wish(known: known), by: north, terms: terms)
+            #expect(none == .behind(known: 4, found: 0))
+            let lease = try granted(
+                try await fleet.claim(try wish(), by: south, terms: terms),
+                epoch: 1
+            )
+            #expect(try await fleet.release(lease, of: south))
+            let old = try await fleet.claim(try wish(known: known), by: north, terms: terms)
+            #expect(old == .behind(known: 4, found: 1))
+        }
+    }
+
+    @Test func `after a fail-over everybody waits, and one writes it down`() async throws {
+        try await Cluster.withFleet { fleet, server, database in
+            // As a standby finds it that has just taken over: what is written down is the old timeline.
+            try server.query(database, "UPDATE yardmaster.history SET timeline = '00000000'")
+            let claim = try await fleet.claim(try wish(), by: north, terms: terms)
+            #expect(claim == .closed(.movedOn(from: "00000000", to: "00000001")))
+            let first = try await fleet.guardedHistory(known: nil, terms: terms)
+            guard case .waits(let left) = first else { throw Unexpected(description: "\(first)") }
+            #expect(left > .zero && left <= terms.length + terms.takeoverWait)
+            try server.query(database, "UPDATE yardmaster.history SET claims_after = now()")
+            #expect(try await fleet.guardedHistory(known: nil, terms: terms) == .open)
+            _ = try granted(try await fleet.claim(try wish(), by: north, terms: terms), epoch: 1)
+        }
+    }
+
+    // MARK: A server that dies
+
+    @Test func `a right outlives the death of the server, and is fenced after it`() async throws {
+        let server = try PrivatePostgres()
+        let database = try server.database()
+        try await Cluster.with(try Cluster.settings(server.address(database))) { fleet in
+            _ = try await fleet.upgrade(from: .absent, by: "test")
+            let lease = try granted(
+                try await fleet.claim(try wish(), by: north, terms: terms),
+                epoch: 1
+            )
+            try server.kill()
+            let lost = await #expect(throws: FleetError.self) {
+                try await fleet.renew([lease], of: north, terms: terms)
+            }
+            #expect(lost?.kind == .lost)
+            let away = await #expect(throws: FleetError.self) {
+                try await fleet.renew([lease], of: north, terms: terms)
+            }
+            #expect(away?.kind == .unreachable)
+            try server.start()
+            #expect(try await fleet.renew([lease], of: north, terms: terms) == [lease])
+            let other = try await fleet.claim(try wish(), by: south, terms: terms)
+            guard case .held = other else { throw Unexpected(description: "\(other)") }
+        }
+        server.stop()
+    }
+}

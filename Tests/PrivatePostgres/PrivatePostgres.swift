@@ -1,0 +1,207 @@
+import Glibc
+package import Workbench
+
+/// A PostgreSQL of the test's own, in a folder of its own: the distribution's server, as a plain user.
+///
+/// It ends with this object, and with the process too when that is killed: a shell between them waits
+/// for the end of its input.
+package final class PrivatePostgres: @unchecked Sendable {
+    /// Why there is none on this machine, nil when there is.
+    package static let absence: String? =
+        binaries == nil ? "PostgreSQL is not installed (apt-get install postgresql)" : nil
+
+    /// Where Debian keeps the programs of its newest version.
+    private static let binaries: String? = {
+        let root = "/usr/lib/postgresql"
+        let versions = (1...99).reversed().map { "\(root)/\($0)/bin" }
+        return versions.first { access($0 + "/postgres", X_OK) == 0 }
+    }()
+
+    package let scratch: Scratch
+    private var data: String { scratch.path + "/data" }
+    package let port: UInt16
+    // Started and stopped by one task at a time, which is the test's to see to.
+    private var shell: pid_t = -1
+    private var leash: CInt = -1
+
+    /// The superuser of the cluster.
+    package static let superuser = "depot"
+
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Makes the cluster, which asks for passwords on TCP and not on its socket, and starts it.
+    package init() throws {
+        guard let binaries = Self.binaries else {
+            throw Failure(description: Self.absence ?? "")
+        }
+        scratch = try Scratch()
+        port = try withExtendedLifetime(ClosedPort()) { $0.number }
+        try PlainUser.own(scratch.path)
+        chmod(scratch.path, 0o711)
+        let made = try execute(
+            [
+                binaries + "/initdb", "-D", data, "-U", Self.superuser, "--auth-local=trust",
+                "--auth-host=scram-sha-256", "--no-sync", "--locale=C", "-E", "UTF8",
+                "--no-instructions",
+            ],
+            to: "initdb.log"
+        )
+        guard made == 0 else { throw Failure(description: "initdb: \(log("initdb.log"))") }
+        try start()
+    }
+
+    deinit { stop() }
+
+    /// The directory of its socket, as the host of an address.
+    package var socket: String { scratch.path }
+
+    package func address(_ database: String, user: String = PrivatePostgres.superuser) -> String {
+        let host = scratch.path.split(separator: "/").map { "%2F" + $0 }.joined()
+        return "postgresql://\(user)@\(host):\(port)/\(database)"
+    }
+
+    /// Returns when it takes sessions.
+    package func start() throws {
+        precondition(shell < 0, "the server runs")
+        guard let binaries = Self.binaries else { return }
+        var pair: [CInt] = [-1, -1]
+        let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw FileFailure("a socket pair") }
+        defer { close(pair[1]) }
+        // When it is not told to keep the folder, its process has ended, or everybody is done with it.
+        let script = """
+            "$@" >>"$0" 2>&1 </dev/null & server=$!
+            read word; kill -QUIT $server 2>/dev/null; wait
+            [ "$word" = keep ] || rm -rf "${0%/*}"
+            """
+        let words: [String] =
+            PlainUser.prefix + ["/bin/sh", "-c", script, scratch.path + "/server.log"] + [
+                binaries + "/postgres", "-D", data, "-k", scratch.path, "-p", "\(port)",
+                "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off",
+                "-c", "max_connections=40", "-c", "shared_buffers=8MB",
+                "-c", "autovacuum=off", "-c", "log_min_messages=warning",
+            ]
+        shell = try spawn(words, input: pair[1])
+        leash = pair[0]
+        try wait(for: "PostgreSQL to start") {
+            (try? query("postgres", "SELECT 1")) == "1\n"
+        }
+    }
+
+    /// Ends it at once, as a power cut would; its folder is kept.
+    package func kill() throws {
+        let text = String(decoding: try contents(data + "/postmaster.pid"), as: UTF8.self)
+        guard let pid = text.split(separator: "\n").first.flatMap({ pid_t(String($0)) }) else {
+            throw Failure(description: "no process number")
+        }
+        let list = try contents("/proc/\(pid)/task/\(pid)/children")
+        let children = String(decoding: list, as: UTF8.self).split(separator: " ")
+        Glibc.kill(pid, SIGKILL)
+        end(keeping: true)
+        // They notice that it is gone by themselves, and a new one does not start before.
+        try wait(for: "the processes of the killed server to end") {
+            children.allSatisfy { child in
+                let state = try? contents("/proc/\(child)/stat")
+                // Ended, whether or not somebody has asked how.
+                return state.map { String(decoding: $0, as: UTF8.self).contains(") Z ") } ?? true
+            }
+        }
+    }
+
+    /// Ends it in order, with its folder.
+    package func stop() { end(keeping: false) }
+
+    private func end(keeping: Bool) {
+        guard shell > 0 else { return }
+        if keeping {
+            let word = Array("keep\n".utf8)
+            _ = Glibc.write(leash, word, word.count)
+        }
+        close(leash)
+        var status: CInt = 0
+        waitpid(shell, &status, 0)
+        shell = -1
+    }
+
+    /// What psql answers to statements, its columns parted by `|`.
+    @discardableResult
+    package func query(
+        _ database: String,
+        _ statements: String,
+        user: String = PrivatePostgres.superuser
+    ) throws -> String {
+        let name = "query-\(UInt64.random(in: .min ... .max)).txt"
+        defer { unlink(scratch.path + "/" + name) }
+        let code = try execute(
+            [
+                "/usr/bin/psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", socket,
+                "-p", "\(port)", "-U", user, "-d", database, "-c", statements,
+            ],
+            to: name
+        )
+        guard code == 0 else { throw Failure(description: log(name)) }
+        return log(name)
+    }
+
+    /// A new and empty database.
+    package func database() throws -> String {
+        let name = "fleet_\(UInt32.random(in: .min ... .max))"
+        try query("postgres", "CREATE DATABASE \(name)")
+        return name
+    }
+
+    /// Runs one of PostgreSQL's programs on a database, its output in a file of the folder.
+    package func tool(_ name: String, _ arguments: [String], to file: String) throws {
+        guard let binaries = Self.binaries else { return }
+        let code = try execute(
+            [binaries + "/" + name, "-h", socket, "-p", "\(port)", "-U", Self.superuser]
+                + arguments,
+            to: file
+        )
+        guard code == 0 else { throw Failure(description: "\(name): \(log(file))") }
+    }
+
+    private func log(_ name: String) -> String {
+        String(decoding: (try? contents(scratch.path + "/" + name)) ?? [], as: UTF8.self)
+    }
+
+    private func execute(_ arguments: [String], to file: String) throws -> Int32 {
+        let script = "exec \"$@\" >\"$0\" 2>&1"
+        let pid = try spawn(
+            PlainUser.prefix + ["/bin/sh", "-c", script, scratch.path + "/" + file] + arguments,
+            input: nil
+        )
+        var status: CInt = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        return status >> 8 & 0xFF
+    }
+
+    private func spawn(_ words: [String], input: CInt?) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input, 0)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
+        // Threads of a test may block signals, and a shell that hears of no child waits for ever.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        // A session of its own: whoever ends the test's whole group must leave it the time to tidy up.
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | 0x80)
+        let arguments = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var pid = pid_t()
+        guard posix_spawnp(&pid, words[0], &actions, &attributes, arguments, environ) == 0 else {
+            throw FileFailure(words[0])
+        }
+        return pid
+    }
+}
