@@ -105,7 +105,7 @@ let package = Package(
         adapter("Marked", ["Domain", "CYAML"]),
         adapter("Manifest", ["Domain", "Wire", "Marked", "Digests"]),
         adapter("Journal", ["Domain", "CSQLite", "CLinux"]),
-        adapter("Postgres", ["Domain", "Threads", "CPostgres"]),
+        adapter("Postgres", ["Domain", "CPostgres"]),
         room("Reports", ["Domain", "Wire"]),
         room(
             "Rollout",
@@ -118,7 +118,8 @@ let package = Package(
             "Operations",
             [
                 "Commands", "Digests", "Domain", "Families", "Images", "Journal", "Manifest",
-                "Marked", "Modules", "Radio", "Reports", "Rollout", "Sessions", "Trust", "Wire",
+                "Marked", "Modules", "Postgres", "Radio", "Reports", "Rollout", "Sessions", "Trust",
+                "Wire",
             ]
         ),
         .executableTarget(
@@ -298,6 +299,13 @@ let package = Package(
         tests(
             "PostgresTests",
             ["Domain", "Postgres", "PrivatePostgres", "Threads", "Workbench"]
+        ),
+        tests(
+            "FleetStoreTests",
+            [
+                "Domain", "Journal", "Operations", "Postgres", "PrivatePostgres", "Rollout",
+                "Threads", "Workbench",
+            ]
         ),
         tests("JournalTests", ["Journal", "Domain", "Threads", "Workbench"]),
         tests(

@@ -81,8 +81,8 @@ extension Command {
         ],
         arguments: [manifest],
         flags: [
-            .state, .limit, .again, .profiles, .bus, .simulate, .pace, .seed, .events, .report,
-            .json, .quiet, .noColor,
+            .state, .limit, .again, .fleetAddress, .profiles, .bus, .simulate, .pace, .seed,
+            .events, .report, .json, .quiet, .noColor,
         ],
         examples: [
             Example("yardmaster run tallinn.yaml", "Runs or continues the rollout."),

@@ -8,16 +8,31 @@ package import Journal
 package protocol Coordinator: Sendable {
     /// Asks for the right; asking again while it is held gives the same one.
     ///
-    /// Under a hold only what is owed may be paid.
+    /// Under a hold only what is owed may be paid. Where it has to wait for somebody, it does so until
+    /// `stop` is requested.
     func claim(
         _ serial: Serial,
         for vehicle: VehicleID,
         paying: Bool,
-        at time: WallTime
+        at time: WallTime,
+        unless stop: StopSignal
     ) async throws(JournalError) -> Claim
 
     /// Gives it back; harmless when it is not held any more.
     func release(_ lease: Lease) async throws(JournalError)
+
+    /// Watches over the right to a module; nil where a right has no end.
+    ///
+    /// There is one for each execution, from before it claims.
+    func fence(of serial: Serial) -> LeaseFence?
+
+    /// Keeps the rights alive, until it is cancelled; nil where nothing is to be done.
+    var upkeep: (@Sendable () async -> Void)? { get }
+}
+
+extension Coordinator {
+    package func fence(of serial: Serial) -> LeaseFence? { nil }
+    package var upkeep: (@Sendable () async -> Void)? { nil }
 }
 
 /// The answer to asking for the right to touch a module.
@@ -29,6 +44,8 @@ package enum Claim: Sendable, Equatable {
     case stopped(Hold)
     /// The vehicle is to be left alone.
     case inhibited(Inhibit)
+    /// Nobody could say, or nobody may have it now; the text says why, for people.
+    case unknown(String)
 }
 
 /// The right to touch one module.
@@ -37,14 +54,11 @@ package struct Lease: Sendable, Equatable {
     /// Grows with each grant: what was done under an older one does not count any more.
     package let epoch: Int
     package let vehicle: VehicleID
-    /// After this moment the module must not be touched; nil where the right has no end.
-    package let until: Moment?
 
-    package init(serial: Serial, epoch: Int, vehicle: VehicleID, until: Moment?) {
+    package init(serial: Serial, epoch: Int, vehicle: VehicleID) {
         self.serial = serial
         self.epoch = epoch
         self.vehicle = vehicle
-        self.until = until
     }
 }
 
@@ -64,7 +78,8 @@ package struct LocalCoordinator: Coordinator {
         _ serial: Serial,
         for vehicle: VehicleID,
         paying: Bool,
-        at time: WallTime
+        at time: WallTime,
+        unless stop: StopSignal
     ) async throws(JournalError) -> Claim {
         let answer = try await journal.claim(
             serial,
@@ -76,9 +91,7 @@ package struct LocalCoordinator: Coordinator {
         )
         switch answer {
         case .granted(let record):
-            return .granted(
-                Lease(serial: serial, epoch: record.epoch, vehicle: vehicle, until: nil)
-            )
+            return .granted(Lease(serial: serial, epoch: record.epoch, vehicle: vehicle))
         case .held: return .held(by: "another vehicle of this run")
         case .stopped(let hold): return .stopped(hold)
         case .inhibited(let inhibit): return .inhibited(inhibit)

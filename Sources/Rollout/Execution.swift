@@ -94,7 +94,8 @@ final class Execution {
             job.serial,
             for: vehicle,
             paying: isPaying,
-            at: time.wallTime
+            at: time.wallTime,
+            unless: depot.stop
         )
         switch claim {
         case .held(let holder):
@@ -103,6 +104,10 @@ final class Execution {
                 .transient,
                 "\(holder) has the right to touch this module; a later run tries again"
             )
+        case .unknown(let reason):
+            // A run that ends says nothing of vehicles that it has not begun.
+            if depot.stop.isRequested, !depot.stop.isRequestedAlone { return nil }
+            return try await end(.deferred, .transient, "\(reason); a later run tries again")
         case .stopped: return nil
         case .inhibited(let inhibit): return try await end(.deferred, nil, inhibit.sentence)
         case .granted(let lease):
@@ -118,10 +123,16 @@ final class Execution {
                 verdict = try await conclude(.timedOut, nil, airtimeSentence)
             }
             await forgetModule()
+            if verdict == nil, depot.stop.isFenced {
+                verdict = try await end(.deferred, .transient, Self.fencedSentence)
+            }
             try await depot.coordinator.release(lease)
             return verdict
         }
     }
+
+    private static let fencedSentence =
+        "the right to its module could not be kept; the next run goes on where it stands"
 
     private var airtimeSentence: String {
         let limit = depot.airtime.map { " of \($0.brief)" } ?? ""
@@ -152,6 +163,11 @@ final class Execution {
                 }
             } catch {
                 halt = error
+            }
+            if depot.stop.isFenced, !halt.isFinal {
+                // Whatever it was, it was cut short, and nothing more may be done on the module.
+                try await note(.interrupted, durably: true)
+                return nil
             }
             switch halt {
             case .verdict(let outcome, let failure, let message):
@@ -215,6 +231,11 @@ final class Execution {
         var left: [FailureClass: Int] = [:]
         var halt: Halt?
         for (offset, step) in job.always.enumerated() {
+            // What is owed stays owed where the module must not be touched any more.
+            if depot.stop.isFenced {
+                halt = .stopped
+                break
+            }
             // Of what was not so much as begun, nothing is to be undone.
             if case .steps = aim {
             } else {

@@ -20,6 +20,14 @@ enum Halt: Error {
 }
 
 extension Halt {
+    /// Whether it holds also when the right to the module ends just then.
+    var isFinal: Bool {
+        switch self {
+        case .verdict, .paid, .journal: true
+        case .failure, .host, .stopped: false
+        }
+    }
+
     init(_ error: RadioError, _ doing: String) {
         if error.isHostFault {
             self = .host(error)

@@ -72,6 +72,7 @@ struct RunSession {
         try await leaveAlone()
         await withDiscardingTaskGroup { group in
             group.addTask { await self.keepTime() }
+            if let upkeep = depot.coordinator.upkeep { group.addTask { await upkeep() } }
             turns.advance()
             look()
             while !(turns.with { $0.scheduler.isOver && $0.actions.isEmpty }) {
@@ -130,10 +131,14 @@ struct RunSession {
         do throws(JournalError) {
             switch action {
             case .begin(let vehicle, _):
-                let stop = StopSignal(under: halt)
+                let fence = depot.coordinator.fence(of: run.jobs[vehicle].serial)
+                let stop = StopSignal(under: halt, fence: fence)
                 turns.with { $0.stops[vehicle] = stop }
                 let place = position.next()
-                group.addTask { await self.work(on: vehicle, place, stop) }
+                group.addTask {
+                    guard let fence else { return await self.work(on: vehicle, place, stop) }
+                    await fence.guarding { await self.work(on: vehicle, place, stop) }
+                }
             case .goOn:
                 break
             case .listen(let adapter):

@@ -8,8 +8,13 @@ package final class StopSignal: Sendable {
     private let requests = Atomic<Int>(0)
     /// Whose request is ours too.
     private let parent: StopSignal?
+    /// Of the module that is worked on, where its right can end.
+    private let fence: LeaseFence?
 
-    package init(under parent: StopSignal? = nil) { self.parent = parent }
+    package init(under parent: StopSignal? = nil, fence: LeaseFence? = nil) {
+        self.parent = parent
+        self.fence = fence
+    }
 
     package func request() { requests.wrappingAdd(1, ordering: .relaxed) }
 
@@ -18,10 +23,13 @@ package final class StopSignal: Sendable {
 
     /// Asked of this one, and not of the run above it.
     package var isRequestedAlone: Bool {
-        requests.load(ordering: .relaxed) > 0 && !(parent?.isRequested ?? false)
+        requests.load(ordering: .relaxed) > 0 && !(parent?.isRequested ?? false) && !isFenced
     }
 
+    /// Whether the right to the module ends: nothing more than a safe point is reached.
+    package var isFenced: Bool { fence?.isClosing ?? false }
+
     package var isRequested: Bool {
-        requests.load(ordering: .relaxed) > 0 || parent?.isRequested ?? false
+        requests.load(ordering: .relaxed) > 0 || isFenced || parent?.isRequested ?? false
     }
 }

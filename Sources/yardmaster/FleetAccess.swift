@@ -6,7 +6,7 @@ import Postgres
 import Threads
 
 /// Where the fleet's database is, and what opens it.
-struct FleetAccess {
+struct FleetAccess: Sendable {
     let address: FleetAddress
     /// What this machine is called in the fleet.
     let gateway: String
@@ -16,26 +16,60 @@ struct FleetAccess {
     private static let credential = "fleet-password"
     private static let configurationLimit = 65_536
 
-    /// From the flag, else the environment, else the file.
+    private init(address: FleetAddress, gateway: String, password: Secret?) {
+        self.address = address
+        self.gateway = gateway
+        self.password = password
+    }
+
+    /// For commands that mean nothing without one.
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        let configuration = try Self.configuration()
-        if let given = invocation.value("fleet") {
-            address = try Self.address(given, .usage, in: "--fleet")
-        } else if let given = context.variable("YARDMASTER_FLEET"), !given.isEmpty {
-            address = try Self.address(given, .configuration, in: "YARDMASTER_FLEET")
-        } else if let given = configuration?.fleet {
-            address = try Self.address(given, .configuration, in: Self.file)
-        } else {
+        guard let access = try Self.named(invocation.value("fleet"), context) else {
             throw CommandError(
                 .usage,
                 "nothing says where the fleet's database is",
-                hint:
-                    "name it with --fleet postgresql://USER@HOST/DATABASE, in YARDMASTER_FLEET, or as "
-                    + "`fleet = ADDRESS` in \(Self.file)"
+                hint: "name it with --fleet postgresql://USER@HOST/DATABASE, in YARDMASTER_FLEET, "
+                    + "or as `fleet = ADDRESS` in \(Self.file)"
             )
         }
-        gateway = configuration?.gateway ?? NotifyDesk.host
-        password = try Self.password(address, context)
+        self = access
+    }
+
+    /// For runs: nil where there is no fleet.
+    ///
+    /// A rehearsal takes rights only when it is told so: what is rehearsed are the fleet's own modules.
+    /// The flag of `exec` has another meaning.
+    static func ofRun(
+        _ invocation: Invocation,
+        _ context: Context
+    ) throws(CommandError) -> FleetAccess? {
+        let flag = invocation.command == .run ? invocation.value("fleet") : nil
+        if flag == nil, invocation.has("simulate") { return nil }
+        return try named(flag, context)
+    }
+
+    /// From the flag, else the environment, else the file.
+    private static func named(
+        _ flag: String?,
+        _ context: Context
+    ) throws(CommandError) -> FleetAccess? {
+        let configuration = try configuration()
+        let address: FleetAddress
+        if let flag {
+            address = try Self.address(flag, .usage, in: "--fleet")
+        } else if let given = context.variable("YARDMASTER_FLEET"), !given.isEmpty {
+            address = try Self.address(given, .configuration, in: "YARDMASTER_FLEET")
+        } else if let given = configuration?.fleet {
+            address = try Self.address(given, .configuration, in: file)
+        } else {
+            return nil
+        }
+        return FleetAccess(
+            address: address,
+            gateway: context.variable("YARDMASTER_GATEWAY") ?? configuration?.gateway
+                ?? NotifyDesk.host,
+            password: try password(address, context)
+        )
     }
 
     private static func address(
@@ -99,6 +133,16 @@ struct FleetAccess {
         )
     }
 
+    /// The database, on a thread that it may block.
+    func database(on executor: any SerialExecutor) -> FleetDatabase {
+        let settings = FleetSettings(
+            address,
+            password: password,
+            name: "yardmaster/\(gateway.visible)"
+        )
+        return FleetDatabase(settings, on: executor) { RealTime().now }
+    }
+
     /// Lends the database behind a thread of its own, and ends both.
     func withDatabase<R: Sendable>(
         _ body: (FleetDatabase) async throws(FleetError) -> R
@@ -109,12 +153,7 @@ struct FleetAccess {
         } catch {
             throw CommandError(.unavailable, "no thread for the fleet", because: ["\(error)"])
         }
-        let settings = FleetSettings(
-            address,
-            password: password,
-            name: "yardmaster/\(gateway.visible)"
-        )
-        let fleet = FleetDatabase(settings, on: executor) { RealTime().now }
+        let fleet = database(on: executor)
         let result: Result<R, FleetError>
         do throws(FleetError) {
             result = .success(try await body(fleet))

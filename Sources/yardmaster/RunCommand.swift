@@ -173,7 +173,8 @@ struct RunCommand {
             again: options.again,
             isKept: plan.digest != written.digest,
             isOrder: isOrder,
-            desk: isOrder ? nil : desk
+            desk: isOrder ? nil : desk,
+            fleet: options.fleet.map { FleetPlace(access: $0, context: context) }
         )
         let result = await output.whileWriting { () -> Result<ExitCode, CommandError> in
             do throws(CommandError) {

@@ -20,6 +20,8 @@ struct RunOptions: Sendable {
     let common: CommonOptions
     /// Whether the rollout is to be begun again.
     let again: Bool
+    /// Where rights on modules come from, when there are several gateways.
+    let fleet: FleetAccess?
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         try self.init(invocation, manifest: invocation.arguments[0], context)
@@ -32,6 +34,7 @@ struct RunOptions: Sendable {
     ) throws(CommandError) {
         self.manifest = manifest
         again = invocation.has("again")
+        fleet = try FleetAccess.ofRun(invocation, context)
         state = try CommonOptions.stateDirectory(invocation, context)
         stateFlag = CommonOptions.stateFlag(invocation)
         simulation = SimulationOptions(invocation)

@@ -30,6 +30,8 @@ struct RunJob: Sendable {
     var isOrder = false
     /// Who is told about the end; nobody about an order, by whose side somebody stands.
     var desk: NotifyDesk?
+    /// Who says which gateway may touch a module; nil where there is one gateway.
+    var fleet: FleetPlace?
 }
 
 /// Where a run takes place: real or simulated radio, with the time that belongs to it.
@@ -83,7 +85,6 @@ struct SiteRun {
     }
 
     private func rollout(_ journal: Journal) async throws -> ExitCode {
-        let time = site.time
         let room = ImageRoom(store: ImageStore(stateDirectory: job.state, executor: site.lane))
         var contents: [String: ImageContent] = [:]
         var ready: [(PlannedImage, ByteCount)] = []
@@ -97,6 +98,36 @@ struct SiteRun {
         guard let rules = builder.rules else {
             throw CommandError(.manifest, "the settle times of the manifest make no sense")
         }
+        let chosen = Set(job.vehicles.map(\.id))
+        let jobs = builder.jobs(images: contents.mapValues(\.parts), access: job.access)
+            .filter { chosen.contains($0.vehicle) }
+        if job.fleet != nil, !job.isOrder { try FleetPlace.refuseSingleSteps(jobs) }
+        let seat = try await job.fleet?.sit(
+            state: job.state,
+            // Time stands still while a rehearsal asks; nothing else does elsewhere.
+            on: site.seed == nil ? nil : site.lane,
+            at: RealTime().wallTime
+        )
+        do {
+            let code = try await carryOut(jobs, rules, room, ready, builder, journal, seat)
+            await seat?.leave()
+            return code
+        } catch {
+            await seat?.leave()
+            throw error
+        }
+    }
+
+    private func carryOut(
+        _ jobs: [VehicleJob],
+        _ rules: RolloutRules,
+        _ room: ImageRoom,
+        _ ready: [(PlannedImage, ByteCount)],
+        _ builder: JobBuilder,
+        _ journal: Journal,
+        _ seat: FleetSeat?
+    ) async throws -> ExitCode {
+        let time = site.time
         let began = time.now
         let again = try await begins(journal, at: time.wallTime)
         let run = try await journal.beginRun(
@@ -140,9 +171,6 @@ struct SiteRun {
                 )
             )
         }
-        let chosen = Set(job.vehicles.map(\.id))
-        let jobs = builder.jobs(images: contents.mapValues(\.parts), access: job.access)
-            .filter { chosen.contains($0.vehicle) }
         let centrals = adapters.map { site.central($0) }
         var schedule = ScheduleBuilder(job.plan)
             .schedule(of: jobs.map(\.vehicle), zone: job.zone)
@@ -156,6 +184,9 @@ struct SiteRun {
         schedule.check = { [between = job.plan.rollout.between] wave in
             await asked(CheckProgram(between, rollout: name, wave: wave)).objection
         }
+        let local = LocalCoordinator(journal: journal, rollout: job.plan.name, run: run)
+        let coordinator: any Coordinator =
+            seat?.coordinator(over: local, rollout: job.plan.name, time: time) ?? local
         let result = try await RolloutRun(
             jobs,
             in: Depot(
@@ -167,6 +198,7 @@ struct SiteRun {
                 events: events,
                 stop: job.stop,
                 rules: rules,
+                coordinator: coordinator,
                 peripherals: site.peripheral,
                 image: { debt in
                     let family = job.plan.vehicles.first { $0.serial == debt.serial }?.family

@@ -107,8 +107,13 @@ extension Program {
     }
 
     /// Starts a run whose events, results and messages go to files of that name.
-    func begin(_ name: String, _ arguments: [String]) throws -> Running {
+    func begin(
+        _ name: String,
+        _ arguments: [String],
+        environment: [String: String] = [:]
+    ) throws -> Running {
         let process = Process()
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.executableURL = URL(filePath: Self.path)
         process.arguments = arguments + ["--events", "\(name).jsonl"]
         process.currentDirectoryURL = URL(filePath: folder.path)

@@ -1,12 +1,11 @@
 package import Domain
-package import Threads
 
 /// The fleet's database, behind a thread of its own: nothing of it runs where the radio does.
 ///
 /// The session is made when something is asked, and again after it was lost. Each call ends within its
 /// time, whatever the network does.
 package actor FleetDatabase {
-    private let executor: ThreadExecutor
+    private let executor: any SerialExecutor
     package nonisolated let settings: FleetSettings
     private let now: @Sendable () -> Moment
     private var session: PostgresSession?
@@ -17,10 +16,13 @@ package actor FleetDatabase {
         executor.asUnownedSerialExecutor()
     }
 
-    /// `now` is the machine's clock that goes on while it sleeps; whoever starts the thread stops it.
+    /// Reaches no server yet.
+    ///
+    /// `now` is the machine's clock that goes on while it sleeps. The executor has a thread that may be
+    /// blocked; whoever starts it stops it.
     package init(
         _ settings: FleetSettings,
-        on executor: ThreadExecutor,
+        on executor: any SerialExecutor,
         now: @escaping @Sendable () -> Moment
     ) {
         self.settings = settings

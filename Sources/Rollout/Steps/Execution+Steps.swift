@@ -395,3 +395,8 @@ extension CarShareCommands {
             + ", then say so: `retry` when it was not carried out, `clear` when it was"
     }
 }
+
+extension VehicleJob {
+    /// Whether it has a step that must not be done twice, by whomever.
+    package var hasSingleSteps: Bool { (steps + always).contains { $0.effect == .once } }
+}

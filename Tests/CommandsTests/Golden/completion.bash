@@ -95,11 +95,12 @@ _yardmaster() {
         esac
         ;;
     'run')
-        flags='--state --limit --again --profiles --bus --simulate --pace --seed --events --report --json --quiet --no-color --help'
+        flags='--state --limit --again --fleet --profiles --bus --simulate --pace --seed --events --report --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
         --limit) flags= kind=none ;;
+        --fleet) flags= kind=none ;;
         --profiles) flags= kind=directories ;;
         --bus) flags= kind=none ;;
         --simulate) flags= kind=files ;;

@@ -66,6 +66,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from plan' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l limit -x -d 'Take only these vehicles: an id, a pattern with \'*\' and \'?\', LABEL=VALUE of the fleet list, or how they ended in the last run: @failed, @unreachable, @deferred, @doubt.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l again -d 'Begin the rollout again from the first step, whatever was done: commands are carried out once more. An abort is over with it; a pause is not.'
+complete -c yardmaster -n '__fish_seen_subcommand_from run' -l fleet -x -d 'The fleet\'s PostgreSQL, as in postgresql://USER@HOST:PORT,HOST/DATABASE. A password is never part of it: ?passfile=FILE names a password file, or the service manager hands over the credential fleet-password.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to be used besides those that are built in.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l bus -x -d 'Find BlueZ on the D-Bus bus at this address.'
 complete -c yardmaster -n '__fish_seen_subcommand_from run' -l simulate -r -F -d 'Use the simulated depot of this file instead of Bluetooth.'

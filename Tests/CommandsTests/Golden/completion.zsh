@@ -156,6 +156,7 @@ _yardmaster() {
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: ' \
             '--again''[Begin the rollout again from the first step, whatever was done\: commands are carried out once more. An abort is over with it; a pause is not.]' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager hands over the credential fleet-password.]'':ADDRESS: ' \
             '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
             '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \

@@ -1,0 +1,232 @@
+package import Domain
+package import Journal
+package import Postgres
+package import Rollout
+import Synchronization
+
+/// The rights of a fleet: a module is touched only with the right of the fleet's database, and by this
+/// machine's journal, too.
+package final class FleetCoordinator: Coordinator {
+    private struct State: Sendable {
+        var keeper: LeaseKeeper
+        var fences: [Serial: LeaseFence] = [:]
+        /// Whether it was said that the database does not answer.
+        var isAway = false
+    }
+
+    private let local: LocalCoordinator
+    private let fleet: FleetDatabase
+    private let holder: FleetHolder
+    private let rollout: String
+    private let terms: LeaseTerms
+    private let time: any Timekeeper
+    /// Tells people what is waited for.
+    private let say: @Sendable (String) -> Void
+    private let state: Mutex<State>
+
+    /// For how long one vehicle waits for a database that does not answer or may not grant.
+    package static let patience = Duration.seconds(30 * 60)
+    private static let tick = Duration.seconds(1)
+
+    package init(
+        local: LocalCoordinator,
+        fleet: FleetDatabase,
+        holder: FleetHolder,
+        rollout: String,
+        terms: LeaseTerms = .standard,
+        time: any Timekeeper,
+        say: @escaping @Sendable (String) -> Void
+    ) {
+        self.local = local
+        self.fleet = fleet
+        self.holder = holder
+        self.rollout = rollout
+        self.terms = terms
+        self.time = time
+        self.say = say
+        state = Mutex(State(keeper: LeaseKeeper(terms)))
+    }
+
+    // MARK: Claiming
+
+    package func claim(
+        _ serial: Serial,
+        for vehicle: VehicleID,
+        paying: Bool,
+        at wall: WallTime,
+        unless stop: StopSignal
+    ) async throws(JournalError) -> Claim {
+        let own = try await local.claim(
+            serial,
+            for: vehicle,
+            paying: paying,
+            at: wall,
+            unless: stop
+        )
+        guard case .granted(let lease) = own else { return own }
+        let answer = await ask(
+            LeaseWish(serial, rollout: rollout, vehicle: vehicle),
+            unless: stop
+        )
+        if case .granted(let granted) = answer {
+            return .granted(Lease(serial: serial, epoch: granted.epoch, vehicle: vehicle))
+        }
+        try await local.release(lease)
+        return answer
+    }
+
+    /// Asks until there is an answer that stays, nobody wants it any more, or it took too long.
+    private func ask(_ wish: LeaseWish, unless stop: StopSignal) async -> Claim {
+        let began = time.now
+        var pause = Duration.seconds(1)
+        while true {
+            let sent = time.now
+            let reason: String
+            do throws(FleetError) {
+                switch try await fleet.claim(wish, by: holder, terms: terms) {
+                case .granted(let lease, _):
+                    state.withLock { $0.keeper.granted(lease, sent: sent) }
+                    isBack()
+                    return .granted(
+                        Lease(serial: lease.serial, epoch: lease.epoch, vehicle: wish.vehicle)
+                    )
+                case .held(let other): return .held(by: other)
+                case .resting(let left):
+                    return .unknown(
+                        "the gateway that had the right to this module has vanished; it is free in "
+                            + left.brief
+                    )
+                case .behind(let known, let found):
+                    return .unknown(
+                        "the fleet's database knows epoch \(found) of this module, and this gateway "
+                            + "\(known): the database went back"
+                    )
+                case .closed(.restored(let words)):
+                    return .unknown("the fleet's database grants no rights: \(words)")
+                case .closed(.open), .closed(.waits), .closed(.movedOn):
+                    _ = try await fleet.guardedHistory(known: nil, terms: terms)
+                    reason =
+                        "the fleet's database grants no rights for a while: another server took "
+                        + "over, or a backup was confirmed"
+                }
+            } catch {
+                switch error.kind {
+                case .noLibrary, .unreachable, .lost, .collided, .busy:
+                    reason = "the fleet's database does not answer: \(error)"
+                case .forbidden, .noSchema, .refused:
+                    return .unknown("the fleet's database refuses: \(error)")
+                }
+            }
+            isWaited(for: reason)
+            guard began.duration(to: time.now) < Self.patience else { return .unknown(reason) }
+            await time.sleep(for: pause, "the fleet's database")
+            if stop.isRequested || Task.isCancelled { return .unknown(reason) }
+            pause = min(pause * 2, terms.beat)
+        }
+    }
+
+    private func isWaited(for reason: String) {
+        let isNews = state.withLock { state in
+            defer { state.isAway = true }
+            return !state.isAway
+        }
+        if isNews { say("\(reason); nothing new is begun meanwhile") }
+    }
+
+    private func isBack() {
+        let isNews = state.withLock { state in
+            defer { state.isAway = false }
+            return state.isAway
+        }
+        if isNews { say("the fleet's database answers again") }
+    }
+
+    package func release(_ lease: Lease) async throws(JournalError) {
+        state.withLock { state in
+            state.keeper.ended(lease.serial)
+            state.fences[lease.serial] = nil
+        }
+        // Without an answer the right runs out by itself, and others wait a little longer.
+        let own = FleetLease(serial: lease.serial, epoch: lease.epoch)
+        do throws(FleetError) { _ = try await fleet.release(own, of: holder) } catch {}
+        try await local.release(lease)
+    }
+
+    // MARK: Keeping
+
+    package func fence(of serial: Serial) -> LeaseFence? {
+        let fence = LeaseFence { [self] in
+            let now = time.now
+            return state.withLock { state in
+                switch state.keeper.state(of: serial) {
+                case .held(let until): until.advanced(by: .zero - terms.reserve) <= now
+                case .ending, .lost: true
+                // Not granted yet, or given back.
+                case nil: false
+                }
+            }
+        }
+        state.withLock { $0.fences[serial] = fence }
+        return fence
+    }
+
+    package var upkeep: (@Sendable () async -> Void)? { { [self] in await keep() } }
+
+    /// A renewal never keeps a link from being cut: each has a task of its own.
+    private func keep() async {
+        await withDiscardingTaskGroup { group in
+            var nextSign = time.now.advanced(by: terms.beat)
+            while !Task.isCancelled {
+                let now = time.now
+                let actions = state.withLock { $0.keeper.tick(now) }
+                var isRenewing = false
+                for action in actions {
+                    if case .renew(let leases) = action {
+                        isRenewing = true
+                        group.addTask { await self.renew(leases) }
+                    } else {
+                        perform(action)
+                    }
+                }
+                if isRenewing || now >= nextSign {
+                    nextSign = now.advanced(by: terms.beat)
+                    group.addTask { await self.giveSign() }
+                }
+                await time.sleep(for: Self.tick, "the next renewal of rights")
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func perform(_ action: LeaseKeeper.Action) {
+        switch action {
+        case .renew: break
+        case .rest(let serial):
+            say(
+                "the right to module \(serial) was not renewed in time: its work ends at a safe point"
+            )
+        case .cut(let serial):
+            say("the right to module \(serial) is over: its link is closed")
+            state.withLock { $0.fences[serial] }?.cut()
+        }
+    }
+
+    private func renew(_ leases: [FleetLease]) async {
+        let sent = time.now
+        do throws(FleetError) {
+            let kept = try await fleet.renew(leases, of: holder, terms: terms)
+            let actions = state.withLock { $0.keeper.renewed(kept, of: leases, sent: sent) }
+            isBack()
+            for action in actions { perform(action) }
+        } catch {
+            let now = time.now
+            state.withLock { $0.keeper.unanswered(now) }
+            isWaited(for: "the fleet's database does not answer: \(error)")
+        }
+    }
+
+    /// For whoever looks on; a right does not depend on it.
+    private func giveSign() async {
+        do throws(FleetError) { try await fleet.beat(holder) } catch {}
+    }
+}

@@ -1,0 +1,76 @@
+import Synchronization
+
+/// What stands between an execution and a module whose right may end under it.
+///
+/// Asked at every turn of every loop, by the run's own clock: it holds also where nobody had the time
+/// to say so, as after a stop of the whole process.
+package final class LeaseFence: Sendable {
+    private enum State {
+        case whole
+        case awaited(CheckedContinuation<Void, Never>)
+        case cut
+        /// The work has ended, by itself or with the run.
+        case over
+    }
+
+    private let mustEnd: @Sendable () -> Bool
+    private let state = Mutex(State.whole)
+
+    /// `mustEnd` says whether the work is to end at its next safe point.
+    package init(mustEnd: @escaping @Sendable () -> Bool) { self.mustEnd = mustEnd }
+
+    /// Whether the right is about to end, or is over.
+    package var isClosing: Bool {
+        let isCut = state.withLock { if case .cut = $0 { true } else { false } }
+        return isCut || mustEnd()
+    }
+
+    /// Ends the work where it stands: its link is closed, and no other one is opened.
+    package func cut() { leave(for: .cut) }
+
+    /// Carries work out, and cancels it when it is cut.
+    package func guarding(_ work: @escaping @Sendable () async -> Void) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { [self] in
+                await work()
+                leave(for: .over)
+            }
+            await withTaskCancellationHandler {
+                await whenLeft()
+            } onCancel: {
+                leave(for: .over)
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func leave(for next: sending State) {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            switch state {
+            case .whole:
+                state = next
+                return nil
+            case .awaited(let waiter):
+                state = next
+                return waiter
+            case .cut, .over: return nil
+            }
+        }
+        waiter?.resume()
+    }
+
+    private func whenLeft() async {
+        await withCheckedContinuation { continuation in
+            let isLeft = state.withLock { state in
+                switch state {
+                case .whole:
+                    state = .awaited(continuation)
+                    return false
+                case .awaited: preconditionFailure("a fence guards one work")
+                case .cut, .over: return true
+                }
+            }
+            if isLeft { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Commands
+import Domain
+import Glibc
+import Journal
+import Operations
+import Postgres
+import Rollout
+import Threads
+
+/// A fleet that a run is to take rights from.
+struct FleetPlace: Sendable {
+    let access: FleetAccess
+    let context: Context
+
+    /// In the state directory: the last start of this gateway that may have rights.
+    private static let file = "fleet-instance"
+
+    /// What was done once is not known to other gateways yet, so one of them could do it again.
+    static func refuseSingleSteps(_ jobs: [VehicleJob]) throws(CommandError) {
+        guard let job = jobs.first(where: \.hasSingleSteps) else { return }
+        throw CommandError(
+            .configuration,
+            "vehicle \(job.vehicle) has steps that must be done once, and a fleet cannot promise that yet",
+            hint:
+                "leave such commands and `feature` to 'yardmaster exec', or give each gateway its own "
+                + "vehicles and no fleet"
+        )
+    }
+
+    /// Signs in, after it gave back what the last start in this state directory held.
+    ///
+    /// For the holder of the directory's lock, before any radio work. On `lane`, or a thread of its own.
+    func sit(
+        state: String,
+        on lane: (any SerialExecutor)?,
+        at time: WallTime
+    ) async throws(CommandError) -> FleetSeat {
+        let thread = lane == nil ? try RunCommand.thread("fleet") : nil
+        guard let executor: any SerialExecutor = lane ?? thread else {
+            throw CommandError(.internal, "a fleet has no thread")
+        }
+        let fleet = access.database(on: executor)
+        do {
+            let holder = try await signIn(to: fleet, state, time)
+            return FleetSeat(fleet: fleet, holder: holder, thread: thread, context: context)
+        } catch {
+            await fleet.close()
+            thread?.stop()
+            if let error = error as? FleetError { throw error.commandError(access.address) }
+            throw error as? CommandError ?? CommandError(.internal, "\(error)")
+        }
+    }
+
+    private func signIn(
+        to fleet: FleetDatabase,
+        _ state: String,
+        _ time: WallTime
+    ) async throws -> FleetHolder {
+        let standing = try await fleet.standing()
+        switch standing {
+        case .same, .ahead: break
+        case .absent, .older, .newer: throw FleetCommand.misfit(standing)
+        }
+        let terms = LeaseTerms.standard
+        if case .restored(let words) = try await fleet.guardedHistory(known: nil, terms: terms) {
+            throw CommandError(
+                .configuration,
+                "the fleet's database grants no rights",
+                because: [words],
+                hint:
+                    "make sure that no gateway reaches the earlier database, then: yardmaster fleet "
+                    + "accept-restore"
+            )
+        }
+        let path = state + "/" + Self.file
+        if let last = try Self.instance(at: path) {
+            let freed = try await fleet.releaseAll(of: last)
+            if !freed.isEmpty {
+                context.console.note(
+                    "yardmaster: gave back \(freed.count) modules that the last run here had the "
+                        + "right to\n"
+                )
+            }
+        }
+        let others = try await fleet.gateways().filter {
+            $0.name == access.gateway && !$0.isGone && $0.silence < terms.length
+        }
+        guard others.isEmpty else {
+            throw CommandError(
+                .busy,
+                "another machine is at work in the fleet as \(access.gateway.visible)",
+                hint: "give each its own name: `gateway = NAME` in /etc/yardmaster/fleet.conf"
+            )
+        }
+        let holder = FleetHolder(
+            gateway: access.gateway,
+            random: (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+        )
+        // On the disk before it has any right: the next start must find it.
+        if let code = Draft.write(Array((holder.instance + "\n").utf8), to: path, mode: 0o640) {
+            throw CommandError(.cannotWrite, "\(path): \(Descriptor.text(of: code))")
+        }
+        try await fleet.register(holder, program: "yardmaster \(Version.current)", at: time)
+        return holder
+    }
+
+    /// Nil when there is none.
+    private static func instance(at path: String) throws(CommandError) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw CommandError(.configuration, "\(path): \(Descriptor.text(of: errno))")
+        }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = read(descriptor, &bytes, bytes.count)
+        let text = String(
+            decoding: bytes.prefix(max(0, count)).prefix { $0 != 0x0A },
+            as: UTF8.self
+        )
+        let isInstance = text.utf8.count == 36 && text.allSatisfy { $0.isHexDigit || $0 == "-" }
+        guard isInstance else {
+            throw CommandError(
+                .configuration,
+                "\(path) does not hold what a run wrote there",
+                hint: "remove it; modules that its run had are free after two minutes"
+            )
+        }
+        return text
+    }
+}
+
+/// A run's place in a fleet, from its signing in to its end.
+struct FleetSeat: Sendable {
+    let fleet: FleetDatabase
+    let holder: FleetHolder
+    /// Nil where the database has the run's own.
+    let thread: ThreadExecutor?
+    let context: Context
+
+    func coordinator(
+        over local: LocalCoordinator,
+        rollout: String,
+        time: any Timekeeper
+    ) -> FleetCoordinator {
+        FleetCoordinator(
+            local: local,
+            fleet: fleet,
+            holder: holder,
+            rollout: rollout,
+            time: time
+        ) { [console = context.console] text in
+            console.note("yardmaster: warning: \(text.visible)\n")
+        }
+    }
+
+    /// Says good-bye; a database that does not answer finds out by itself.
+    func leave() async {
+        do throws(FleetError) { try await fleet.signOff(holder) } catch {}
+        await fleet.close()
+        thread?.stop()
+    }
+}

@@ -1,0 +1,171 @@
+import Domain
+import Journal
+import PrivatePostgres
+import Rollout
+import Testing
+
+/// What holds of the right to a module, wherever it comes from.
+@Suite struct RightTests {
+    private let now = WallTime(milliseconds: 0)
+
+    private func serial(_ text: String = "a1") throws -> Serial { try #require(Serial(text)) }
+    private func vehicle(_ text: String) throws -> VehicleID { try #require(VehicleID(text)) }
+
+    private func claim(
+        _ rights: any Coordinator,
+        _ vehicle: String,
+        paying: Bool = false,
+        unless stop: StopSignal = StopSignal()
+    ) async throws -> Claim {
+        try await rights.claim(
+            try serial(),
+            for: try self.vehicle(vehicle),
+            paying: paying,
+            at: now,
+            unless: stop
+        )
+    }
+
+    private func lease(_ claim: Claim) throws -> Lease {
+        guard case .granted(let lease) = claim else {
+            throw Unexpected(description: "\(claim)")
+        }
+        return lease
+    }
+
+    private struct Unexpected: Error, CustomStringConvertible { let description: String }
+
+    @Test(arguments: Store.present)
+    func `a module is one execution's, and each grant has a later epoch`(store: Store) async throws
+    {
+        try await store.withRights { rights, _, _ in
+            let bus = try lease(try await claim(rights, "bus"))
+            #expect(bus.epoch == 1)
+            #expect(try await claim(rights, "bus") == .granted(bus))
+            guard case .held = try await claim(rights, "tram") else {
+                Issue.record("two executions have it")
+                return
+            }
+            try await rights.release(bus)
+            let tram = try lease(try await claim(rights, "tram"))
+            #expect(tram.epoch == 2)
+            // What was granted before gives nothing back.
+            try await rights.release(bus)
+            guard case .held = try await claim(rights, "bus") else {
+                Issue.record("an old lease gave back a new one")
+                return
+            }
+            try await rights.release(tram)
+            try await rights.release(tram)
+            #expect(try lease(try await claim(rights, "bus")).epoch == 3)
+        }
+    }
+
+    @Test(arguments: Store.present)
+    func `what people have set is obeyed before anybody is asked for a right`(store: Store)
+        async throws
+    {
+        try await store.withRights { rights, journal, _ in
+            let hold = Hold(.paused, "city", reason: "rain", author: "Mia", at: now)
+            _ = try await journal.set(hold, isAtWork: false)
+            guard case .stopped = try await claim(rights, "bus") else {
+                Issue.record("begun under a hold")
+                return
+            }
+            // What is owed may be paid.
+            let paying = try lease(try await claim(rights, "bus", paying: true))
+            try await rights.release(paying)
+            try await journal.inhibit(
+                Inhibit(try vehicle("bus"), reason: "in the workshop", expires: nil, at: now)
+            )
+            guard case .inhibited = try await claim(rights, "bus", paying: true) else {
+                Issue.record("touched while it was to be left alone")
+                return
+            }
+        }
+    }
+
+    // MARK: Rights with an end
+
+    private static let hasServer = PrivatePostgres.absence == nil
+
+    @Test(.enabled(if: hasServer, "PostgreSQL is not installed"))
+    func `work is to end by the gateway's own clock, though nobody says so`() async throws {
+        let clock = StoodClock()
+        try await Store.postgres.withRights(clock) { rights, _, _ in
+            let fence = try #require(rights.fence(of: try serial()))
+            let stop = StopSignal(fence: fence)
+            #expect(!stop.isRequested)
+            let bus = try lease(try await claim(rights, "bus", unless: stop))
+            clock.pass(.seconds(33))
+            #expect(!stop.isRequested)
+            clock.pass(.seconds(2))
+            #expect(stop.isRequested && stop.isFenced)
+            // A new one, with the same right, has all its time.
+            try await rights.release(bus)
+            #expect(!stop.isRequested)
+        }
+    }
+
+    @Test(.enabled(if: hasServer, "PostgreSQL is not installed"))
+    func `rights are kept alive, and a right that is gone cuts its work`() async throws {
+        let clock = StoodClock()
+        try await Store.postgres.withRights(clock) { rights, _, ground in
+            let fence = try #require(rights.fence(of: try serial()))
+            _ = try lease(try await claim(rights, "bus"))
+            let upkeep = try #require(rights.upkeep)
+            await withDiscardingTaskGroup { group in
+                group.addTask { await upkeep() }
+                await fence.guarding {
+                    // Hours by the gateway's clock: it is renewed for as long as the server agrees.
+                    let begin = clock.now
+                    while begin.duration(to: clock.now) < .seconds(7_200), !Task.isCancelled {
+                        await clock.sleep(for: .seconds(1), "an hour or two")
+                    }
+                    #expect(!Task.isCancelled)
+                    // Another holder, as after a take-over.
+                    do {
+                        try ground.ask(
+                            "UPDATE yardmaster.module SET holder = gen_random_uuid(), epoch = 9"
+                        )
+                    } catch { Issue.record(error) }
+                    while !Task.isCancelled {
+                        await clock.sleep(for: .seconds(1), "the cut")
+                    }
+                }
+                group.cancelAll()
+            }
+            #expect(fence.isClosing)
+            #expect(ground.words == ["the right to module a1 is over: its link is closed"])
+        }
+    }
+
+    @Test(.enabled(if: hasServer, "PostgreSQL is not installed"))
+    func `a database that may not grant is waited for, and that is said once`() async throws {
+        let clock = StoodClock()
+        try await Store.postgres.withRights(clock) { rights, _, ground in
+            try ground.ask(
+                "UPDATE yardmaster.history SET claims_after = clock_timestamp() + interval '1 h'"
+            )
+            guard case .unknown(let words) = try await claim(rights, "bus") else {
+                Issue.record("granted after a fail-over")
+                return
+            }
+            #expect(words.contains("grants no rights for a while"))
+            #expect(clock.now >= Moment(nanoseconds: 30 * 60 * 1_000_000_000))
+            #expect(ground.words.count == 1)
+            // Whoever ends the run does not wait for it.
+            let stop = StopSignal()
+            stop.request()
+            let before = clock.now
+            guard case .unknown = try await claim(rights, "bus", unless: stop) else {
+                Issue.record("granted after a fail-over")
+                return
+            }
+            #expect(before.duration(to: clock.now) <= .seconds(1))
+            // What was not granted is not kept by this machine's journal either.
+            try ground.ask("UPDATE yardmaster.history SET claims_after = clock_timestamp()")
+            _ = try lease(try await claim(rights, "tram"))
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Domain
+import Glibc
+import Journal
+import Operations
+import Postgres
+import PrivatePostgres
+import Rollout
+import Synchronization
+import Testing
+import Threads
+import Workbench
+
+/// Who can say which execution may touch a module: each is held to the same tests.
+enum Store: CaseIterable, Sendable {
+    case journal, postgres
+
+    /// Those that this machine has.
+    static var present: [Store] {
+        allCases.filter { $0 == .journal || PrivatePostgres.absence == nil }
+    }
+
+    private static let server = Result { try PrivatePostgres() }
+
+    /// Lends the rights of one run, and its journal.
+    func withRights(
+        _ clock: StoodClock = StoodClock(),
+        _ body: (any Coordinator, Journal, Ground) async throws -> Void
+    ) async throws {
+        let scratch = try Scratch()
+        let files = try ThreadExecutor.start(name: "files")
+        defer { files.stop() }
+        let lane = try ThreadExecutor.start(name: "fleet")
+        defer { lane.stop() }
+        let journal = try await Journal.open(directory: scratch.path, executor: files)
+        let digest = try #require(SHA256Digest(bytes: [UInt8](repeating: 7, count: 32)))
+        let run = try await journal.beginRun(
+            rollout: "city",
+            plan: digest,
+            at: WallTime(milliseconds: 0)
+        )
+        let local = LocalCoordinator(journal: journal, rollout: "city", run: run)
+        let ground = Ground()
+        let result: Result<Void, any Error>
+        switch self {
+        case .journal:
+            do { result = .success(try await body(local, journal, ground)) } catch {
+                result = .failure(error)
+            }
+        case .postgres:
+            let server = try Self.server.get()
+            ground.server = server
+            ground.database = try server.database()
+            let settings = FleetSettings(
+                try FleetAddress(server.address(ground.database)),
+                name: "test",
+                connectTime: .seconds(60),
+                statementTime: .seconds(60)
+            )
+            let fleet = FleetDatabase(settings, on: lane) { StoodClock.real }
+            _ = try await fleet.upgrade(from: .absent, by: "test")
+            let holder = FleetHolder(
+                gateway: "north",
+                random: (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+            )
+            let coordinator = FleetCoordinator(
+                local: local,
+                fleet: fleet,
+                holder: holder,
+                rollout: "city",
+                time: clock
+            ) { ground.said($0) }
+            // All on the database's thread: no time passes while it is asked.
+            result = await withTaskExecutorPreference(lane) {
+                do { return .success(try await body(coordinator, journal, ground)) } catch {
+                    return .failure(error)
+                }
+            }
+            await fleet.close()
+        }
+        await journal.close()
+        try result.get()
+    }
+}
+
+/// What lies under a store of PostgreSQL, for tests that change it behind its back.
+final class Ground: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+        var server: PrivatePostgres?
+        var database = ""
+        var words: [String] = []
+    }
+
+    var server: PrivatePostgres? {
+        get { state.withLock { $0.server } }
+        set { state.withLock { $0.server = newValue } }
+    }
+
+    var database: String {
+        get { state.withLock { $0.database } }
+        set { state.withLock { $0.database = newValue } }
+    }
+
+    func said(_ text: String) { state.withLock { $0.words.append(text) } }
+    var words: [String] { state.withLock { $0.words } }
+
+    func ask(_ statement: String) throws {
+        try server?.query(database, statement)
+    }
+}
+
+/// A clock that goes on only when the test says so; whoever waits by it has no time to lose.
+final class StoodClock: Timekeeper {
+    private let moment = Mutex(Moment(nanoseconds: 0))
+
+    static var real: Moment {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    var now: Moment { moment.withLock { $0 } }
+    var wallTime: WallTime { WallTime(milliseconds: now.nanoseconds / 1_000_000) }
+
+    func pass(_ time: Duration) { moment.withLock { $0 = $0.advanced(by: time) } }
+
+    /// To wait is to let the time pass.
+    func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
+        moment.withLock { $0 = max($0, deadline) }
+        await Task.yield()
+    }
+}

@@ -1,0 +1,261 @@
+import Foundation
+import PrivatePostgres
+import Testing
+import Workbench
+
+/// Runs of several gateways over one yard, each the built program, over a real PostgreSQL.
+///
+/// Each gateway has the yard in a simulation of its own, so what one must not do is judged by the
+/// database's own record of who had the right to which module.
+@Suite(
+    .serialized,
+    .enabled(if: PrivatePostgres.absence == nil, "PostgreSQL is not installed")
+)
+struct FleetRunTests {
+    private static let shared = Result { try PrivatePostgres() }
+
+    /// A fleet that writes down every change of a right.
+    private struct Yard {
+        let server: PrivatePostgres
+        let database: String
+
+        init() throws { try self.init(FleetRunTests.shared.get()) }
+
+        init(_ server: PrivatePostgres) throws {
+            self.server = server
+            database = try server.database()
+            let made = try Program().run(["fleet", "init", "--fleet", server.address(database)])
+            try #require(made.status == 0, "\(made.errors)")
+            try ask(
+                """
+                CREATE TABLE watch (number serial, serial text, epoch bigint, before uuid, after uuid);
+                CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                  INSERT INTO public.watch (serial, epoch, before, after)
+                  VALUES (NEW.serial, NEW.epoch, CASE TG_OP WHEN 'UPDATE' THEN OLD.holder END, NEW.holder);
+                  RETURN NULL;
+                END $$;
+                CREATE TRIGGER look AFTER INSERT OR UPDATE ON yardmaster.module
+                FOR EACH ROW EXECUTE FUNCTION look();
+                """
+            )
+        }
+
+        @discardableResult
+        func ask(_ statement: String) throws -> String { try server.query(database, statement) }
+
+        /// Grants that took a right from another holder, and epochs that were granted twice.
+        func faults() throws -> String {
+            try ask(
+                """
+                SELECT * FROM watch WHERE before <> after;
+                SELECT serial, epoch FROM watch GROUP BY serial, epoch
+                HAVING count(DISTINCT after) > 1
+                """
+            )
+        }
+
+        /// With links on which an image takes many minutes: a paced run stays where it is wanted.
+        func gateway(_ name: String, _ count: Int = 2) throws -> Gateway {
+            let program = try Program.steered(
+                count,
+                rollout: "{waves: [rest]}",
+                depot: "link: {interval: 100ms, mtu: 23, packets-per-interval: 1}\n"
+            )
+            return Gateway(program: program, name: name, address: server.address(database))
+        }
+    }
+
+    private struct Gateway {
+        let program: Program
+        let name: String
+        let address: String
+
+        private var environment: [String: String] { ["YARDMASTER_GATEWAY": name] }
+
+        func run(_ more: String...) throws -> Program.Result {
+            try program.run(
+                program.steeredRun + ["--fleet", address] + more,
+                environment: environment
+            )
+        }
+
+        func begin(_ more: String...) throws -> Program.Running {
+            try program.begin(
+                "first",
+                program.steeredRun + ["--fleet", address] + more,
+                environment: environment
+            )
+        }
+    }
+
+    /// Until one gateway has the right to the first module and works with it.
+    private func working(_ running: Program.Running) throws {
+        try #require(running.waits(for: #""acknowledged":"#), "\(running.result().errors)")
+    }
+
+    @Test func `one gateway takes each right and gives it back`() throws {
+        let yard = try Yard()
+        let north = try yard.gateway("north")
+        let result = try north.run()
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.lastLine.contains("ok=2"))
+        let left = try yard.ask(
+            "SELECT count(*), count(holder), min(epoch), max(epoch) FROM yardmaster.module"
+        )
+        #expect(left == "2|0|1|1\n")
+        #expect(try yard.faults() == "")
+        let gone = try yard.ask("SELECT name, gone IS NOT NULL FROM yardmaster.gateway")
+        #expect(gone == "north|t\n")
+        // The same once more: nothing to do is done under a right, too.
+        #expect(try north.run().status == 0)
+        #expect(try yard.ask("SELECT max(epoch) FROM yardmaster.module") == "2\n")
+    }
+
+    @Test func `two gateways never have the right to one module`() throws {
+        let yard = try Yard()
+        let (north, south) = (try yard.gateway("north"), try yard.gateway("south", 3))
+        let first = try north.begin("--pace", "1")
+        try working(first)
+        let second = try south.run()
+        #expect(second.status == 11, "\(second.errors)")
+        #expect(second.output.contains("north, for vehicle v1 of steered has the right to touch"))
+        // The third one is in its yard alone.
+        #expect(!second.lastLine.contains("ok=0") && !second.lastLine.contains("deferred=0"))
+        first.hurries()
+        #expect(first.result().status == 0)
+        // What was left to the other is taken up by the next run.
+        #expect(try south.run().status == 0)
+        #expect(try yard.faults() == "")
+    }
+
+    @Test func `a gateway that was stopped past its right does nothing more`() throws {
+        let yard = try Yard()
+        let (north, south) = (try yard.gateway("north", 1), try yard.gateway("south", 1))
+        let first = try north.begin("--pace", "1")
+        try working(first)
+        kill(first.process.processIdentifier, SIGSTOP)
+        // As if it had stood still for an hour.
+        try yard.ask(
+            "UPDATE yardmaster.module SET expires = expires - interval '1 h' WHERE holder IS NOT NULL"
+        )
+        let second = try south.run()
+        #expect(second.status == 0, "\(second.errors)")
+        kill(first.process.processIdentifier, SIGCONT)
+        first.hurries()
+        let result = first.result()
+        #expect(result.errors.contains("is over: its link is closed"), "\(result.errors)")
+        #expect(result.lastLine.contains("failed=1"))
+        #expect(result.output.contains("the right to its module could not be kept"))
+        // It has begun something, so it is named until it is seen at rest.
+        #expect(result.status == 10)
+        let taken = try yard.ask(
+            "SELECT count(*) FROM watch WHERE before <> after AND epoch = 2"
+        )
+        #expect(taken == "1\n")
+        // And the next run pays what this one owes.
+        let next = try north.run()
+        #expect(next.status == 0, "\(next.output)")
+    }
+
+    @Test func `a gateway that was killed gives back when it starts again`() throws {
+        let yard = try Yard()
+        let north = try yard.gateway("north", 1)
+        let first = try north.begin("--pace", "1")
+        try working(first)
+        kill(first.process.processIdentifier, SIGKILL)
+        _ = first.result()
+        #expect(try yard.ask("SELECT count(holder) FROM yardmaster.module") == "1\n")
+        // Nobody else may have it yet.
+        let other = try yard.gateway("south", 1).run()
+        #expect(other.status == 11)
+        #expect(
+            other.output.contains("has the right to touch") || other.output.contains("vanished")
+        )
+        let second = try north.run()
+        #expect(second.status == 0, "\(second.errors)")
+        #expect(second.errors.contains("gave back 1 modules"))
+        #expect(try yard.faults() == "")
+    }
+
+    @Test func `a database that dies under a run holds it up and does not end it`() throws {
+        let server = try PrivatePostgres()
+        defer { server.stop() }
+        let yard = try Yard(server)
+        let north = try yard.gateway("north", 3)
+        let first = try north.begin("--pace", "5")
+        try working(first)
+        try server.kill()
+        #expect(first.says("the fleet's database does not answer"))
+        try server.start()
+        first.hurries()
+        let result = first.result()
+        // How long it was away decides whether the vehicle at work was brought to an end in time.
+        #expect([0, 10, 11].contains(result.status), "\(result.errors)")
+        let next = try north.run()
+        #expect(next.status == 0, "\(next.output)")
+        #expect(try yard.faults() == "")
+    }
+
+    @Test func `a run begins nothing where it could not be right`() throws {
+        let yard = try Yard()
+        let north = try yard.gateway("north")
+        func isUntouched() throws {
+            #expect(try yard.ask("SELECT count(*) FROM yardmaster.module") == "0\n")
+        }
+        // Somebody else goes by its name.
+        try yard.ask(
+            """
+            INSERT INTO yardmaster.gateway (instance, name, program)
+            VALUES ('00000000-0000-4000-8000-000000000001', 'north', 'another')
+            """
+        )
+        let twin = try north.run()
+        #expect(twin.status == 75 && twin.errors.contains("as north"))
+        try yard.ask("UPDATE yardmaster.gateway SET gone = now()")
+        // The tables come from a dump.
+        try yard.ask("UPDATE yardmaster.history SET module_table = 1")
+        let restored = try north.run()
+        #expect(restored.status == 78 && restored.errors.contains("accept-restore"))
+        try yard.ask("UPDATE yardmaster.history SET module_table = 'yardmaster.module'::regclass")
+        try isUntouched()
+        // Nobody answers.
+        let away = try north.program.run(
+            north.program.steeredRun + ["--fleet", "postgresql://127.0.0.1:1/yard"]
+        )
+        #expect(away.status == 69)
+        #expect(try north.run().status == 0)
+    }
+
+    @Test func `steps that must be done once are left to orders`() throws {
+        let program = try Program()
+        try program.write("lock.key", "\(String(repeating: "5a", count: 32)):opensesame")
+        try program.write(
+            "depot.yaml",
+            """
+            name: locks
+            modules:
+              - {serial: c0ffee000001, family: lrdevice, name: Gate,
+                 key: "\(String(repeating: "5a", count: 32))", password: opensesame}
+
+            """
+        )
+        try program.write(
+            "rollout.yaml",
+            """
+            name: locks
+            vehicles:
+              - {id: gate, serial: c0ffee000001, family: lrdevice, secret: "file:lock.key"}
+            steps: [{feature: {auto-lock: off}}]
+
+            """
+        )
+        let yard = try Yard()
+        let result = try program.run([
+            "run", "rollout.yaml", "--simulate", "depot.yaml", "--state", program.state,
+            "--fleet", yard.server.address(yard.database),
+        ])
+        #expect(result.status == 78)
+        #expect(result.errors.contains("vehicle gate has steps that must be done once"))
+        #expect(try yard.ask("SELECT count(*) FROM yardmaster.gateway") == "0\n")
+    }
+}
