@@ -37,6 +37,16 @@ func tests(_ name: String, _ rooms: [Target.Dependency], resources: [Resource] =
     )
 }
 
+/// A program of the library's, built in this package so that tests run it.
+func example(_ name: String) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: ["VehicleModules"],
+        path: "Examples/\(name)",
+        swiftSettings: common
+    )
+}
+
 /// The families' folders: what their profiles are compiled in from.
 let families = ["Comodule", "ESP", "GeotabGo", "LRDevice", "MCUmgr", "Nordic"]
 
@@ -134,12 +144,10 @@ let package = Package(
             swiftSettings: common
         ),
 
-        .executableTarget(
-            name: "SetLights",
-            dependencies: ["VehicleModules"],
-            path: "Examples/SetLights",
-            swiftSettings: common
-        ),
+        example("ScanAndRead"),
+        example("SetLights"),
+        example("UnlockVehicle"),
+        example("UpdateModule"),
 
         .target(
             name: "RadioContract",
@@ -260,9 +268,9 @@ let package = Package(
             "ProgramTests",
             [
                 "Commands", "Digests", "Domain", "Families", "Journal", "Manifest", "Modules",
-                "Operations", "PrivateBus", "PrivatePostgres", "Radio", "SetLights", "Signers",
-                "Simulation", "Trust",
-                "VehicleModules", "Wire", "Workbench", "yardmaster",
+                "Operations", "PrivateBus", "PrivatePostgres", "Radio", "ScanAndRead", "SetLights",
+                "Signers", "Simulation", "Trust", "UnlockVehicle", "UpdateModule", "VehicleModules",
+                "Wire", "Workbench", "yardmaster",
             ]
         ),
         tests("WireTests", ["Domain", "Wire"]),

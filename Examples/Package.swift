@@ -1,15 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The example as somebody else's package: it sees what the library makes public, and no more.
+// The examples as somebody else's package: they see what the library makes public, and no more.
 let package = Package(
     name: "examples",
     dependencies: [.package(name: "yardmaster", path: "..")],
-    targets: [
+    targets: ["ScanAndRead", "SetLights", "UnlockVehicle", "UpdateModule"].map { name in
         .executableTarget(
-            name: "SetLights",
+            name: name,
             dependencies: [.product(name: "VehicleModules", package: "yardmaster")],
-            path: "SetLights"
+            path: name
         )
-    ]
+    }
 )

@@ -16,10 +16,15 @@ public struct ConnectedModule: Sendable {
 
     /// Where the connection stands: now, and each time that changes.
     public var states: AsyncStream<ModuleConnectionState> {
-        Self.map(connection.state.values()) { ModuleConnectionState($0) }
+        let connection = connection
+        return Self.map(connection.state.values()) {
+            ModuleConnectionState($0, connection.ending.value)
+        }
     }
 
-    public var state: ModuleConnectionState { ModuleConnectionState(connection.state.value) }
+    public var state: ModuleConnectionState {
+        ModuleConnectionState(connection.state.value, connection.ending.value)
+    }
 
     /// Nil while the module is not connected.
     public var firmware: ModuleFirmwareInfo? {
@@ -38,15 +43,20 @@ public struct ConnectedModule: Sendable {
 
     /// What the module can do, in the order of its profile; empty while it is not connected.
     public var properties: [ModuleProperty] {
-        get async {
-            guard case .available(let listing) = connection.properties.value else { return [] }
-            var found: [ModuleProperty] = []
-            for reading in listing.readable {
-                guard let spec = await connection.property(reading.name) else { continue }
-                found.append(ModuleProperty(spec, reading.value))
-            }
-            return found + (listing.writeOnly + listing.missing).map { ModuleProperty($0, nil) }
+        get async { await Self.properties(in: connection.properties.value, of: connection) }
+    }
+
+    static func properties(
+        in list: PropertyList,
+        of connection: ModuleConnection
+    ) async -> [ModuleProperty] {
+        guard case .available(let listing) = list else { return [] }
+        var found: [ModuleProperty] = []
+        for reading in listing.readable {
+            guard let spec = await connection.property(reading.name) else { continue }
+            found.append(ModuleProperty(spec, reading.value))
         }
+        return found + (listing.writeOnly + listing.missing).map { ModuleProperty($0, nil) }
     }
 
     /// Asks the module.
@@ -107,5 +117,26 @@ actor Source<Value: Sendable> {
         let value = await copy.next(isolation: self)
         iterator = copy
         return value
+    }
+}
+
+/// A reader of what changes, up to the last value that there will be.
+actor LastingReader<Value: Sendable & Equatable> {
+    private let source: Source<Value>
+    private let isLast: @Sendable (Value) -> Bool
+    private var told: Value?
+
+    init(_ source: Source<Value>, isLast: @escaping @Sendable (Value) -> Bool) {
+        self.source = source
+        self.isLast = isLast
+    }
+
+    func next() async -> Value? {
+        while !(told.map(isLast) ?? false), let now = await source.next() {
+            guard now != told else { continue }
+            told = now
+            return now
+        }
+        return nil
     }
 }

@@ -85,25 +85,21 @@ public struct FirmwareUpdateOptions: Sendable, Hashable {
 
 /// An update under way.
 public struct FirmwareUpdate: Sendable {
-    struct Snapshot: Sendable {
-        var status = FirmwareUpdateStatus.searching
-        var interruptions = 0
-    }
-
-    let snapshot = Latest(Snapshot())
+    let current = Latest(FirmwareUpdateStatus.searching)
+    let broken = Latest(0)
     let stopping = UpdateStop()
 
-    public var status: FirmwareUpdateStatus { snapshot.value.status }
+    public var status: FirmwareUpdateStatus { current.value }
 
     /// Links that broke while the image was sent, and were made good.
-    public var interruptions: Int { snapshot.value.interruptions }
+    public var interruptions: Int { broken.value }
 
     /// The status of now, then each newest one; it ends after `ended` or `failed`.
     ///
     /// However fast the status changes, a slow reader costs the memory of one, and misses only what is older
     /// than the newest.
     public var statuses: AsyncStream<FirmwareUpdateStatus> {
-        let reader = StatusReader(Source(snapshot.values()))
+        let reader = LastingReader(Source(current.values())) { $0.isLast }
         return AsyncStream { await reader.next() }
     }
 
@@ -123,12 +119,6 @@ public struct FirmwareUpdate: Sendable {
         }
         throw ModuleFailure(.aborted, "nobody waits for the update any more", "wait for it again")
     }
-
-    func set(_ status: FirmwareUpdateStatus, interruptions: Int) {
-        let now = snapshot.value
-        guard now.status != status || now.interruptions != interruptions else { return }
-        snapshot.set(Snapshot(status: status, interruptions: interruptions))
-    }
 }
 
 /// Set once, asked often.
@@ -138,23 +128,6 @@ final class UpdateStop: Sendable {
     var isRequested: Bool { isSet.load(ordering: .relaxed) }
 
     func request() { isSet.store(true, ordering: .relaxed) }
-}
-
-/// The statuses of one reader, up to the last one.
-private actor StatusReader {
-    private let source: Source<FirmwareUpdate.Snapshot>
-    private var told: FirmwareUpdateStatus?
-
-    init(_ source: Source<FirmwareUpdate.Snapshot>) { self.source = source }
-
-    func next() async -> FirmwareUpdateStatus? {
-        while told?.isLast != true, let now = await source.next() {
-            guard now.status != told else { continue }
-            told = now.status
-            return now.status
-        }
-        return nil
-    }
 }
 
 extension ModuleRadio {
@@ -226,10 +199,9 @@ extension ModuleRadio {
             group.addTask {
                 let carrier = UpdateCarrier(plan, update, central, time, log)
                 let end = await carrier.run()
-                let count = update.interruptions
                 switch end {
-                case .success(let result): update.set(.ended(result), interruptions: count)
-                case .failure(let failure): update.set(.failed(failure), interruptions: count)
+                case .success(let result): update.current.set(.ended(result))
+                case .failure(let failure): update.current.set(.failed(failure))
                 }
             }
             let result = await Self.attempt { try await body(update) }

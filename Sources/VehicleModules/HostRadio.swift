@@ -13,6 +13,7 @@ enum HostRadio {
     static func lend<R: Sendable>(
         adapter: String?,
         bus: String?,
+        links: String?,
         _ library: ProfileLibrary,
         _ body: (ModuleRadio) async throws -> R
     ) async throws -> R {
@@ -35,12 +36,16 @@ enum HostRadio {
             }
         )
         defer { clock.loop.stop() }
-        let radio = try thread { () throws(ThreadError) in try BlueZ(address) }
+        var kept = BlueZSettings()
+        if let links { kept.memory = LinkFile(path: links) }
+        let settings = kept
+        let radio = try thread { () throws(ThreadError) in try BlueZ(address, settings: settings) }
         let result: Result<R, any Error>
         do {
             let name = try await Self.adapter(adapter, of: radio)
             let lent = ModuleRadio(
                 central: BlueZCentral(name, of: radio),
+                peripheral: BlueZPeripheral(name, of: radio),
                 time: clock,
                 library: library
             )

@@ -50,6 +50,12 @@ public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible 
         /// The module ran the new version and went back to the old one.
         case rolledBack = "rolled-back"
         case recordNotKept = "record-not-kept"
+        /// The token holds for no vehicle, or not now.
+        case invalidToken = "invalid-token"
+        /// The token is for another vehicle.
+        case otherVehicle = "other-vehicle"
+        /// The vehicle tried, and did not succeed; of several commands some may be done.
+        case commandFailed = "command-failed"
         case unexpected
     }
 
@@ -58,6 +64,8 @@ public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible 
     public let sentence: String
     /// What to do about it.
     public let remedy: String
+    /// What a vehicle reports of a command that it did not do.
+    public internal(set) var statuses: [VehicleStatus] = []
 
     public var description: String { "\(sentence); \(remedy)" }
 

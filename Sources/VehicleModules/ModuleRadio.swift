@@ -12,20 +12,29 @@ public enum ModuleAir: Sendable {
     case simulated(depot: String)
     /// The host's own Bluetooth, through BlueZ, in real time: the adapter of this name or address, or
     /// the first that is switched on. `bus` is the address of the D-Bus bus that has BlueZ; without
-    /// it that is `$DBUS_SYSTEM_BUS_ADDRESS`, or else the system bus.
-    case bluez(adapter: String? = nil, bus: String? = nil)
+    /// it that is `$DBUS_SYSTEM_BUS_ADDRESS`, or else the system bus. `links` names a file in which the
+    /// links that are open stand: Bluetooth keeps those of a program that is killed, and the next one with this
+    /// file takes them over. Without it, it takes them for somebody else's.
+    case bluez(adapter: String? = nil, bus: String? = nil, links: String? = nil)
 }
 
 /// Finds modules and connects to them.
 public struct ModuleRadio: Sendable {
     let central: any Central
+    let peripheral: any Peripheral
     let time: any Timekeeper
     let library: ProfileLibrary
     private let cache = ModuleCache()
     let log: ModuleLog
 
-    init(central: any Central, time: any Timekeeper, library: ProfileLibrary) {
+    init(
+        central: any Central,
+        peripheral: any Peripheral,
+        time: any Timekeeper,
+        library: ProfileLibrary
+    ) {
         self.central = central
+        self.peripheral = peripheral
         self.time = time
         self.library = library
         log = ModuleLog(time: time)
@@ -33,21 +42,32 @@ public struct ModuleRadio: Sendable {
 
     /// Lends a radio for as long as `body` runs.
     ///
-    /// `profiles` names a folder of profiles that are used besides those that are built in. In simulated
-    /// air time is virtual: wait with `pause` there, and start only tasks that are children of the
+    /// `profiles` names a folder of profiles that are used besides those that are built in; `log` is handed
+    /// each entry of the log. In simulated air time is virtual: wait with `pause` there, and start only tasks that are children of the
     /// body's. On BlueZ the body runs where it was called, and its radio may be used from any task
     /// until it ends.
     public static func on<R: Sendable>(
         _ air: ModuleAir,
         profiles: String? = nil,
+        log: (@Sendable (ModuleLogEntry) -> Void)? = nil,
         _ body: @escaping @Sendable (ModuleRadio) async throws -> R
     ) async throws -> R {
         let library = try Self.library(profiles)
+        let logged: @Sendable (ModuleRadio) async throws -> R = { radio in
+            radio.log(to: log)
+            return try await body(radio)
+        }
         switch air {
         case .simulated(let depot):
-            return try await SimulatedAir.play(depot, library, body)
-        case .bluez(let adapter, let bus):
-            return try await HostRadio.lend(adapter: adapter, bus: bus, library, body)
+            return try await SimulatedAir.play(depot, library, logged)
+        case .bluez(let adapter, let bus, let links):
+            return try await HostRadio.lend(
+                adapter: adapter,
+                bus: bus,
+                links: links,
+                library,
+                logged
+            )
         }
     }
 
@@ -93,49 +113,8 @@ public struct ModuleRadio: Sendable {
 
     // MARK: Connection
 
-    /// Lends a connected module for as long as `body` runs, and ends the connection afterwards.
-    ///
-    /// With `reconnects`, a lost link is made anew for as long as it takes. `updates` is asked once for each
-    /// connection whether there is an update for the module.
-    public func withModule<R: Sendable>(
-        _ serial: String,
-        secret: ModuleSecret,
-        profile: String = "generic",
-        timeout: Duration = .seconds(30),
-        reconnects: Bool = false,
-        updates: (@Sendable (ModuleFirmwareInfo) async -> ModuleUpdateCheck)? = nil,
-        _ body: @Sendable (ConnectedModule) async throws -> R
-    ) async throws -> R {
-        let known = try Self.serial(serial)
-        let form = try Self.profile(profile, of: Self.family("comodule"), in: library)
-        var options = ModuleConnection.Options()
-        options.reconnects = reconnects
-        options.profiles = .named(profile, in: library)
-        if let updates {
-            options.updates = { await updates(ModuleFirmwareInfo($0)).check }
-        }
-        let wanted = options
-        let connection = ModuleConnection(
-            central: central,
-            time: time,
-            library: library,
-            cache: cache,
-            log: log
-        )
-        let result = await connection.tended { connection in
-            await Self.attempt {
-                do throws(ConnectError) {
-                    try await connection.connect(
-                        known,
-                        secret: secret.secret,
-                        timeout: timeout,
-                        options: wanted
-                    )
-                } catch { throw ModuleFailure(error) }
-                return try await body(ConnectedModule(connection, on: self, form))
-            }
-        }
-        return try result.get()
+    func connection() -> ModuleConnection {
+        ModuleConnection(central: central, time: time, library: library, cache: cache, log: log)
     }
 
     static func serial(_ text: String) throws(ModuleFailure) -> Serial {
@@ -161,18 +140,7 @@ public struct ModuleRadio: Sendable {
         do { return .success(try await body()) } catch { return .failure(error) }
     }
 
-    // MARK: Logs and cache
-
-    /// The last 250 entries, the oldest first; no secret is in them.
-    public var logs: [String] { log.entries.map(\.description) }
-
-    public func clearLogs() { log.clear() }
-
-    /// Hands each new entry on as well, or none any more.
-    public func logToConsole(_ console: (@Sendable (String) -> Void)?) {
-        guard let console else { return log.show(on: nil) }
-        log.show { console($0.description) }
-    }
+    // MARK: Cache
 
     /// Forgets what was learned about modules to make the next handshake shorter.
     public func clearCache() { cache.clear() }
@@ -229,8 +197,10 @@ private actor SimulatedAir {
             return try depot.simulation.run { () async -> Result<R, any Error> in
                 do {
                     try await depot.populate()
+                    let adapter = depot.radio(file.adapters[0])
                     let radio = ModuleRadio(
-                        central: depot.radio(file.adapters[0]),
+                        central: adapter,
+                        peripheral: adapter,
                         time: depot.simulation.time,
                         library: library
                     )

@@ -120,7 +120,8 @@ public struct ModuleFirmwareInfo: Sendable, Hashable {
 
 /// Where a connection stands.
 public enum ModuleConnectionState: Sendable, Hashable {
-    case disconnected
+    /// Nothing is tried; why that is, or nil where nobody wanted to or it was ended by us.
+    case disconnected(ModuleFailure?)
     case connecting(name: String, serial: String, Connecting)
     case connected(name: String, serial: String)
 
@@ -128,10 +129,21 @@ public enum ModuleConnectionState: Sendable, Hashable {
         case bluetoothOff, searching, handshaking, firmwareUpdateOngoing
     }
 
-    init(_ state: ConnectionState) {
+    init(_ state: ConnectionState, _ ending: ModuleConnection.Ending?) {
         switch state {
         case .disconnected:
-            self = .disconnected
+            switch ending {
+            case nil: self = .disconnected(nil)
+            case .failed(let error): self = .disconnected(ModuleFailure(error))
+            case .lost(let words):
+                self = .disconnected(
+                    ModuleFailure(
+                        .moduleNotConnected,
+                        "the link was lost: \(words)",
+                        "connect again"
+                    )
+                )
+            }
         case .connecting(let module, let part):
             let part: Connecting =
                 switch part {

@@ -162,7 +162,8 @@ final class UpdateCarrier {
 
     private func show(_ status: FirmwareUpdateStatus) {
         self.status = status
-        update.set(status, interruptions: memory.interruptions)
+        update.broken.change(to: memory.interruptions)
+        update.current.change(to: status)
     }
 
     /// Waits in short pieces, so that a stop is seen.

@@ -1,29 +1,120 @@
 import Foundation
 import Testing
+import Workbench
 
-/// The example of the library, run as the documents say.
-@Suite struct ExampleTests {
-    @Test func `the example finds modules, connects, and switches the lights on`() throws {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: Program.path).deletingLastPathComponent()
-            .appending(path: "SetLights")
-        let demo = Program.repository.appending(path: "manifests/demo")
-        process.arguments = [
-            demo.appending(path: "depot.yaml").path, demo.appending(path: "keys/demo.key").path,
-        ]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        try process.run()
-        let text = String(
-            decoding: output.fileHandleForReading.readDataToEndOfFile(),
-            as: UTF8.self
+/// The examples of the library, run as the documents say: on simulated air, and on a served bus.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ExampleTests {
+    private static let depot = """
+        name: examples
+        seed: 3
+        tenant-keys: ["00\(SampleTokens.tenant)"]
+        modules:
+          - {serial: "00a0000000000001", key: "11", type: 17, version: "4.11.3", state-of-charge: 64,
+             restart-time: 200ms, activation-time: 200ms, erase-time: 2ms}
+          - {serial: G9-0001, family: geotab-go, hardware-id: 553845661}
+
+        """
+
+    /// The depot in a folder, with what opens its vehicles.
+    private func program() throws -> Program {
+        let program = try Program()
+        try program.write("depot.yaml", Self.depot)
+        try program.write("demo.key", "11\n")
+        try program.write("car.token", SampleTokens.good + "\n")
+        return program
+    }
+
+    @Test func `the first example finds modules, connects, and switches the lights on`() throws {
+        let run = try ExampleProgram.run(
+            "SetLights",
+            ["manifests/demo/depot.yaml", "manifests/demo/keys/demo.key"]
         )
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        let lines = text.split(separator: "\n")
+        #expect(run.status == 0)
+        let lines = run.output.split(separator: "\n")
         #expect(lines.count { $0.hasSuffix("COMODULE") } == 24)
         #expect(lines.contains { $0.contains("state_of_charge = 80 percent") })
         #expect(lines.last == "lights are enabled now")
+    }
+
+    @Test func `the examples work on a served bus as they do on simulated air`() throws {
+        let program = try program()
+        let folder = program.folder.path
+        let served = try ServedDepot("depot.yaml", of: program)
+        let bus = "bluez@" + served.address
+        let lights = try ExampleProgram.run("SetLights", [bus, "demo.key"], in: folder)
+        #expect(lights.status == 0, "\(lights.output)")
+        #expect(lights.output.contains("state_of_charge = 64 percent"), "\(lights.output)")
+        #expect(lights.output.hasSuffix("lights are enabled now\n"), "\(lights.output)")
+        let read = try ExampleProgram.run("ScanAndRead", [bus, "demo.key"], in: folder)
+        #expect(read.status == 0, "\(read.output)")
+        #expect(read.output.contains("1 modules are in reach\n"), "\(read.output)")
+        #expect(read.output.contains("state_of_charge = 64 percent"), "\(read.output)")
+        let unlock = try ExampleProgram.run("UnlockVehicle", [bus, "car.token"], in: folder)
+        #expect(unlock.status == 0, "\(unlock.output)")
+        #expect(unlock.output.hasSuffix("\nunlocked\n"), "\(unlock.output)")
+        withExtendedLifetime(served) {}
+    }
+
+    @Test func `an update that is killed goes on in the next program, and is proven`() throws {
+        let program = try program()
+        let folder = program.folder.path
+        let served = try ServedDepot("depot.yaml", of: program)
+        let arguments = [
+            "bluez@" + served.address, "demo.key", "00a0000000000001",
+            LibraryBench.image("demo/city-4.12.0.zip"),
+        ]
+        let first = Process()
+        let output = Pipe()
+        first.executableURL = URL(filePath: Program.path).deletingLastPathComponent()
+            .appending(path: "UpdateModule")
+        first.arguments = arguments
+        first.currentDirectoryURL = URL(filePath: folder)
+        first.standardInput = FileHandle.nullDevice
+        first.standardOutput = output
+        try first.run()
+        var seen = ""
+        while !seen.contains("] 20 %") {
+            let piece = output.fileHandleForReading.availableData
+            try #require(!piece.isEmpty, "it ended before: \(seen)")
+            seen += String(decoding: piece, as: UTF8.self)
+        }
+        kill(first.processIdentifier, SIGKILL)
+        first.waitUntilExit()
+        #expect(FileManager.default.fileExists(atPath: folder + "/00a0000000000001.update"))
+        let second = try ExampleProgram.run("UpdateModule", arguments, in: folder)
+        withExtendedLifetime(served) {}
+        #expect(second.status == 0, "\(second.output)")
+        #expect(second.output.contains("goes on with 7505fe5b"), "\(second.output)")
+        // The module says how much it has: no bar begins at nothing.
+        #expect(!second.output.contains("[..........] 0 %"), "\(second.output)")
+        #expect(second.output.hasSuffix("00a0000000000001 runs 4.12.0\n"), "\(second.output)")
+        #expect(!FileManager.default.fileExists(atPath: folder + "/00a0000000000001.update"))
+    }
+
+    @Test func `the document shows what the examples print`() throws {
+        let place = Program.repository.appending(path: "docs/library.md")
+        var text = try String(contentsOf: place, encoding: .utf8)
+        let marks = text.matches(
+            of: /<!-- output of (\w+) ([^>]*) -->\n```text\n((?:(?!```).*\n)*)```\n/
+        )
+        #expect(marks.map { String($0.1) } == ["ScanAndRead", "UpdateModule", "UnlockVehicle"])
+        // From the last one, so that places stay where they are.
+        for mark in marks.reversed() {
+            let program = try Program()
+            let words = mark.2.split(separator: " ").map { word in
+                word.hasPrefix("manifests/")
+                    ? Program.repository.path(percentEncoded: false) + word : String(word)
+            }
+            let run = try ExampleProgram.run(String(mark.1), words, in: program.folder.path)
+            #expect(run.status == 0)
+            if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1" {
+                text.replaceSubrange(mark.3.startIndex..<mark.3.endIndex, with: run.output)
+            } else {
+                #expect(run.output == String(mark.3))
+            }
+        }
+        if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1" {
+            try text.write(to: place, atomically: true, encoding: .utf8)
+        }
     }
 }

@@ -213,28 +213,6 @@ import VehicleModules
         }
     }
 
-    @Test func `the example works on a served bus as it does on simulated air`() throws {
-        try program.write("demo.key", "11\n")
-        let served = try ServedDepot("depot.yaml", of: program)
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: Program.path).deletingLastPathComponent()
-            .appending(path: "SetLights")
-        process.arguments = ["bluez@" + served.address, program.folder.path + "/demo.key"]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        try process.run()
-        let text = String(
-            decoding: output.fileHandleForReading.readDataToEndOfFile(),
-            as: UTF8.self
-        )
-        process.waitUntilExit()
-        withExtendedLifetime(served) {}
-        #expect(process.terminationStatus == 0, "\(text)")
-        #expect(text.contains("state_of_charge = 64 percent"), "\(text)")
-        #expect(text.hasSuffix("lights are enabled now\n"), "\(text)")
-    }
-
     @Test func `a bus without BlueZ, and an adapter that is not there, are said`() async throws {
         let hosts: [(String?, String?)] = [(nil, "unix:path=/nonexistent"), ("hci7", nil)]
         for (adapter, bus) in hosts {

@@ -31,7 +31,14 @@ import Testing
                 dependencies: names(match.2)
             )
         }
-        return (short + long).sorted { $0.name < $1.name }
+        let examples = package.matches(of: /\bexample\( ?"(\w+)"/).map { match in
+            Target(
+                name: String(match.1),
+                folder: "Examples/\(match.1)",
+                dependencies: ["VehicleModules"]
+            )
+        }
+        return (short + long + examples).sorted { $0.name < $1.name }
     }
 
     private func names(_ list: Substring) -> Set<String> {
@@ -73,7 +80,9 @@ import Testing
             )
             // A test target may need the programs themselves, to start them.
             let unused = target.dependencies.subtracting(imported)
-                .subtracting(["yardmaster", "SetLights"])
+                .subtracting([
+                    "yardmaster", "ScanAndRead", "SetLights", "UnlockVehicle", "UpdateModule",
+                ])
             #expect(unused.sorted() == [], "\(target.name) declares these without an import")
         }
     }

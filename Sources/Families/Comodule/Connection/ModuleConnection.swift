@@ -30,7 +30,17 @@ package actor ModuleConnection {
         let options: Options
     }
 
+    /// Why it is disconnected, where nobody asked for that.
+    package enum Ending: Sendable, Hashable {
+        case failed(ConnectError)
+        case lost(String)
+    }
+
     package nonisolated let state = Latest(ConnectionState.disconnected)
+    /// Set before the state says that it is disconnected.
+    package nonisolated let ending = Latest<Ending?>(nil)
+    /// Each value that differs from the one before.
+    package nonisolated let changes = Announcements<PropertyReading>()
     package nonisolated let properties = Latest(PropertyList.notAvailable)
     package nonisolated let versions = Latest<ModuleVersions?>(nil)
     package nonisolated let update = Latest(UpdateStatus.moduleNotConnected)
@@ -92,6 +102,7 @@ package actor ModuleConnection {
         let key: ComoduleKey
         do throws(ComoduleKeyError) { key = try ComoduleKey(secret) } catch {
             log.error("cannot connect to \(serial): \(ConnectError.invalidPrivateKey(error))")
+            disconnected(.failed(.invalidPrivateKey(error)))
             throw .invalidPrivateKey(error)
         }
         // Somebody else may have begun while the old link was being ended.
@@ -109,7 +120,7 @@ package actor ModuleConnection {
             target = wanted
             adopt(session)
         case .failure(let error):
-            state.change(to: .disconnected)
+            disconnected(.failed(error))
             log.error("cannot connect to \(serial): \(error)")
             throw error
         }
@@ -118,6 +129,11 @@ package actor ModuleConnection {
     /// Ends the link, or the attempt, and forgets the module.
     package func disconnect() async {
         _ = await begin()
+        disconnected(nil)
+    }
+
+    private func disconnected(_ why: Ending?) {
+        ending.change(to: why)
         state.change(to: .disconnected)
     }
 
@@ -337,6 +353,7 @@ package actor ModuleConnection {
         versions.set(session.versions)
         properties.set(.available(session.listing))
         for (name, output) in outputs { output.change(to: self.output(name, of: session)) }
+        for reading in session.listing.readable { changes.send(reading) }
         update.change(to: tracker.status)
         state.change(to: .connected(session.name))
         log.info("connected to \(session.name.serial), firmware \(session.versions.secondary)")
@@ -357,13 +374,14 @@ package actor ModuleConnection {
     private func tend() async {
         for await session in sessions.values() {
             guard let session, sessions.value === session else { continue }
+            var why = "it ended"
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self.check(session) }
-                await self.listen(to: session)
+                why = await self.listen(to: session) ?? why
                 group.cancelAll()
             }
             if Task.isCancelled { return }
-            await lost(session)
+            await lost(session, why)
         }
     }
 
@@ -375,7 +393,8 @@ package actor ModuleConnection {
         update.change(to: tracker.status)
     }
 
-    private func listen(to session: ModuleSession) async {
+    /// Why the link ended, if it did.
+    private func listen(to session: ModuleSession) async -> String? {
         let quiet = target?.options.quiet ?? .zero
         // When the module last said that it hands an image on; nil when that is over.
         var lastSign: Moment?
@@ -392,7 +411,7 @@ package actor ModuleConnection {
                     await take(record, session)
                     continue
                 }
-                guard sessions.value === session else { return }
+                guard sessions.value === session else { return nil }
                 if versions.handoff != 0 { lastSign = time.now }
                 guard let sign = lastSign else { continue }
                 let isOver = sign.duration(to: time.now) >= quiet
@@ -403,9 +422,10 @@ package actor ModuleConnection {
                 if error != .radio(.cancelled), sessions.value === session {
                     log.warning("the link to \(session.name.serial) ended: \(error)")
                 }
-                return
+                return error.description
             }
         }
+        return nil
     }
 
     private func handsOn(_ value: Bool, _ session: ModuleSession) {
@@ -442,18 +462,20 @@ package actor ModuleConnection {
         for change in changes {
             guard let spec = session.properties.property(change.name) else { continue }
             if let index = listing.readable.firstIndex(where: { $0.name == change.name }) {
+                guard listing.readable[index] != change else { continue }
                 listing.readable[index] = change
             } else {
                 listing.readable.append(change)
                 listing.missing.removeAll { $0.name == change.name }
             }
             outputs[change.name]?.change(to: .available(spec, change.value))
+            self.changes.send(change)
         }
         properties.change(to: .available(listing))
     }
 
     /// The link is gone: forgets it, and makes a new one where that was wanted.
-    private func lost(_ session: ModuleSession) async {
+    private func lost(_ session: ModuleSession, _ why: String) async {
         guard sessions.value === session, let target else { return }
         await session.client.disconnect()
         guard sessions.value === session else { return }
@@ -461,7 +483,7 @@ package actor ModuleConnection {
         drop()
         guard target.options.reconnects else {
             self.target = nil
-            state.change(to: .disconnected)
+            disconnected(.lost(why))
             return
         }
         let result = await guarded(mine) { await self.establish(target, before: nil) }
@@ -474,7 +496,7 @@ package actor ModuleConnection {
             adopt(session)
         case .failure(let error):
             self.target = nil
-            state.change(to: .disconnected)
+            disconnected(.failed(error))
             log.error("cannot connect to \(target.serial) again: \(error)")
         }
     }
@@ -619,7 +641,7 @@ package actor ModuleConnection {
         case .failure(let error):
             guard mine == generation else { return result }
             target = nil
-            state.change(to: .disconnected)
+            disconnected(.failed(error))
             log.error("cannot connect to \(now.serial) after its update: \(error)")
         }
         return result

@@ -8,6 +8,8 @@ package final class CarShareLink {
     private let time: any Timekeeper
     private let limits: CarShareLimits
     private let notes: @Sendable (CarShareNote) -> Void
+    private let phases: @Sendable (CarSharePhase) -> Void
+    private var told: CarSharePhase?
     private var session: CarShareSession
     /// What the radio said when the link ended.
     private var radioError: RadioError?
@@ -18,12 +20,14 @@ package final class CarShareLink {
         credentials: CarShareCredentials,
         time: any Timekeeper,
         limits: CarShareLimits,
-        notes: @escaping @Sendable (CarShareNote) -> Void
+        notes: @escaping @Sendable (CarShareNote) -> Void,
+        phases: @escaping @Sendable (CarSharePhase) -> Void
     ) {
         self.link = link
         self.time = time
         self.limits = limits
         self.notes = notes
+        self.phases = phases
         session = CarShareSession(
             serial: Serial(credentials.token.reservation.serial),
             limits: limits,
@@ -76,6 +80,19 @@ package final class CarShareLink {
         }
     }
 
+    /// Takes what comes while no command is under way; why the link is over, if it is.
+    package func attend(before deadline: Moment) async -> CarShareError? {
+        guard !isSending else { return nil }
+        let actions: [CarShareSession.Action]
+        do throws(RadioError) {
+            actions = session.received(try await link.nextWrite(before: deadline), at: time.now)
+        } catch {
+            actions = error == .timedOut ? session.timeout(at: time.now) : lost(error)
+        }
+        if case .closed(let error)? = await perform(actions) { return closed(error) }
+        return nil
+    }
+
     private func closed(_ error: AddOnTransportError?) -> CarShareError {
         if let radioError { return CarShareError(.notSent, .radio(radioError)) }
         return CarShareError(.notSent, .session(error.map { .handshake($0) } ?? .closed))
@@ -111,10 +128,20 @@ package final class CarShareLink {
     private func drive(_ first: [CarShareSession.Action], before limit: Moment?) async -> End {
         var actions = first
         while true {
-            if let end = await perform(actions) { return end }
+            tell()
+            let end = await perform(actions)
+            tell()
+            if let end { return end }
             if case .closed(let error) = session.transport.state { return .closed(error) }
             actions = await wait(before: limit)
         }
+    }
+
+    private func tell() {
+        let phase = session.phase
+        guard phase != told else { return }
+        told = phase
+        phases(phase)
     }
 
     private func perform(_ actions: [CarShareSession.Action]) async -> End? {

@@ -9,15 +9,20 @@ package struct CarShareVehicle: Sendable {
     private let time: any Timekeeper
     private let limits: CarShareLimits
     private let notes: @Sendable (CarShareNote) -> Void
+    private let states: @Sendable (CarShareSocket.State) -> Void
+    private let phases: @Sendable (CarSharePhase) -> Void
 
-    /// `notes` hears of what was passed over.
+    /// `notes` hears of what was passed over, `states` how far the device is, and `phases` how far
+    /// what is done on the link to it.
     package init(
         peripheral: any Peripheral,
         credentials: CarShareCredentials,
         bond: BondPolicy = .unbonded,
         time: any Timekeeper,
         limits: CarShareLimits = CarShareLimits(),
-        notes: @escaping @Sendable (CarShareNote) -> Void = { _ in }
+        notes: @escaping @Sendable (CarShareNote) -> Void = { _ in },
+        states: @escaping @Sendable (CarShareSocket.State) -> Void = { _ in },
+        phases: @escaping @Sendable (CarSharePhase) -> Void = { _ in }
     ) {
         self.peripheral = peripheral
         self.credentials = credentials
@@ -25,6 +30,8 @@ package struct CarShareVehicle: Sendable {
         self.time = time
         self.limits = limits
         self.notes = notes
+        self.states = states
+        self.phases = phases
     }
 
     /// Sends commands in one request on a link of their own.
@@ -52,78 +59,21 @@ package struct CarShareVehicle: Sendable {
         if let fault = credentials.token.faults(at: time.wallTime).first {
             throw CarShareError(.notSent, .token(fault))
         }
-        var socket = CarShareSocket(limits: limits)
-        var action = socket.open(at: time.now, until: deadline)
-        while true {
-            switch action {
-            case .publish, .publishAgain:
-                let round: Round<R>
-                do throws(RadioError) {
-                    round = try await self.round(&socket, before: deadline, body)
-                } catch {
-                    if error == .cancelled { throw CarShareError(.notSent, .radio(error)) }
-                    action = socket.radioFailed(error.socketFault)
-                    continue
-                }
-                switch round {
-                case .visited(let result): return try result.get()
-                case .next(let next): action = next
-                }
-            case .closed(let error):
-                throw CarShareError(
-                    .notSent,
-                    error.map { .socket($0) } ?? .session(.closed)
-                )
-            case .wait, .advertise, .opened:
-                throw CarShareError(.notSent, .session(.notConnected))
-            }
-        }
-    }
-
-    /// What one time on the air came to.
-    private enum Round<R: Sendable>: Sendable {
-        case visited(Result<R, CarShareError>)
-        case next(CarShareSocket.Action)
-    }
-
-    private var description: ServiceDescription {
-        ServiceDescription(
-            uuid: credentials.service,
-            notify: credentials.notify,
-            write: credentials.write,
-            bond: bond
+        let station = CarShareStation(
+            peripheral: peripheral,
+            description: ServiceDescription(
+                uuid: credentials.service,
+                notify: credentials.notify,
+                write: credentials.write,
+                bond: bond
+            ),
+            time: time,
+            limits: limits,
+            states: states
         )
-    }
-
-    private func round<R: Sendable>(
-        _ socket: inout CarShareSocket,
-        before deadline: Moment?,
-        _ body: (CarShareLink) async -> R
-    ) async throws(RadioError) -> Round<R> {
-        try await peripheral.withService(description) {
-            (service) async throws(RadioError) -> Round<R> in
-            guard case .advertise(let until) = socket.published(at: time.now) else {
-                return .next(socket.close())
-            }
-            let central: any CentralLink
-            do throws(RadioError) {
-                central = try await service.nextCentral(before: until)
-            } catch {
-                guard error == .timedOut else { throw error }
-                return .next(socket.nobodyCame(at: max(time.now, until)))
-            }
-            let result: Result<R, CarShareError>
-            switch socket.subscribed(maximumLength: central.maximumLength) {
-            case .opened:
-                result = await visit(central, before: deadline, body)
-            case .closed(let error):
-                result = .failure(CarShareError(.notSent, .socket(error ?? .lost)))
-            case .publish, .advertise, .publishAgain, .wait:
-                result = .failure(CarShareError(.notSent, .session(.notConnected)))
-            }
-            await central.disconnect()
-            return .visited(result)
-        }
+        return try await station.withCentral(before: deadline) { central in
+            await visit(central, before: deadline, body)
+        }.get()
     }
 
     private func visit<R: Sendable>(
@@ -136,7 +86,8 @@ package struct CarShareVehicle: Sendable {
             credentials: credentials,
             time: time,
             limits: limits,
-            notes: notes
+            notes: notes,
+            phases: phases
         )
         do throws(CarShareError) {
             let last = time.now.advanced(by: limits.handshake + limits.piece)

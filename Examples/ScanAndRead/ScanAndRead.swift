@@ -1,0 +1,85 @@
+// Follows who is in reach for some seconds, then connects to the strongest module and shows what it can do.
+//
+//     swift run ScanAndRead manifests/demo/depot.yaml manifests/demo/keys/demo.key
+//     swift run ScanAndRead bluez KEY-FILE          the host's own Bluetooth
+//     swift run ScanAndRead bluez@ADDRESS KEY-FILE  BlueZ on the bus at this address
+//
+// It uses nothing but the library VehicleModules.
+
+import Glibc
+import VehicleModules
+
+@main
+struct ScanAndRead {
+    static func main() async {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 3, let key = text(of: arguments[2]) else {
+            print("usage: ScanAndRead DEPOT.yaml|bluez|bluez@ADDRESS KEY-FILE")
+            exit(64)
+        }
+        do {
+            try await ModuleRadio.on(air(arguments[1])) { radio in
+                try await work(radio, ModuleSecret(key))
+            }
+        } catch {
+            print("\(error)")
+            exit(1)
+        }
+    }
+
+    static func work(_ radio: ModuleRadio, _ secret: ModuleSecret) async throws {
+        let found = try await radio.withDiscovery(for: .seconds(4)) { discovery in
+            var last: [DiscoveredVehicleModule] = []
+            for try await list in discovery.lists { last = list.isEmpty ? last : list }
+            return last
+        }
+        let near = found.filter { $0.family == "comodule" }
+        print("\(near.count) modules are in reach")
+        guard let best = near.max(by: { ($0.signal, $1.serial) < ($1.signal, $0.serial) }) else {
+            return print("none of them can be read with a key")
+        }
+        try await radio.withConnection(best.serial, secret: secret) { connection in
+            for await state in connection.states {
+                switch state {
+                case .disconnected(nil): continue
+                case .disconnected(let why?): throw why
+                case .connecting(_, _, let step): print("\(best.serial): \(step)")
+                case .connected(let name, _): print("\(best.serial): connected to \(name)")
+                }
+                if case .connected = state { break }
+            }
+            let module = try await connection.connected()
+            if let firmware = module.firmware { print("firmware \(firmware.secondary)") }
+            for property in await module.properties {
+                let value = property.value.map { "\($0)" } ?? "-"
+                let unit = property.unit.map { " \($0)" } ?? ""
+                print("  \(property.name) = \(value)\(unit)\(limits(of: property))")
+            }
+        }
+    }
+
+    /// What may be written.
+    static func limits(of property: ModuleProperty) -> String {
+        guard property.isWritable else { return "" }
+        switch property.kind {
+        case .range(let limits?, _): return "  (\(limits.lowerBound) to \(limits.upperBound))"
+        case .states(let names): return "  (\(names.joined(separator: ", ")))"
+        case .range, .raw: return "  (can be written)"
+        }
+    }
+
+    static func air(_ word: String) -> ModuleAir {
+        let parts = word.split(separator: "@", maxSplits: 1).map(String.init)
+        guard parts.first == "bluez" else { return .simulated(depot: word) }
+        return .bluez(bus: parts.count > 1 ? parts[1] : nil)
+    }
+
+    /// The first line of a small file.
+    static func text(of path: String) -> String? {
+        guard let file = fopen(path, "r") else { return nil }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes[..<count].prefix { $0 != 0x0A }, as: UTF8.self)
+    }
+}

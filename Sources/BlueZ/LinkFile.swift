@@ -1,0 +1,67 @@
+import Glibc
+import Threads
+
+/// The addresses of links that are ours, in a file, and in another one those of the modules that are
+/// bonded, with the adapter of each.
+///
+/// Lost, a later run takes a link that a killed one has left for somebody else's, and cannot say
+/// which adapter a module was bonded to that refuses to pair.
+package final class LinkFile: LinkMemory {
+    private let path: String
+    private let bondPath: String?
+    private let known: Monitor<Set<String>>
+    private let bonded: Monitor<[String: String]>
+
+    /// Without a second path no bonds are remembered.
+    package init(path: String, bonds: String? = nil) {
+        self.path = path
+        bondPath = bonds
+        known = Monitor(Set(Self.read(path).filter { $0.utf8.count == 17 }))
+        let lines: [String] = bonds.map { Self.read($0) } ?? []
+        let pairs = lines.map { $0.split(separator: " ").map(String.init) }
+        bonded = Monitor(
+            Dictionary(pairs.filter { $0.count == 2 }.map { ($0[0], $0[1]) }) { $1 }
+        )
+    }
+
+    package func links() -> Set<String> { known.withLock { $0 } }
+
+    package func add(_ address: String) {
+        known.withLock { if $0.insert(address).inserted { write($0.sorted(), to: path) } }
+    }
+
+    package func remove(_ address: String) {
+        known.withLock { if $0.remove(address) != nil { write($0.sorted(), to: path) } }
+    }
+
+    package func bonds() -> [String: String] { bonded.withLock { $0 } }
+
+    package func bonded(_ address: String, at adapter: String) {
+        bonded.withLock { bonds in
+            guard bonds.updateValue(adapter, forKey: address) != adapter else { return }
+            guard let bondPath else { return }
+            write(bonds.map { "\($0) \($1)" }.sorted(), to: bondPath)
+        }
+    }
+
+    private static func read(_ path: String) -> [String] {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return [] }
+        defer { close(file) }
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        let count = Glibc.read(file, &buffer, buffer.count)
+        guard count > 0 else { return [] }
+        let text = String(decoding: buffer[..<count], as: UTF8.self)
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    /// Beside it and then in its place: it is whole at any time.
+    private func write(_ lines: [String], to path: String) {
+        let file = open(path + ".new", O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }
+        let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
+        let count = Glibc.write(file, bytes, bytes.count)
+        close(file)
+        if count == bytes.count { rename(path + ".new", path) }
+    }
+}

@@ -1,0 +1,108 @@
+package import Domain
+package import Radio
+
+/// Puts a service on the air for one vehicle's device, waits for it, and lends the link to it.
+package struct CarShareStation: Sendable {
+    private let peripheral: any Peripheral
+    private let description: ServiceDescription
+    private let time: any Timekeeper
+    private let limits: CarShareLimits
+    private let states: @Sendable (CarShareSocket.State) -> Void
+
+    /// `states` hears of each state of the socket, the last one included.
+    package init(
+        peripheral: any Peripheral,
+        description: ServiceDescription,
+        time: any Timekeeper,
+        limits: CarShareLimits = CarShareLimits(),
+        states: @escaping @Sendable (CarShareSocket.State) -> Void = { _ in }
+    ) {
+        self.peripheral = peripheral
+        self.description = description
+        self.time = time
+        self.limits = limits
+        self.states = states
+    }
+
+    /// Lends the link for as long as `body` runs, and ends it afterwards.
+    ///
+    /// The service is on the air only while this runs. `deadline` is for the vehicle to come.
+    package func withCentral<R: Sendable>(
+        before deadline: Moment? = nil,
+        _ body: (any CentralLink) async -> R
+    ) async throws(CarShareError) -> R {
+        var socket = CarShareSocket(limits: limits)
+        var action = socket.open(at: time.now, until: deadline)
+        while true {
+            switch action {
+            case .publish, .publishAgain:
+                states(socket.state)
+                let round: Round<R>
+                do throws(RadioError) {
+                    round = try await self.round(&socket, body)
+                } catch {
+                    if error == .cancelled {
+                        _ = socket.close()
+                        states(socket.state)
+                        throw CarShareError(.notSent, .radio(error))
+                    }
+                    action = socket.radioFailed(error.socketFault)
+                    continue
+                }
+                switch round {
+                case .visited(let result):
+                    _ = socket.close()
+                    states(socket.state)
+                    return try result.get()
+                case .next(let next): action = next
+                }
+            case .closed(let error):
+                states(socket.state)
+                throw CarShareError(
+                    .notSent,
+                    error.map { .socket($0) } ?? .session(.closed)
+                )
+            case .wait, .advertise, .opened:
+                throw CarShareError(.notSent, .session(.notConnected))
+            }
+        }
+    }
+
+    /// What one time on the air came to.
+    private enum Round<R: Sendable>: Sendable {
+        case visited(Result<R, CarShareError>)
+        case next(CarShareSocket.Action)
+    }
+
+    private func round<R: Sendable>(
+        _ socket: inout CarShareSocket,
+        _ body: (any CentralLink) async -> R
+    ) async throws(RadioError) -> Round<R> {
+        try await peripheral.withService(description) {
+            (service) async throws(RadioError) -> Round<R> in
+            guard case .advertise(let until) = socket.published(at: time.now) else {
+                return .next(socket.close())
+            }
+            states(socket.state)
+            let central: any CentralLink
+            do throws(RadioError) {
+                central = try await service.nextCentral(before: until)
+            } catch {
+                guard error == .timedOut else { throw error }
+                return .next(socket.nobodyCame(at: max(time.now, until)))
+            }
+            let result: Result<R, CarShareError>
+            switch socket.subscribed(maximumLength: central.maximumLength) {
+            case .opened:
+                states(socket.state)
+                result = .success(await body(central))
+            case .closed(let error):
+                result = .failure(CarShareError(.notSent, .socket(error ?? .lost)))
+            case .publish, .advertise, .publishAgain, .wait:
+                result = .failure(CarShareError(.notSent, .session(.notConnected)))
+            }
+            await central.disconnect()
+            return .visited(result)
+        }
+    }
+}

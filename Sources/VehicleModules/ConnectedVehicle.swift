@@ -1,0 +1,301 @@
+import Domain
+import Families
+import Modules
+import Radio
+import Sessions
+import Synchronization
+
+/// Where the link to a vehicle stands, and the command on it.
+public enum VehicleState: Sendable, Hashable {
+    /// Our service is being put on the air.
+    case initializing
+    /// The vehicle's device is waited for: it connects to us.
+    case advertising
+    case handshaking
+    /// Commands can be given.
+    case connected
+    case commanding(Step)
+    /// The last state; nil where the link was ended by us.
+    case disconnected(ModuleFailure?)
+
+    /// The steps of a command, in order.
+    public enum Step: String, Sendable, Hashable, CaseIterable {
+        /// The vehicle is asked whether a command may be sent.
+        case requesting
+        case waitingForChallenge = "waiting-for-challenge"
+        /// The signed command goes out.
+        case issuing
+        /// The vehicle verifies it.
+        case awaitingVerdict = "awaiting-verdict"
+        /// The vehicle carries it out.
+        case awaitingResult = "awaiting-result"
+    }
+
+    /// Nil where nothing is said by it.
+    fileprivate init?(_ phase: CarSharePhase) {
+        switch phase {
+        case .handshaking: self = .handshaking
+        case .ready: self = .connected
+        case .requesting: self = .commanding(.requesting)
+        case .waitingForChallenge: self = .commanding(.waitingForChallenge)
+        case .issuing: self = .commanding(.issuing)
+        case .awaitingVerdict: self = .commanding(.awaitingVerdict)
+        case .awaitingResult: self = .commanding(.awaitingResult)
+        case .over: return nil
+        }
+    }
+
+    var isLast: Bool {
+        if case .disconnected = self { true } else { false }
+    }
+}
+
+/// A vehicle's GO device, from the first moment that it is waited for.
+public struct ConnectedVehicle: Sendable {
+    let line: VehicleLine
+
+    public var state: VehicleState { line.state.value }
+
+    /// The state of now, then each newest one; it ends after `disconnected`.
+    ///
+    /// However fast it changes, a slow reader misses only what is older than the newest.
+    public var states: AsyncStream<VehicleState> {
+        let reader = LastingReader(Source(line.state.values())) { $0.isLast }
+        return AsyncStream { await reader.next() }
+    }
+
+    /// Returns once commands can be given; throws why that will not be.
+    public func connected() async throws(ModuleFailure) {
+        for await state in states {
+            switch state {
+            case .connected, .commanding: return
+            case .disconnected(let failure): throw failure ?? .ended
+            case .initializing, .advertising, .handshaking: continue
+            }
+        }
+        throw .ended
+    }
+
+    /// Gives commands in one request, once the vehicle is connected; what it reports when it has done them.
+    ///
+    /// Calls take their turns. A failure's code says what became of the commands: `refused` when the vehicle said no,
+    /// `command-failed` when it tried, and `in-doubt` when nobody knows; with every other code they were not
+    /// sent. Nothing is sent twice by itself.
+    @discardableResult
+    public func send(
+        _ commands: VehicleCommand...,
+        within limit: Duration = .seconds(120)
+    ) async throws(ModuleFailure) -> [VehicleStatus] {
+        guard let orders = CarShareCommands(commands.map(\.command)) else {
+            throw ModuleFailure(.invalidValue, "there is no command", "name at least one")
+        }
+        try await connected()
+        return try await line.send(orders, within: limit)
+    }
+
+    /// Ends the link; nothing can be sent any more.
+    public func disconnect() { line.close() }
+}
+
+/// What connects those who give commands with the one who has the link.
+final class VehicleLine: Sendable {
+    private struct Order {
+        let commands: CarShareCommands
+        let limit: Duration
+        let answer: AsyncStream<Result<[VehicleStatus], ModuleFailure>>.Continuation
+    }
+
+    private struct Orders {
+        var waiting: [Order] = []
+        var isClosed = false
+    }
+
+    /// How often the one who has the link looks for orders.
+    private static let look = Duration.milliseconds(50)
+
+    let state = Latest(VehicleState.initializing)
+    private let orders = Mutex(Orders())
+
+    func close() { orders.withLock { $0.isClosed = true } }
+
+    func send(
+        _ commands: CarShareCommands,
+        within limit: Duration
+    ) async throws(ModuleFailure) -> [VehicleStatus] {
+        let (answers, answer) = AsyncStream.makeStream(
+            of: Result<[VehicleStatus], ModuleFailure>.self,
+            bufferingPolicy: .bufferingOldest(1)
+        )
+        let isTaken = orders.withLock { orders in
+            guard !orders.isClosed else { return false }
+            orders.waiting.append(Order(commands: commands, limit: limit, answer: answer))
+            return true
+        }
+        guard isTaken else { throw .ended }
+        for await result in answers { return try result.get() }
+        throw ModuleFailure(
+            .inDoubt,
+            "nobody waits for the answer any more",
+            "look at the vehicle before it is told again"
+        )
+    }
+
+    private func next() -> Order? {
+        orders.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
+    }
+
+    private var isClosed: Bool { orders.withLock { $0.isClosed } }
+
+    /// Nobody has the link any more.
+    func end(_ failure: ModuleFailure?) {
+        let left = orders.withLock { orders in
+            defer { orders = Orders(isClosed: true) }
+            return orders.waiting
+        }
+        for order in left {
+            order.answer.yield(.failure(failure ?? .ended))
+            order.answer.finish()
+        }
+        state.change(to: .disconnected(failure))
+    }
+
+    /// Carries out what is ordered, until the line is closed or the link is over; why that is.
+    func work(_ link: CarShareLink, _ time: any Timekeeper) async -> ModuleFailure? {
+        while !isClosed, !Task.isCancelled {
+            guard let order = next() else {
+                let limit = time.now.advanced(by: Self.look)
+                if let error = await link.attend(before: limit) { return ModuleFailure(error) }
+                continue
+            }
+            let limit = time.now.advanced(by: order.limit)
+            do throws(CarShareError) {
+                let report = try await link.send(order.commands, before: limit)
+                order.answer.yield(.success(report.statuses.map { VehicleStatus($0) }))
+            } catch {
+                order.answer.yield(.failure(ModuleFailure(error)))
+            }
+            order.answer.finish()
+        }
+        return nil
+    }
+
+    func tell(_ state: CarShareSocket.State) {
+        switch state {
+        case .initializing: self.state.change(to: .initializing)
+        case .advertising: self.state.change(to: .advertising)
+        case .connected: self.state.change(to: .handshaking)
+        case .idle, .closed: return
+        }
+    }
+
+    func tell(_ phase: CarSharePhase) {
+        if let next = VehicleState(phase) { state.change(to: next) }
+    }
+}
+
+extension ModuleRadio {
+    /// Waits for a vehicle's GO device and lends it while `body` runs, from the first moment.
+    ///
+    /// A GO device connects to us: our adapter advertises the service that its token names. With `serial` or
+    /// `hardwareID` a token of another vehicle is refused before any radio work. `timeout` is for the vehicle to come
+    /// and shake hands.
+    ///
+    /// ```swift
+    /// try await radio.withVehicle(token) { vehicle in
+    ///     try await vehicle.send(.unlockDriver)
+    /// }
+    /// ```
+    public func withVehicle<R: Sendable>(
+        _ token: VehicleToken,
+        serial: String? = nil,
+        hardwareID: UInt32? = nil,
+        profile: String = "generic",
+        timeout: Duration = .seconds(120),
+        _ body: @Sendable (ConnectedVehicle) async throws -> R
+    ) async throws -> R {
+        try token.check(serial: serial, hardwareID: hardwareID)
+        let profile = try Self.profile(profile, of: Self.family("geotab-go"), in: library)
+        let line = VehicleLine()
+        let (time, log) = (time, log)
+        let device = CarShareVehicle(
+            peripheral: peripheral,
+            credentials: token.credentials.speaking(by: profile),
+            time: time,
+            notes: { log.info("the vehicle: \(name: $0.description)") },
+            states: { line.tell($0) },
+            phases: { line.tell($0) }
+        )
+        let result = await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do throws(CarShareError) {
+                    let end = try await device.withLink(
+                        before: time.now.advanced(by: timeout)
+                    ) { link in
+                        log.info("a vehicle is connected")
+                        return await line.work(link, time)
+                    }
+                    line.end(end)
+                } catch {
+                    let failure = ModuleFailure(error)
+                    if failure.code != .aborted {
+                        log.error("the vehicle: \(name: failure.description)")
+                    }
+                    line.end(failure)
+                }
+            }
+            let result = await Self.attempt { try await body(ConnectedVehicle(line: line)) }
+            line.close()
+            // Who is still waited for is not waited for any longer.
+            switch line.state.value {
+            case .connected, .commanding, .disconnected: break
+            case .initializing, .advertising, .handshaking: group.cancelAll()
+            }
+            await group.waitForAll()
+            return result
+        }
+        return try result.get()
+    }
+}
+
+extension ModuleFailure {
+    static let ended = ModuleFailure(.moduleNotConnected, "the link has ended", "connect again")
+
+    init(_ error: CarShareError) {
+        let code: Code
+        let remedy: String
+        switch error.fate {
+        case .inDoubt:
+            (code, remedy) = (.inDoubt, "look at the vehicle before it is told again")
+        case .failed: (code, remedy) = (.commandFailed, "look at the vehicle, and tell it again")
+        case .refused: (code, remedy) = (.refused, "do what it asks for, and tell it again")
+        case .notSent:
+            if let radio = error.radioError, radio.isHostFault {
+                self.init(DiscoveryProblem(radio))
+                return
+            }
+            (code, remedy) = Self.unsent(error.reason)
+        }
+        self.init(code, error.description, remedy)
+        if case .session(.statuses(let statuses)) = error.reason {
+            self.statuses = statuses.map { VehicleStatus($0) }
+        }
+    }
+
+    private static func unsent(_ reason: CarShareError.Reason) -> (Code, String) {
+        switch reason {
+        case .token: (.invalidToken, "get a token that holds now, and check the clock here")
+        case .radio(.cancelled): (.aborted, "connect again if nobody else wants to")
+        case .radio: (.moduleNotConnected, "connect again")
+        case .socket(.nobodyCame), .session(.outOfTime), .session(.silence):
+            (.timedOut, "see whether the vehicle is near, awake, and the one of the token")
+        case .socket(.radio(.unauthorized)):
+            (.missingPermissions, "give this user the right to use Bluetooth")
+        case .socket: (.moduleNotConnected, "connect again")
+        case .session(.handshake(.otherVehicle)):
+            (.otherVehicle, "give the vehicle its own token")
+        case .session(.signing), .session(.tooLong):
+            (.invalidToken, "get another token from whoever issues them")
+        case .session: (.moduleNotConnected, "connect again")
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Families
+import Modules
+
+/// A connection to a module, from the first moment.
+public struct ConnectingModule: Sendable {
+    let connection: ModuleConnection
+    let module: ConnectedModule
+    let outcome: Latest<Result<Void, ModuleFailure>?>
+
+    public var state: ModuleConnectionState { module.state }
+
+    /// Where the connection stands: now, and each time that changes.
+    ///
+    /// A slow reader misses only what is older than the newest.
+    public var states: AsyncStream<ModuleConnectionState> { module.states }
+
+    /// The module, once it is connected; throws why it will not be.
+    public func connected() async throws(ModuleFailure) -> ConnectedModule {
+        for await result in outcome.values() {
+            guard let result else { continue }
+            try result.get()
+            return module
+        }
+        throw ModuleFailure(.aborted, "nobody waits for the module any more", "wait for it again")
+    }
+
+    /// Ends the link, or the attempt.
+    public func disconnect() async { await connection.disconnect() }
+}
+
+extension ModuleRadio {
+    /// Connects to a module while `body` runs already, and ends the connection afterwards.
+    ///
+    /// As `withModule`, for those who show how far it is.
+    ///
+    /// ```swift
+    /// try await radio.withConnection("00a0000000000001", secret: secret) { connection in
+    ///     for await state in connection.states { show(state) }
+    /// }
+    /// ```
+    public func withConnection<R: Sendable>(
+        _ serial: String,
+        secret: ModuleSecret,
+        profile: String = "generic",
+        timeout: Duration = .seconds(30),
+        reconnects: Bool = false,
+        updates: (@Sendable (ModuleFirmwareInfo) async -> ModuleUpdateCheck)? = nil,
+        _ body: @Sendable (ConnectingModule) async throws -> R
+    ) async throws -> R {
+        let known = try Self.serial(serial)
+        let form = try Self.profile(profile, of: Self.family("comodule"), in: library)
+        var options = ModuleConnection.Options()
+        options.reconnects = reconnects
+        options.profiles = .named(profile, in: library)
+        if let updates {
+            options.updates = { await updates(ModuleFirmwareInfo($0)).check }
+        }
+        let wanted = options
+        let result = await connection().tended { connection in
+            let outcome = Latest<Result<Void, ModuleFailure>?>(nil)
+            return await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    do throws(ConnectError) {
+                        try await connection.connect(
+                            known,
+                            secret: secret.secret,
+                            timeout: timeout,
+                            options: wanted
+                        )
+                        outcome.set(.success(()))
+                    } catch { outcome.set(.failure(ModuleFailure(error))) }
+                }
+                let module = ConnectedModule(connection, on: self, form)
+                let result = await Self.attempt {
+                    try await body(
+                        ConnectingModule(connection: connection, module: module, outcome: outcome)
+                    )
+                }
+                group.cancelAll()
+                return result
+            }
+        }
+        return try result.get()
+    }
+
+    /// Lends a connected module for as long as `body` runs, and ends the connection afterwards.
+    ///
+    /// With `reconnects`, a lost link is made anew for as long as it takes. `updates` is asked once for each
+    /// connection whether there is an update for the module.
+    public func withModule<R: Sendable>(
+        _ serial: String,
+        secret: ModuleSecret,
+        profile: String = "generic",
+        timeout: Duration = .seconds(30),
+        reconnects: Bool = false,
+        updates: (@Sendable (ModuleFirmwareInfo) async -> ModuleUpdateCheck)? = nil,
+        _ body: @Sendable (ConnectedModule) async throws -> R
+    ) async throws -> R {
+        try await withConnection(
+            serial,
+            secret: secret,
+            profile: profile,
+            timeout: timeout,
+            reconnects: reconnects,
+            updates: updates
+        ) { try await body($0.connected()) }
+    }
+}

@@ -1,0 +1,106 @@
+import Domain
+import Families
+
+/// What lets its holder give commands to one vehicle's GO device: a reservation and its key, never printed.
+public struct VehicleToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+    let credentials: CarShareCredentials
+
+    /// Reads the base64 text of a token, and refuses one that no vehicle could take.
+    public init(_ text: String) throws(ModuleFailure) {
+        do throws(CarShareCredentialsError) {
+            credentials = try CarShareCredentials(text: Secret(Array(text.utf8)))
+        } catch {
+            throw ModuleFailure(
+                .invalidToken,
+                "the token cannot be used: \(error)",
+                "get another one from whoever issues them"
+            )
+        }
+    }
+
+    /// Of the GO device that it is for; nil when the token names none.
+    public var serial: String? {
+        let serial = credentials.token.reservation.serial
+        return serial.isEmpty ? nil : serial
+    }
+
+    public var hardwareID: UInt64 { credentials.token.reservation.hardwareID }
+
+    /// From when to when the vehicle takes it, in seconds since 1970.
+    public var seconds: ClosedRange<Int64>? {
+        let token = credentials.token
+        guard let start = token.start?.wallTime, let end = token.lastMoment, start <= end else {
+            return nil
+        }
+        return start.milliseconds / 1_000...end.milliseconds / 1_000
+    }
+
+    /// What it permits, in the words of the commands.
+    public var permissions: [String] {
+        CarSharePermission.words(of: credentials.token.reservation.permissions)
+    }
+
+    /// What is unusual about it; the vehicle decides.
+    public var warnings: [String] { credentials.warnings.map(\.description) }
+
+    public var description: String { "<token>" }
+    public var debugDescription: String { "<token>" }
+
+    /// Throws where it is for another vehicle than the one that is meant.
+    func check(serial: String?, hardwareID: UInt32?) throws(ModuleFailure) {
+        let cause: String
+        if let serial, let named = self.serial, Serial(named) != Serial(serial) {
+            cause = "for the GO device \(named.visible), not \(serial.visible.prefix(64))"
+        } else if let hardwareID, UInt64(hardwareID) != self.hardwareID {
+            cause = "for the hardware id \(self.hardwareID), not \(hardwareID)"
+        } else {
+            return
+        }
+        throw ModuleFailure(.otherVehicle, "the token is \(cause)", "give the vehicle its own")
+    }
+}
+
+/// One thing that a vehicle can be told.
+public enum VehicleCommand: String, Sendable, Hashable, CaseIterable {
+    case lock
+    case unlockDriver = "unlock-driver"
+    case unlockAll = "unlock-all"
+    case openTrunk = "open-trunk"
+    case closeTrunk = "close-trunk"
+    case locate
+    case ignitionInhibit = "ignition-inhibit"
+    case ignitionEnable = "ignition-enable"
+    case checkIn = "check-in"
+    case checkOut = "check-out"
+    case secureConditionsCheck = "secure-conditions-check"
+
+    var command: CarShareCommand {
+        switch self {
+        case .lock: .lock
+        case .unlockDriver: .unlockDriver
+        case .unlockAll: .unlockAll
+        case .openTrunk: .openTrunk
+        case .closeTrunk: .closeTrunk
+        case .locate: .locate
+        case .ignitionInhibit: .ignitionInhibit
+        case .ignitionEnable: .ignitionEnable
+        case .checkIn: .checkIn
+        case .checkOut: .checkOut
+        case .secureConditionsCheck: .secureConditionsCheck
+        }
+    }
+}
+
+/// One record of what a vehicle reports of a command.
+public struct VehicleStatus: Sendable, Hashable, CustomStringConvertible {
+    public let id: UInt32
+    public let value: UInt32
+    /// What it means, as one sentence without its full stop.
+    public let description: String
+
+    init(_ status: CarShareStatus) {
+        id = status.id
+        value = status.value
+        description = status.description
+    }
+}

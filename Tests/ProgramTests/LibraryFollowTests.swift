@@ -1,0 +1,169 @@
+import Foundation
+import Synchronization
+import Testing
+import VehicleModules
+
+/// What a program follows: states, properties and the log, on simulated air and on a served bus alike.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct LibraryFollowTests {
+    typealias Air = LibraryBench.Air
+
+    private static let depot = """
+        name: follow
+        seed: 3
+        modules:
+          - {serial: "00a0000000000001", key: "11", type: 17, version: "4.11.3"}
+          - {serial: "00a0000000000002", key: "11", type: 17, version: "4.11.3",
+             faults: [{link-lost-in: key}]}
+
+        """
+
+    private static let (first, secret) = ("00a0000000000001", ModuleSecret("11"))
+
+    private let bench: LibraryBench
+
+    init() throws { bench = try LibraryBench(Self.depot) }
+
+    @Test(arguments: Air.allCases)
+    func `a connection is followed from its first moment`(air: Air) async throws {
+        try await bench.on(air) { radio in
+            let seen = try await radio.withConnection(Self.first, secret: Self.secret) {
+                connection in
+                var seen: [ModuleConnectionState] = []
+                for await state in connection.states {
+                    seen.append(state)
+                    if case .connected = state { break }
+                }
+                let charge = try await connection.connected().read("state_of_charge")
+                #expect(charge == .number(80))
+                await connection.disconnect()
+                #expect(connection.state == .disconnected(nil))
+                return seen
+            }
+            let steps = seen.compactMap { state -> ModuleConnectionState.Connecting? in
+                guard case .connecting(_, Self.first, let step) = state else { return nil }
+                return step
+            }
+            #expect(steps.contains(.searching) && steps.contains(.handshaking))
+            #expect(seen.last == .connected(name: "COMODULE", serial: Self.first))
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `a connection that ends says why`(air: Air) async throws {
+        try await bench.on(air) { radio in
+            let cases: [(String, String, ModuleFailure.Code)] = [
+                (Self.first, "33", .invalidPrivateKey), (Self.first, "zz", .invalidPrivateKey),
+                ("00a0000000000009", "11", .timedOut),
+            ]
+            for (serial, secret, code) in cases {
+                try await radio.withConnection(
+                    serial,
+                    secret: ModuleSecret(secret),
+                    timeout: code == .timedOut ? .seconds(1) : .seconds(30)
+                ) { connection in
+                    let found = await LibraryBench.code { try await connection.connected() }
+                    #expect(found == code)
+                    guard case .disconnected(let why?) = connection.state else {
+                        Issue.record("\(connection.state)")
+                        return
+                    }
+                    #expect(why.code == code)
+                }
+            }
+            // The link is lost while the module is given a key.
+            try await radio.withModule("00a0000000000002", secret: Self.secret) { module in
+                _ = await LibraryBench.code {
+                    try await module.changeSecret(to: ModuleSecret("22"))
+                }
+                for await state in module.states {
+                    guard case .disconnected(let why) = state else { continue }
+                    #expect(why?.code == .moduleNotConnected)
+                    break
+                }
+                let properties = await module.properties
+                #expect(properties.isEmpty)
+            }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `who leaves before it is connected leaves nothing behind`(air: Air) async throws {
+        try await bench.on(air) { radio in
+            try await radio.withConnection("00a0000000000009", secret: Self.secret) { connection in
+                for await state in connection.states {
+                    if case .connecting(_, _, .searching) = state { break }
+                }
+            }
+            try await radio.withModule(Self.first, secret: Self.secret) { _ in }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `changes of all properties come as one stream, which says what it dropped`(
+        air: Air
+    ) async throws {
+        try await bench.on(air) { radio in
+            try await radio.withModule(Self.first, secret: Self.secret) { module in
+                let (all, few) = (module.changes(), module.changes(keeping: 3))
+                for number in 1...10 {
+                    let lights = number.isMultiple(of: 2) ? "disabled" : "enabled"
+                    try await module.write(.state(lights), to: "lights")
+                }
+                try await module.write(.number(3), to: "assist")
+                var heard: [PropertyChange] = []
+                for await change in all {
+                    heard.append(change)
+                    if change.name == "assist" { break }
+                }
+                #expect(heard.count == 11 && heard.allSatisfy { $0.missed == 0 })
+                #expect(heard.count { $0.value == .state("enabled") } == 5)
+                var rest: [PropertyChange] = []
+                for await change in few {
+                    rest.append(change)
+                    if change.name == "assist" { break }
+                }
+                #expect(rest.map(\.missed) == [8, 0, 0])
+                for await list in module.propertyLists {
+                    #expect(list.count == 14)
+                    #expect(list.first { $0.name == "lights" }?.value == .state("disabled"))
+                    #expect(list.first { $0.name == "assist" }?.value == .number(3))
+                    break
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `the log has levels, and goes to a sink of the program's own`(air: Air) async throws {
+        let sink = Mutex<[ModuleLogEntry]>([])
+        let take: @Sendable (ModuleLogEntry) -> Void = { entry in
+            sink.withLock { $0.append(entry) }
+        }
+        try await bench.on(air) { radio in
+            radio.log(to: take)
+            radio.keepLogs(of: [.error, .warning])
+            try await radio.withModule(Self.first, secret: Self.secret) { _ in }
+            #expect(radio.logEntries.isEmpty)
+            radio.keepLogs(of: Set(ModuleLogEntry.Level.allCases))
+            try await radio.withModule(Self.first, secret: Self.secret) { _ in }
+            _ = await LibraryBench.code {
+                try await radio.withModule(Self.first, secret: ModuleSecret("deadbeef")) { _ in }
+            }
+            let entries = radio.logEntries
+            #expect(entries.contains { $0.level == .info && $0.text.contains("connected to") })
+            #expect(entries.contains { $0.level == .error && $0.text.contains(Self.first) })
+            #expect(!entries.contains { $0.description.contains("deadbeef") })
+            #expect(sink.withLock { $0 } == entries)
+            #expect(radio.logs == entries.map(\.description))
+            radio.log(to: nil)
+            radio.clearLogs()
+            #expect(radio.logEntries.isEmpty)
+            let lines = Mutex<[String]>([])
+            radio.logToConsole { line in lines.withLock { $0.append(line) } }
+            try await radio.withModule(Self.first, secret: Self.secret) { _ in }
+            #expect(lines.withLock { $0 } == radio.logs)
+            radio.clearCache()
+            try await radio.withModule(Self.first, secret: Self.secret) { _ in }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import Testing
+import VehicleModules
+
+/// Commands to GO devices by the library, on simulated air and on a served bus alike.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct LibraryVehicleTests {
+    typealias Air = LibraryBench.Air
+
+    private static let service = "0574583B-0D8D-2962-4D79-0F43EEB96C98"
+
+    private static func depot(_ more: String = "") -> String {
+        """
+        name: cars
+        seed: 3
+        tenant-keys: ["00\(SampleTokens.tenant)"]
+        modules:
+          - {serial: G9-0001, family: geotab-go, hardware-id: 553845661,
+             reaction-time: 50ms, operation-time: 300ms\(more)}
+
+        """
+    }
+
+    private static func token() throws -> VehicleToken { try VehicleToken(SampleTokens.good) }
+
+    @Test(arguments: Air.allCases)
+    func `a vehicle comes, is told, and says that it has done it`(air: Air) async throws {
+        let bench = try LibraryBench(Self.depot())
+        try await bench.on(air) { radio in
+            let token = try Self.token()
+            #expect(token.serial == "G9-0001" && token.hardwareID == 553_845_661)
+            #expect(token.permissions.contains("unlock-driver"))
+            #expect(token.seconds == 1_577_836_800...4_102_445_700)
+            #expect(token.warnings.isEmpty && "\(token)" == "<token>")
+            let states = try await radio.withVehicle(
+                token,
+                serial: "G9-0001",
+                hardwareID: 553_845_661
+            ) { vehicle in
+                try await withThrowingTaskGroup(of: [VehicleState].self) { group in
+                    group.addTask {
+                        var seen: [VehicleState] = []
+                        for await state in vehicle.states { seen.append(state) }
+                        return seen
+                    }
+                    let none = try await vehicle.send(.unlockDriver)
+                    #expect(none.isEmpty && vehicle.state == .connected)
+                    // Two in one request, on the same link.
+                    try await vehicle.send(.lock, .secureConditionsCheck)
+                    let code = await LibraryBench.code { try await vehicle.send() }
+                    #expect(code == .invalidValue)
+                    vehicle.disconnect()
+                    return try await group.next() ?? []
+                }
+            }
+            #expect(states.contains(.connected))
+            #expect(states.contains(.commanding(.awaitingResult)))
+            #expect(states.last == .disconnected(nil))
+        }
+        guard air == .served else { return }
+        // The judge is the vehicle's own record.
+        let deeds = try String(
+            contentsOfFile: bench.program.folder.path + "/served/simulation/cars.memory.deeds",
+            encoding: .utf8
+        )
+        #expect(deeds.contains("unlock-driver") && deeds.contains("lock"), "\(deeds)")
+    }
+
+    @Test(arguments: Air.allCases)
+    func `what became of a command that failed is in its code`(air: Air) async throws {
+        let cases: [(String, ModuleFailure.Code)] = [
+            ("{status: 3344, value: 1}", .refused), ("{disconnect-in: result}", .inDoubt),
+            ("{disconnect-in: request}", .moduleNotConnected), ("{nack: 4}", .refused),
+        ]
+        for (fault, code) in cases {
+            let bench = try LibraryBench(Self.depot(", faults: [\(fault)]"))
+            try await bench.on(air) { radio in
+                try await radio.withVehicle(Self.token()) { vehicle in
+                    do {
+                        try await vehicle.send(.unlockDriver)
+                        Issue.record("\(fault): it was done")
+                    } catch let failure as ModuleFailure {
+                        #expect(failure.code == code, "\(fault): \(failure)")
+                        #expect(!failure.remedy.isEmpty)
+                        #expect(failure.statuses.map(\.id) == (fault.contains("33") ? [3_344] : []))
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `a token of another vehicle is refused before any radio work`(air: Air) async throws {
+        let bench = try LibraryBench(Self.depot())
+        try await bench.on(air) { radio in
+            let token = try Self.token()
+            let codes = [
+                await LibraryBench.code { try VehicleToken(SampleTokens.bad) },
+                await LibraryBench.code { try VehicleToken("nothing") },
+                await LibraryBench.code {
+                    try await radio.withVehicle(token, serial: "G9-0002") { _ in }
+                },
+                await LibraryBench.code {
+                    try await radio.withVehicle(token, hardwareID: 1) { _ in }
+                },
+            ]
+            #expect(codes == [.invalidToken, .invalidToken, .otherVehicle, .otherVehicle])
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `nobody comes, and the radio is free again`(air: Air) async throws {
+        let bench = try LibraryBench(Self.depot(", out-of-reach: true"))
+        try await bench.on(air) { radio in
+            let token = try Self.token()
+            for _ in 0..<2 {
+                let code = await LibraryBench.code {
+                    try await radio.withVehicle(token, timeout: .seconds(1)) { vehicle in
+                        try await vehicle.connected()
+                    }
+                }
+                #expect(code == .timedOut)
+            }
+            // Who does not wait takes the service off the air.
+            try await radio.withVehicle(token) { vehicle in
+                for await state in vehicle.states where state == .advertising { break }
+            }
+            let scanned = try await radio.scan(for: .milliseconds(100))
+            #expect(scanned.isEmpty)
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `a socket carries bytes both ways`(air: Air) async throws {
+        let bench = try LibraryBench(Self.depot())
+        try await bench.on(air) { radio in
+            let configuration = try SocketConfiguration(service: Self.service)
+            try await radio.withSocket(configuration) { socket in
+                try await socket.opened()
+                #expect(try #require(socket.maximumLength) >= 20)
+                // A byte by which a GO device knows who is there: it asks for a handshake.
+                try await socket.send([0x55])
+                let request = try #require(try await socket.receive(within: .seconds(60)))
+                #expect(request.starts(with: [0x02, 0x01, 0x00]))
+                let more = try await socket.receive(within: .milliseconds(10))
+                #expect(more == nil)
+                socket.close()
+                for await state in socket.states where state == .closed(nil) { break }
+                let code = await LibraryBench.code { try await socket.send([1]) }
+                #expect(code == .moduleNotConnected)
+            }
+            let code = await LibraryBench.code { try SocketConfiguration(service: "here") }
+            #expect(code == .invalidValue)
+        }
+    }
+}
