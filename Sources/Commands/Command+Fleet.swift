@@ -41,6 +41,22 @@ extension Command {
         exitCodes: [.inputMissing, .unavailable, .configuration]
     )
 
+    static let fleetStatus = Command(
+        .fleetStatus,
+        summary: "Show how a fleet's vehicles ended, over all gateways",
+        description: [
+            "Reads the fleet's database, from any machine that reaches it: who works on which vehicle of "
+                + "a rollout, and the last verdict of each that was worked on, by whichever gateway. "
+                + "Vehicles that no gateway has reached yet are in each gateway's own 'status'."
+        ],
+        flags: [.rollout] + common,
+        examples: [
+            Example("yardmaster fleet status --rollout tallinn-4.12", "One rollout."),
+            Example("yardmaster fleet status --quiet", "Only those that need somebody."),
+        ],
+        exitCodes: [.inputMissing, .unavailable, .configuration]
+    )
+
     static let fleetUpgrade = Command(
         .fleetUpgrade,
         summary: "Bring the tables of a fleet to this program's version",
@@ -94,6 +110,12 @@ extension Flag {
             + "never part of it: ?passfile=FILE names a password file, or the service manager hands "
             + "over the credential fleet-password.",
         fallback: "$YARDMASTER_FLEET, else /etc/yardmaster/fleet.conf"
+    )
+
+    static let fleetOfStatus = Flag(
+        "fleet",
+        value: Value("ADDRESS", .text),
+        help: "Show the fleet in this PostgreSQL instead, as 'fleet status' does."
     )
 
     fileprivate static let fleetStatements = Flag(

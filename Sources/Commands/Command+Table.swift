@@ -9,7 +9,8 @@ extension Command {
         .imagesList, .imagesVerify, .imagesPrune, .profilesList, .profilesShow, .profilesCheck,
         .trust, .bundleCreate, .bundleVerify, .bundleApply, .bundleCopy, .bundleShow,
         .notifyTest, .notifyList, .notifySend, .notifyFailure, .systemdPrint,
-        .fleetInit, .fleetCheck, .fleetUpgrade, .fleetAcceptRestore, .gateways, .simulate, .doctor,
+        .fleetStatus, .fleetInit, .fleetCheck, .fleetUpgrade, .fleetAcceptRestore, .gateways,
+        .simulate, .doctor,
         .schema,
         .completion, .man, .help, .version,
     ]
@@ -116,7 +117,7 @@ extension Command {
                 + "and which deadline fires next. Takes no lock: it may be asked while a run is "
                 + "under way."
         ],
-        flags: [.state, .rollout, .limit, .json, .quiet, .noColor],
+        flags: [.state, .rollout, .fleetOfStatus, .limit, .json, .quiet, .noColor],
         examples: [
             Example("yardmaster status", "A line for each vehicle of the latest rollout."),
             Example("yardmaster status --json", "The same for a program."),

@@ -24,6 +24,7 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case notifySend = "notify send"
     case notifyFailure = "notify failure"
     case systemdPrint = "systemd print"
+    case fleetStatus = "fleet status"
     case fleetInit = "fleet init"
     case fleetCheck = "fleet check"
     case fleetUpgrade = "fleet upgrade"

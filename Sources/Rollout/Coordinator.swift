@@ -1,5 +1,6 @@
 package import Domain
 package import Journal
+package import Reports
 
 /// Who says which execution may touch a module.
 ///
@@ -18,8 +19,8 @@ package protocol Coordinator: Sendable {
         unless stop: StopSignal
     ) async throws(JournalError) -> Claim
 
-    /// Gives it back; harmless when it is not held any more.
-    func release(_ lease: Lease) async throws(JournalError)
+    /// Gives it back, with how the work ended when it did; harmless when it is not held any more.
+    func release(_ lease: Lease, with verdict: Verdict?) async throws(JournalError)
 
     /// Watches over the right to a module; nil where a right has no end.
     ///
@@ -98,7 +99,7 @@ package struct LocalCoordinator: Coordinator {
         }
     }
 
-    package func release(_ lease: Lease) async throws(JournalError) {
+    package func release(_ lease: Lease, with verdict: Verdict?) async throws(JournalError) {
         try await journal.release(
             LeaseRecord(
                 serial: lease.serial,

@@ -126,7 +126,7 @@ final class Execution {
             if verdict == nil, depot.stop.isFenced {
                 verdict = try await end(.deferred, .transient, Self.fencedSentence)
             }
-            try await depot.coordinator.release(lease)
+            try await depot.coordinator.release(lease, with: verdict)
             return verdict
         }
     }

@@ -141,6 +141,7 @@ struct FleetSeat: Sendable {
     func coordinator(
         over local: LocalCoordinator,
         rollout: String,
+        run: Int,
         time: any Timekeeper
     ) -> FleetCoordinator {
         FleetCoordinator(
@@ -148,6 +149,7 @@ struct FleetSeat: Sendable {
             fleet: fleet,
             holder: holder,
             rollout: rollout,
+            run: run,
             time: time
         ) { [console = context.console] text in
             console.note("yardmaster: warning: \(text.visible)\n")

@@ -186,7 +186,7 @@ struct SiteRun {
         }
         let local = LocalCoordinator(journal: journal, rollout: job.plan.name, run: run)
         let coordinator: any Coordinator =
-            seat?.coordinator(over: local, rollout: job.plan.name, time: time) ?? local
+            seat?.coordinator(over: local, rollout: job.plan.name, run: run, time: time) ?? local
         let result = try await RolloutRun(
             jobs,
             in: Depot(

@@ -49,7 +49,8 @@ enum Yardmaster {
             .fetch, .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify,
             .bundleApply, .bundleCopy, .profilesList, .profilesShow, .profilesCheck,
             .notifyTest, .notifyList, .notifySend, .notifyFailure, .systemdPrint,
-            .fleetInit, .fleetCheck, .fleetUpgrade, .fleetAcceptRestore, .gateways, .simulate,
+            .fleetStatus, .fleetInit, .fleetCheck, .fleetUpgrade, .fleetAcceptRestore, .gateways,
+            .simulate,
             .doctor:
             return false
         }
@@ -133,6 +134,8 @@ enum Yardmaster {
         case .bundleApply: try await BundleApplyCommand(invocation, context).run()
         case .bundleCopy: try BundleCopyCommand(invocation, context).run()
         case .bundleShow: try BundleShow.run(invocation, context)
+        case .status where invocation.has("fleet"), .fleetStatus:
+            try await FleetStatusCommand(invocation, context).run()
         case .status:
             try StatusCommand(options: try StatusOptions(invocation, context)).run(context)
         case .morning: try MorningCommand(invocation, context).run(context)

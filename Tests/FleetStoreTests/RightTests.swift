@@ -46,17 +46,17 @@ import Testing
                 Issue.record("two executions have it")
                 return
             }
-            try await rights.release(bus)
+            try await rights.release(bus, with: nil)
             let tram = try lease(try await claim(rights, "tram"))
             #expect(tram.epoch == 2)
             // What was granted before gives nothing back.
-            try await rights.release(bus)
+            try await rights.release(bus, with: nil)
             guard case .held = try await claim(rights, "bus") else {
                 Issue.record("an old lease gave back a new one")
                 return
             }
-            try await rights.release(tram)
-            try await rights.release(tram)
+            try await rights.release(tram, with: nil)
+            try await rights.release(tram, with: nil)
             #expect(try lease(try await claim(rights, "bus")).epoch == 3)
         }
     }
@@ -74,7 +74,7 @@ import Testing
             }
             // What is owed may be paid.
             let paying = try lease(try await claim(rights, "bus", paying: true))
-            try await rights.release(paying)
+            try await rights.release(paying, with: nil)
             try await journal.inhibit(
                 Inhibit(try vehicle("bus"), reason: "in the workshop", expires: nil, at: now)
             )
@@ -102,7 +102,7 @@ import Testing
             clock.pass(.seconds(2))
             #expect(stop.isRequested && stop.isFenced)
             // A new one, with the same right, has all its time.
-            try await rights.release(bus)
+            try await rights.release(bus, with: nil)
             #expect(!stop.isRequested)
         }
     }

@@ -67,6 +67,7 @@ enum Store: CaseIterable, Sendable {
                 fleet: fleet,
                 holder: holder,
                 rollout: "city",
+                run: run,
                 time: clock
             ) { ground.said($0) }
             // All on the database's thread: no time passes while it is asked.

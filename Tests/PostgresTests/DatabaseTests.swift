@@ -110,9 +110,9 @@ struct DatabaseTests {
             #expect(try await !fleet.upgrade(from: .same, by: "test"))
             let made = try server.query(
                 database,
-                "SELECT version, program FROM yardmaster.migration"
+                "SELECT max(version), min(program) FROM yardmaster.migration"
             )
-            #expect(made == "1|it's 1.0\n")
+            #expect(made == "\(FleetSchema.current.version)|it's 1.0\n")
             // Whoever comes second changes nothing.
             let error = await #expect(throws: FleetError.self) {
                 try await fleet.upgrade(from: .absent, by: "test")
@@ -126,35 +126,56 @@ struct DatabaseTests {
         async throws
     {
         try await Cluster.withFleet { fleet, server, database in
+            let version = FleetSchema.current.version
             let good = FleetSchema.Migration(
-                version: 2,
+                version: version + 1,
                 oldestReader: 1,
                 statements: "CREATE TABLE yardmaster.more (a int);"
             )
             let bad = FleetSchema.Migration(
-                version: 3,
-                oldestReader: 3,
+                version: version + 2,
+                oldestReader: version + 2,
                 statements: "CREATE TABLE yardmaster.third (a int); SELECT 1/0;"
             )
             let broken = FleetSchema(FleetSchema.current.migrations + [good, bad])
-            #expect(try await fleet.standing(of: broken) == .older(1))
+            #expect(try await fleet.standing(of: broken) == .older(version))
             await #expect(throws: FleetError.self) {
-                try await fleet.upgrade(to: broken, from: .older(1), by: "test")
+                try await fleet.upgrade(to: broken, from: .older(version), by: "test")
             }
             #expect(try await fleet.standing() == .same)
             let next = FleetSchema(FleetSchema.current.migrations + [good])
-            #expect(try await fleet.upgrade(to: next, from: .older(1), by: "test"))
+            #expect(try await fleet.upgrade(to: next, from: .older(version), by: "test"))
             #expect(try await fleet.standing(of: next) == .same)
-            #expect(try await fleet.standing() == .ahead(2))
+            #expect(try await fleet.standing() == .ahead(version + 1))
             // Somebody else was there first.
             await #expect(throws: FleetError.self) {
-                try await fleet.upgrade(to: next, from: .older(1), by: "test")
+                try await fleet.upgrade(to: next, from: .older(version), by: "test")
             }
             try server.query(
                 database,
-                "UPDATE yardmaster.schema SET version = 9, oldest_reader = 9"
+                "UPDATE yardmaster.schema SET version = 99, oldest_reader = 99"
             )
-            #expect(try await fleet.standing() == .newer(9))
+            #expect(try await fleet.standing() == .newer(99))
+        }
+    }
+
+    @Test func `tables of an older version keep what is in them`() async throws {
+        let server = try Cluster.server
+        let database = try server.database()
+        try await Cluster.with(try Cluster.settings(server.address(database))) { fleet in
+            let first = FleetSchema(Array(FleetSchema.current.migrations.prefix(1)))
+            #expect(try await fleet.upgrade(to: first, from: .absent, by: "old"))
+            try server.query(
+                database,
+                "INSERT INTO yardmaster.module (serial, epoch) VALUES ('a', 7)"
+            )
+            #expect(try await fleet.standing() == .older(1))
+            #expect(try await fleet.upgrade(from: .older(1), by: "new"))
+            #expect(try await fleet.standing() == .same)
+            // The older program goes on.
+            #expect(try await fleet.standing(of: first) == .ahead(FleetSchema.current.version))
+            #expect(try server.query(database, "SELECT epoch FROM yardmaster.module") == "7\n")
+            #expect(try await fleet.history().isSameTable)
         }
     }
 

@@ -182,6 +182,58 @@ struct LeaseTests {
         }
     }
 
+    @Test func `a verdict counts while nobody else has had the right, and is told once`()
+        async throws
+    {
+        try await Cluster.withFleet { fleet, server, database in
+            try await fleet.register(south, program: "1.0", at: WallTime(milliseconds: 0))
+            let (a, b) = (try wish("a"), try wish("b"))
+            let first = try granted(try await fleet.claim(a, by: north, terms: terms), epoch: 1)
+            let other = try granted(try await fleet.claim(b, by: north, terms: terms), epoch: 1)
+            func told(_ wish: LeaseWish, _ outcome: Outcome) -> FleetVerdict {
+                FleetVerdict(
+                    rollout: wish.rollout,
+                    vehicle: wish.vehicle,
+                    run: 7,
+                    outcome: outcome,
+                    failure: outcome == .failed ? .device : nil,
+                    sentence: "it's \(outcome)",
+                    version: "4.12.0"
+                )
+            }
+            // An answer that was lost: told again, it stands there once, and the module is free.
+            for _ in 0..<2 { try await fleet.settle(first, told(a, .succeeded), of: north) }
+            // One that comes after its right has ended, and before anybody else had it.
+            try age(server, database, by: "61 s")
+            try await fleet.settle(other, told(b, .succeeded), of: north)
+            let second = try granted(
+                try await fleet.claim(b, by: north, terms: terms),
+                epoch: 2
+            )
+            // And one that comes too late.
+            try age(server, database, by: "1 h")
+            let taken = try granted(
+                try await fleet.claim(b, by: south, terms: terms),
+                epoch: 3
+            )
+            try await fleet.settle(second, told(b, .failed), of: north)
+            let standings = try await fleet.standings(of: "city")
+            #expect(standings.map(\.vehicle) == ["bus-a", "bus-b"])
+            #expect(standings.map(\.holder) == [nil, "south"])
+            #expect(standings.map { $0.verdict?.outcome } == ["succeeded", "succeeded"])
+            #expect(standings.allSatisfy { $0.verdict?.counts == true })
+            let late = try server.query(
+                database,
+                "SELECT epoch, outcome, failure FROM yardmaster.verdict WHERE NOT counts"
+            )
+            #expect(late == "2|failed|device\n")
+            #expect(try await fleet.latestRollout() == "city")
+            // The holder's right is as it was.
+            #expect(try await fleet.renew([taken], of: south, terms: terms) == [taken])
+            #expect(try server.query(database, "SELECT count(*) FROM yardmaster.verdict") == "3\n")
+        }
+    }
+
     // MARK: A database that went back
 
     @Test func `nothing is granted from a dump until a person has said so`() async throws {

@@ -106,6 +106,18 @@ struct FleetRunTests {
         #expect(try yard.faults() == "")
         let gone = try yard.ask("SELECT name, gone IS NOT NULL FROM yardmaster.gateway")
         #expect(gone == "north|t\n")
+        // From any machine that reaches it.
+        let fleet = ["--fleet", yard.server.address(yard.database)]
+        let status = try Program().run(["fleet", "status"] + fleet)
+        #expect(status.status == 0 && status.output.hasPrefix("rollout steered\n"))
+        let lines = status.output.split(separator: "\n").dropFirst(2)
+        #expect(lines.count == 2)
+        #expect(lines.allSatisfy { $0.contains("succeeded") && $0.contains("4.12.0") })
+        #expect(lines.allSatisfy { $0.contains("north") })
+        #expect(try Program().run(["status", "--quiet"] + fleet).output == "")
+        let document = try Program().run(["status", "--json"] + fleet).output
+        #expect(document.contains(#""outcome":"succeeded""#))
+        #expect(try Program().run(["fleet", "status", "--rollout", "none"] + fleet).status == 66)
         // The same once more: nothing to do is done under a right, too.
         #expect(try north.run().status == 0)
         #expect(try yard.ask("SELECT max(epoch) FROM yardmaster.module") == "2\n")
@@ -121,6 +133,9 @@ struct FleetRunTests {
         #expect(second.output.contains("north, for vehicle v1 of steered has the right to touch"))
         // The third one is in its yard alone.
         #expect(!second.lastLine.contains("ok=0") && !second.lastLine.contains("deferred=0"))
+        let fleet = ["--fleet", yard.server.address(yard.database)]
+        let during = try Program().run(["fleet", "status"] + fleet).output
+        #expect(during.contains("at work: north"), "\(during)")
         first.hurries()
         #expect(first.result().status == 0)
         // What was left to the other is taken up by the next run.
@@ -152,6 +167,11 @@ struct FleetRunTests {
             "SELECT count(*) FROM watch WHERE before <> after AND epoch = 2"
         )
         #expect(taken == "1\n")
+        // What it told too late stands in nobody's way.
+        let told = try yard.ask(
+            "SELECT gateway, outcome, counts FROM yardmaster.verdict ORDER BY 1"
+        )
+        #expect(told == "north|failed|f\nsouth|succeeded|t\n")
         // And the next run pays what this one owes.
         let next = try north.run()
         #expect(next.status == 0, "\(next.output)")

@@ -108,7 +108,7 @@ import Workbench
         #expect(try run("fleet", "upgrade").status == 78)
 
         let made = try run("fleet", "init")
-        #expect(made.status == 0 && made.output.hasPrefix("made the tables of version 1 in"))
+        #expect(made.status == 0 && made.output.hasPrefix("made the tables of version 2 in"))
         let again = try run("fleet", "init", "--json")
         #expect(again.status == 0 && again.output.contains(#""made":false"#))
         #expect(try run("fleet", "upgrade").output.contains("nothing to do"))
@@ -116,7 +116,7 @@ import Workbench
         let good = try run("fleet", "check")
         #expect(good.status == 0, "\(good.errors)")
         for line in [
-            "a unix socket", "ok       tables: version 1",
+            "a unix socket", "ok       tables: version 2",
             "ok       user: depot: gateway, operator",
             "ok       history: rights on modules may be granted", "ok       clock: ",
         ] {
@@ -160,7 +160,7 @@ import Workbench
         #expect(waiting.status == 0)
         #expect(waiting.output.contains("no right on a module is granted for another"))
 
-        try server.query(database, "UPDATE yardmaster.schema SET version = 9, oldest_reader = 9")
+        try server.query(database, "UPDATE yardmaster.schema SET version = 99, oldest_reader = 99")
         let newer = try run("gateways")
         #expect(newer.status == 78 && newer.errors.contains("install the newer program"))
     }

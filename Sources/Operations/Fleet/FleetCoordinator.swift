@@ -1,6 +1,7 @@
 package import Domain
 package import Journal
 package import Postgres
+package import Reports
 package import Rollout
 import Synchronization
 
@@ -12,12 +13,20 @@ package final class FleetCoordinator: Coordinator {
         var fences: [Serial: LeaseFence] = [:]
         /// Whether it was said that the database does not answer.
         var isAway = false
+        /// What the database has not been told yet, in its order.
+        var untold: [Untold] = []
+    }
+
+    private struct Untold: Sendable {
+        let lease: FleetLease
+        let verdict: FleetVerdict
     }
 
     private let local: LocalCoordinator
     private let fleet: FleetDatabase
     private let holder: FleetHolder
     private let rollout: String
+    private let run: Int
     private let terms: LeaseTerms
     private let time: any Timekeeper
     /// Tells people what is waited for.
@@ -33,6 +42,7 @@ package final class FleetCoordinator: Coordinator {
         fleet: FleetDatabase,
         holder: FleetHolder,
         rollout: String,
+        run: Int,
         terms: LeaseTerms = .standard,
         time: any Timekeeper,
         say: @escaping @Sendable (String) -> Void
@@ -41,6 +51,7 @@ package final class FleetCoordinator: Coordinator {
         self.fleet = fleet
         self.holder = holder
         self.rollout = rollout
+        self.run = run
         self.terms = terms
         self.time = time
         self.say = say
@@ -71,7 +82,7 @@ package final class FleetCoordinator: Coordinator {
         if case .granted(let granted) = answer {
             return .granted(Lease(serial: serial, epoch: granted.epoch, vehicle: vehicle))
         }
-        try await local.release(lease)
+        try await local.release(lease, with: nil)
         return answer
     }
 
@@ -141,15 +152,51 @@ package final class FleetCoordinator: Coordinator {
         if isNews { say("the fleet's database answers again") }
     }
 
-    package func release(_ lease: Lease) async throws(JournalError) {
+    package func release(_ lease: Lease, with verdict: Verdict?) async throws(JournalError) {
         state.withLock { state in
             state.keeper.ended(lease.serial)
             state.fences[lease.serial] = nil
         }
-        // Without an answer the right runs out by itself, and others wait a little longer.
         let own = FleetLease(serial: lease.serial, epoch: lease.epoch)
-        do throws(FleetError) { _ = try await fleet.release(own, of: holder) } catch {}
-        try await local.release(lease)
+        if let verdict {
+            await tell(
+                Untold(
+                    lease: own,
+                    verdict: FleetVerdict(
+                        rollout: rollout,
+                        vehicle: lease.vehicle,
+                        run: run,
+                        outcome: verdict.outcome,
+                        failure: verdict.failure,
+                        sentence: verdict.message,
+                        version: verdict.versionAfter?.description
+                    )
+                )
+            )
+        } else {
+            // Without an answer the right runs out by itself, and others wait a little longer.
+            do throws(FleetError) { _ = try await fleet.release(own, of: holder) } catch {}
+        }
+        try await local.release(lease, with: verdict)
+    }
+
+    /// Keeps a verdict that the database does not take now; the journal has it in any case.
+    private func tell(_ untold: Untold) async {
+        do throws(FleetError) {
+            try await fleet.settle(untold.lease, untold.verdict, of: holder)
+        } catch {
+            state.withLock { $0.untold.append(untold) }
+        }
+    }
+
+    /// Tells what could not be told before, until the database does not answer again.
+    private func tellAgain() async {
+        while let first = state.withLock({ $0.untold.first }) {
+            do throws(FleetError) {
+                try await fleet.settle(first.lease, first.verdict, of: holder)
+            } catch { return }
+            state.withLock { $0.untold.removeAll { $0.lease == first.lease } }
+        }
     }
 
     // MARK: Keeping
@@ -190,11 +237,19 @@ package final class FleetCoordinator: Coordinator {
                 }
                 if isRenewing || now >= nextSign {
                     nextSign = now.advanced(by: terms.beat)
-                    group.addTask { await self.giveSign() }
+                    group.addTask {
+                        await self.giveSign()
+                        await self.tellAgain()
+                    }
                 }
                 await time.sleep(for: Self.tick, "the next renewal of rights")
             }
             group.cancelAll()
+        }
+        await tellAgain()
+        let left = state.withLock { $0.untold.count }
+        if left > 0 {
+            say("\(left) verdicts are in this gateway's journal, and the fleet does not know them")
         }
     }
 

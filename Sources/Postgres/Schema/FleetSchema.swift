@@ -25,7 +25,7 @@ package struct FleetSchema: Sendable {
     }
 
     /// What this program works with.
-    package static let current = FleetSchema([first])
+    package static let current = FleetSchema([first, verdicts])
 
     package var version: Int { migrations.count }
 
@@ -160,6 +160,35 @@ extension FleetSchema {
     )
 }
 
+extension FleetSchema {
+    /// How work under a right ended; older programs write none.
+    private static let verdicts = Migration(
+        version: 2,
+        oldestReader: 1,
+        statements: """
+            CREATE TABLE yardmaster.verdict (
+              number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+              instance uuid NOT NULL,
+              serial text NOT NULL,
+              epoch bigint NOT NULL,
+              rollout text NOT NULL,
+              vehicle text NOT NULL,
+              gateway text NOT NULL,
+              run bigint NOT NULL,
+              outcome text NOT NULL,
+              failure text,
+              sentence text NOT NULL,
+              version text,
+              -- False for what came after somebody else had the right: an observation.
+              counts boolean NOT NULL,
+              at timestamptz NOT NULL DEFAULT clock_timestamp(),
+              UNIQUE (instance, serial, epoch)
+            );
+            CREATE INDEX verdict_vehicle ON yardmaster.verdict (rollout, vehicle, number);
+            """
+    )
+}
+
 /// The roles of a fleet's database: whoever logs in is a member of one of them.
 package enum FleetRole: String, CaseIterable, Sendable {
     case gateway = "yardmaster_gateway"
@@ -181,6 +210,7 @@ package enum FleetRole: String, CaseIterable, Sendable {
             [
                 "INSERT, UPDATE ON yardmaster.gateway",
                 "INSERT, UPDATE ON yardmaster.module",
+                "INSERT ON yardmaster.verdict",
                 "UPDATE (timeline, claims_after) ON yardmaster.history",
             ]
         case .operator: ["UPDATE ON yardmaster.history"]

@@ -71,7 +71,7 @@ _yardmaster() {
     fi
     if [[ $command == fleet ]]; then
         if ((COMP_CWORD == 2)); then
-            mapfile -t COMPREPLY < <(compgen -W 'init check upgrade accept-restore' -- "$cur")
+            mapfile -t COMPREPLY < <(compgen -W 'status init check upgrade accept-restore' -- "$cur")
             return
         fi
         command+=" ${COMP_WORDS[2]}"
@@ -111,10 +111,11 @@ _yardmaster() {
         esac
         ;;
     'status')
-        flags='--state --rollout --limit --json --quiet --no-color --help'
+        flags='--state --rollout --fleet --limit --json --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
         --rollout) flags= kind=none ;;
+        --fleet) flags= kind=none ;;
         --limit) flags= kind=none ;;
         esac
         ;;
@@ -437,6 +438,13 @@ _yardmaster() {
         --key) flags= kind=files ;;
         --threshold) flags= kind=none ;;
         --profiles) flags= kind=directories ;;
+        esac
+        ;;
+    'fleet status')
+        flags='--rollout --fleet --json --quiet --no-color --help'
+        case $prev in
+        --rollout) flags= kind=none ;;
+        --fleet) flags= kind=none ;;
         esac
         ;;
     'fleet init')

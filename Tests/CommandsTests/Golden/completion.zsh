@@ -33,7 +33,7 @@ _yardmaster() {
             'bundle:create, verify, apply, copy, show'
             'notify:test, list, send, failure'
             'systemd:print'
-            'fleet:init, check, upgrade, accept-restore'
+            'fleet:status, init, check, upgrade, accept-restore'
             'gateways:Show the gateways of a fleet'
             'simulate:Put a simulated depot in the place of Bluetooth, for any program'
             'doctor:Say what is wrong with this host'\''s Bluetooth'
@@ -121,7 +121,7 @@ _yardmaster() {
     fi
     if [[ $command == fleet ]]; then
         if (( CURRENT == 2 )); then
-            _values form init check upgrade accept-restore
+            _values form status init check upgrade accept-restore
             return
         fi
         command+=" $words[2]"
@@ -174,6 +174,7 @@ _yardmaster() {
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--rollout=''[The rollout that is meant.]'':NAME: ' \
+            '--fleet=''[Show the fleet in this PostgreSQL instead, as '\''fleet status'\'' does.]'':ADDRESS: ' \
             '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
@@ -588,6 +589,15 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '1:MANIFEST:_files'
+        ;;
+    'fleet status')
+        _arguments -S \
+            '--rollout=''[The rollout that is meant.]'':NAME: ' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager hands over the credential fleet-password.]'':ADDRESS: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
         ;;
     'fleet init')
         _arguments -S \

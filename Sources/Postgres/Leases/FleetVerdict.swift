@@ -1,0 +1,79 @@
+package import Domain
+
+/// How the work under one right ended.
+package struct FleetVerdict: Sendable, Equatable {
+    package let rollout: String
+    package let vehicle: VehicleID
+    /// The run's number in its gateway's journal.
+    package let run: Int
+    package let outcome: Outcome
+    package let failure: FailureClass?
+    package let sentence: String
+    /// What the module runs now, as far as it is known.
+    package let version: String?
+
+    package init(
+        rollout: String,
+        vehicle: VehicleID,
+        run: Int,
+        outcome: Outcome,
+        failure: FailureClass?,
+        sentence: String,
+        version: String?
+    ) {
+        self.rollout = rollout
+        self.vehicle = vehicle
+        self.run = run
+        self.outcome = outcome
+        self.failure = failure
+        self.sentence = sentence
+        self.version = version
+    }
+}
+
+/// Where one vehicle of a rollout stands, for whoever reads the fleet.
+package struct FleetStanding: Sendable, Equatable {
+    package let vehicle: String
+    package let serial: String
+    /// Who works on it now.
+    package let holder: String?
+    package let verdict: Told?
+
+    /// A verdict as it was written down.
+    package struct Told: Sendable, Equatable {
+        /// A word of `Outcome`; of a newer program perhaps one that this one does not know.
+        package let outcome: String
+        package let failure: String?
+        package let sentence: String
+        package let version: String?
+        package let gateway: String
+        package let at: WallTime
+        /// Whether its gateway still had the right when it told.
+        package let counts: Bool
+
+        package init(
+            outcome: String,
+            failure: String?,
+            sentence: String,
+            version: String?,
+            gateway: String,
+            at: WallTime,
+            counts: Bool
+        ) {
+            self.outcome = outcome
+            self.failure = failure
+            self.sentence = sentence
+            self.version = version
+            self.gateway = gateway
+            self.at = at
+            self.counts = counts
+        }
+    }
+
+    package init(vehicle: String, serial: String, holder: String?, verdict: Told?) {
+        self.vehicle = vehicle
+        self.serial = serial
+        self.holder = holder
+        self.verdict = verdict
+    }
+}

@@ -1,0 +1,114 @@
+import Commands
+import Domain
+import Postgres
+import Reports
+import Wire
+
+/// `fleet status`, and `status --fleet`: how the vehicles of a rollout ended, over all gateways.
+struct FleetStatusCommand {
+    private let invocation: Invocation
+    private let context: Context
+    private let common: CommonOptions
+
+    init(_ invocation: Invocation, _ context: Context) {
+        self.invocation = invocation
+        self.context = context
+        common = CommonOptions(invocation)
+    }
+
+    func run() async throws(CommandError) -> ExitCode {
+        guard !invocation.has("limit") else {
+            throw CommandError(.usage, "'--limit' means nothing with '--fleet'")
+        }
+        let access = try FleetAccess(invocation, context)
+        let wanted = invocation.value("rollout")
+        let (standing, rollout, vehicles) = try await access.withDatabase {
+            fleet throws(FleetError) -> (FleetSchema.Standing, String?, [FleetStanding]) in
+            let standing = try await fleet.standing()
+            switch standing {
+            case .absent, .older, .newer: return (standing, nil, [])
+            case .same, .ahead: break
+            }
+            var rollout = wanted
+            if rollout == nil { rollout = try await fleet.latestRollout() }
+            guard let rollout else { return (standing, nil, []) }
+            return (standing, rollout, try await fleet.standings(of: rollout))
+        }
+        switch standing {
+        case .absent, .older, .newer: throw FleetCommand.misfit(standing)
+        case .same, .ahead: break
+        }
+        guard let rollout, !vehicles.isEmpty else {
+            throw CommandError(
+                .inputMissing,
+                wanted.map { "the fleet knows nothing of a rollout \($0.visible)" }
+                    ?? "the fleet knows of no rollout yet",
+                hint:
+                    "a rollout is known once a run with the fleet's rights has worked on a vehicle"
+            )
+        }
+        context.console.result(
+            common.wantsJSON ? Self.document(rollout, vehicles) : text(rollout, vehicles)
+        )
+        return .done
+    }
+
+    private func text(_ rollout: String, _ vehicles: [FleetStanding]) -> String {
+        let told = common.isQuiet ? vehicles.filter(Self.needsSomebody) : vehicles
+        guard !told.isEmpty else { return "" }
+        let rows = told.map { vehicle in
+            let verdict = vehicle.verdict
+            let outcome = verdict.map { $0.counts ? $0.outcome : "\($0.outcome) (late)" }
+            let state = vehicle.holder.map { "at work: \($0)" } ?? outcome ?? ""
+            return [
+                vehicle.vehicle.visible, state.visible, verdict?.version?.visible ?? "",
+                verdict?.gateway.visible ?? "", verdict?.at.description ?? "",
+                verdict?.sentence.visible ?? "",
+            ]
+        }
+        let head = ["vehicle", "state", "version", "gateway", "when", "what happened"]
+        let lines = ["rollout \(rollout.visible)"] + Columns.table([head] + rows)
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    private static func needsSomebody(_ vehicle: FleetStanding) -> Bool {
+        guard vehicle.holder == nil, let word = vehicle.verdict?.outcome else { return false }
+        switch Outcome(rawValue: word) {
+        case .succeeded, .alreadyCurrent, .skipped: return false
+        case .failed, .rolledBack, .rejected, .unreachable, .deferred, .timedOut, .aborted,
+            .inDoubt, nil:
+            return true
+        }
+    }
+
+    private static func document(_ rollout: String, _ vehicles: [FleetStanding]) -> String {
+        JSONValue.object([
+            "schema": 1,
+            "rollout": .string(rollout),
+            "vehicles": .array(vehicles.map { document($0) }),
+            "exit": .object([
+                "code": .integer(Int64(ExitCode.done.rawValue)),
+                "reason": .string(ExitCode.done.sentence),
+            ]),
+        ]).text + "\n"
+    }
+
+    private static func document(_ vehicle: FleetStanding) -> JSONValue {
+        .object([
+            "vehicle": .string(vehicle.vehicle),
+            "serial": .string(vehicle.serial),
+            "at-work": vehicle.holder.map { .string($0) },
+            "verdict": vehicle.verdict.map { verdict in
+                .object([
+                    "outcome": .string(verdict.outcome),
+                    "failure": verdict.failure.map { .string($0) },
+                    "sentence": .string(verdict.sentence),
+                    "version": verdict.version.map { .string($0) },
+                    "gateway": .string(verdict.gateway),
+                    "at": .string(verdict.at.description),
+                    "counts": .bool(verdict.counts),
+                ])
+            },
+        ])
+    }
+}
