@@ -28,12 +28,13 @@ func adapter(_ name: String, _ rooms: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: rooms, swiftSettings: common)
 }
 
+/// Not optimised in any build: to optimise tests takes longer than they do.
 func tests(_ name: String, _ rooms: [Target.Dependency], resources: [Resource] = []) -> Target {
     .testTarget(
         name: name,
         dependencies: rooms,
         resources: resources,
-        swiftSettings: common
+        swiftSettings: common + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
     )
 }
 
