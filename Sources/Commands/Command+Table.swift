@@ -4,6 +4,7 @@ extension Command {
         .validate, .plan, .run, .status, .show, .morning, .pause, .resume, .abort, .retry, .inhibit,
         .uninhibit,
         .clear, .history, .historyShow, .scan, .inventory, .enrol, .watch, .exec, .tokenShow,
+        .secretsCheck,
         .imageInspect,
         .fetch,
         .imagesList, .imagesVerify, .imagesPrune, .profilesList, .profilesShow, .profilesCheck,
@@ -240,6 +241,24 @@ extension Command {
             Example("yardmaster token show car-17.token", "Explains the token of one vehicle.")
         ],
         exitCodes: [.inputMissing, .configuration]
+    )
+
+    static let secretsCheck = Command(
+        .secretsCheck,
+        summary: "Read every key and token that a manifest names",
+        description: [
+            "Reads each key, token and passkey that the manifest's vehicles name and says how it "
+                + "stands: whether it is there, whether others can read it, whether it is one, "
+                + "whose a token is and when it ends. A token that ends within a week is told of. "
+                + "Of a token that is handed out when it is needed only what it is asked with is "
+                + "read. No secret is ever shown, and nothing is sent."
+        ],
+        arguments: [manifest],
+        flags: [.profiles, .json, .quiet, .noColor],
+        examples: [
+            Example("yardmaster secrets check tallinn.yaml", "Shows how each secret stands.")
+        ],
+        exitCodes: [.invalidManifest, .inputMissing, .trustRefused, .configuration]
     )
 
     static let imageInspect = Command(

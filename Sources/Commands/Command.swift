@@ -5,6 +5,7 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case historyShow = "history show"
     case scan, inventory, enrol, watch, exec
     case tokenShow = "token show"
+    case secretsCheck = "secrets check"
     case imageInspect = "image inspect"
     case fetch
     case imagesList = "images list"

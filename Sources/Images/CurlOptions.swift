@@ -32,11 +32,14 @@ struct CurlOptions {
             headers(message.headers + ["Expect:"])
             return
         }
-        guard request.from > 0 else { return }
-        // Not the option for resuming, which takes an answer for "nothing is missing" when its
-        // length happens to be the offset; what comes back is checked by the taker.
-        set(CURLOPT_RANGE, "\(request.from)-")
-        if let validator = request.validator { headers(["If-Range: \(validator)"]) }
+        var lines = request.headers
+        if request.from > 0 {
+            // Not the option for resuming, which takes an answer for "nothing is missing" when its
+            // length happens to be the offset; what comes back is checked by the taker.
+            set(CURLOPT_RANGE, "\(request.from)-")
+            if let validator = request.validator { lines.append("If-Range: \(validator)") }
+        }
+        if !lines.isEmpty { headers(lines) }
     }
 
     /// Where it goes now: the one thing that a redirect changes, besides the time that is left.

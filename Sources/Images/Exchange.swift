@@ -8,6 +8,8 @@ struct ExchangeRequest: Sendable {
     var from = 0
     /// What the file must still be for the server to send a part of it.
     var validator: String?
+    /// Whole lines that are sent with a question.
+    var headers: [String] = []
     /// What is sent to it, when it is not just asked.
     var message: Message?
     /// How many redirects are followed.

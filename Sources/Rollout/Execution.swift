@@ -180,20 +180,18 @@ final class Execution {
                 return nil
             case .journal(let error):
                 throw error
-            case .host(let error):
+            case .host, .elsewhere:
                 // The adapter's absence costs time, not attempts.
                 record.attempt -= 1
                 guard host.waits(at: time.now, by: depot.rules) else {
                     return try await end(
                         .deferred,
                         .transient,
-                        "\(error); the next run tries again"
+                        "\(halt.hostSentence); the next run tries again"
                     )
                 }
-                depot.air.failed(error)
-                guard await rested(.seconds(5), .next, "the host's radio to come back") else {
-                    return nil
-                }
+                if case .host(let error) = halt { depot.air.failed(error) }
+                guard await rested(.seconds(5), .next, halt.hostPurpose) else { return nil }
             case .failure(let failure, let message):
                 host.works()
                 let remaining = left[failure] ?? depot.rules.retries(after: failure)
@@ -253,12 +251,12 @@ final class Execution {
             try await note(.interrupted, durably: true)
             return nil
         case .journal(let error)?: throw error
-        case .host(let error)?:
+        case .host?, .elsewhere?:
             return try await end(
                 outcome,
                 failure,
                 message,
-                and: (.deferred, .transient, "\(error)")
+                and: (.deferred, .transient, halt?.hostSentence ?? "")
             )
         case .failure(let kind, let sentence)?:
             let other = self.outcome(of: kind)
@@ -280,10 +278,10 @@ final class Execution {
                 try await act(step, index)
                 return nil
             } catch {
-                if case .host(let fault) = error, host.waits(at: time.now, by: depot.rules) {
+                if error.isHosts, host.waits(at: time.now, by: depot.rules) {
                     await hangUp()
-                    depot.air.failed(fault)
-                    guard await rested(.seconds(5), .next, "the host's radio to come back") else {
+                    if case .host(let fault) = error { depot.air.failed(fault) }
+                    guard await rested(.seconds(5), .next, error.hostPurpose) else {
                         return .stopped
                     }
                     continue

@@ -11,6 +11,8 @@ enum Halt: Error {
     case failure(FailureClass, String)
     /// The host's radio is not there: not the vehicle's fault.
     case host(RadioError)
+    /// Somebody else whom the host needs does not answer: not the vehicle's fault either.
+    case elsewhere(String)
     /// The run is to end, and this is a safe point.
     case stopped
     /// What was owed to the vehicle is paid, and nothing else is to be done.
@@ -24,8 +26,31 @@ extension Halt {
     var isFinal: Bool {
         switch self {
         case .verdict, .paid, .journal: true
-        case .failure, .host, .stopped: false
+        case .failure, .host, .elsewhere, .stopped: false
         }
+    }
+
+    /// Something of this host's, and not of the vehicle's.
+    var isHosts: Bool {
+        switch self {
+        case .host, .elsewhere: true
+        case .verdict, .failure, .stopped, .paid, .journal: false
+        }
+    }
+
+    /// What is wrong with the host.
+    var hostSentence: String {
+        switch self {
+        case .host(let error): error.description
+        case .elsewhere(let sentence): sentence
+        case .verdict, .failure, .stopped, .paid, .journal: ""
+        }
+    }
+
+    /// What is waited for.
+    var hostPurpose: String {
+        if case .elsewhere = self { return "its token to be handed out" }
+        return "the host's radio to come back"
     }
 
     init(_ error: RadioError, _ doing: String) {

@@ -5,13 +5,13 @@ package import Radio
 /// What opens one vehicle: secrets that were read and understood.
 package struct VehicleAccess: Sendable {
     package let module: ModuleOpener
-    package let carShare: CarShareCredentials?
+    package let carShare: TokenSupply?
     /// What its module is paired with.
     package let passkey: Passkey?
 
     package init(
         module: ModuleOpener,
-        carShare: CarShareCredentials? = nil,
+        carShare: TokenSupply? = nil,
         passkey: Passkey? = nil
     ) {
         self.module = module

@@ -11,7 +11,7 @@ package struct VehicleJob: Sendable {
     /// How its module is heard, opened and updated.
     package let driver: any UpdateDriver
     /// What its GO device takes commands with.
-    package let carShare: CarShareCredentials?
+    package let carShare: TokenSupply?
     /// What is done about the bond of its module, or of its GO device where that is all it has.
     package let bond: BondPolicy
     /// How patient its profile wants an update to be.
@@ -24,7 +24,7 @@ package struct VehicleJob: Sendable {
         vehicle: VehicleID,
         serial: Serial,
         driver: any UpdateDriver,
-        carShare: CarShareCredentials? = nil,
+        carShare: TokenSupply? = nil,
         bond: BondPolicy = .unbonded,
         times: ProfileTimes = ProfileTimes(),
         steps: [JobStep],

@@ -15,4 +15,7 @@ actor CheckRoom {
     ) -> CheckProgram.Answer {
         program.run { isOver() || Task.isCancelled }
     }
+
+    /// The same for other work that blocks.
+    func wait<R: Sendable>(for work: @Sendable () -> R) -> R { work() }
 }

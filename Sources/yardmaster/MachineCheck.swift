@@ -223,6 +223,13 @@ struct MachineCheck {
             else { continue }
             asked.append((name, step.place, "to judge the new image"))
         }
+        for vehicle in plan.vehicles where vehicle.tokenReference == nil {
+            guard let issuer = vehicle.issuer, case .command(let words) = issuer.way,
+                let name = words.first,
+                !asked.contains(where: { $0.name == name && $0.place == issuer.place })
+            else { continue }
+            asked.append((name, issuer.place, "to hand out tokens"))
+        }
         return asked.compactMap { program in
             let path = context.variable("PATH")
             guard let reason = Self.unusable(program: program.name, path: path) else { return nil }

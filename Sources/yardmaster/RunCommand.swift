@@ -118,9 +118,18 @@ struct RunCommand {
         _ body: @Sendable (RunJob) async throws(CommandError) -> ExitCode
     ) async throws(CommandError) -> ExitCode {
         var vehicles = chosen
+        // Where time is virtual it stands still while somebody is asked for a token.
+        let waiting = options.simulation == nil ? try Self.thread("tokens") : nil
+        defer { waiting?.stop() }
+        let tokens = TokenDesk(
+            context,
+            policy: written.fetch,
+            room: waiting.map { CheckRoom(executor: $0) },
+            unless: { Signals.isStopRequested }
+        )
         try TokenCheck.check(written, for: vehicles, context)
         try demand(written, for: vehicles)
-        var access = try access(to: vehicles)
+        var access = try access(to: vehicles, tokens)
         var zone = try ZoneSource.zone(of: written, context)
         let directory = try stateDirectory()
         let lock = try await lock(directory, written)
@@ -131,7 +140,7 @@ struct RunCommand {
             vehicles = try Inputs.selected(plan, options.common, state: options.state)
             try TokenCheck.check(plan, for: vehicles, context)
             try demand(plan, for: vehicles)
-            access = try self.access(to: vehicles)
+            access = try self.access(to: vehicles, tokens)
             zone = try ZoneSource.zone(of: plan, context)
         } else if let sources,
             let reason = PlanArchive(state: directory.path).keep(sources, for: plan.name)
@@ -240,9 +249,10 @@ struct RunCommand {
     }
 
     private func access(
-        to vehicles: [PlannedVehicle]
+        to vehicles: [PlannedVehicle],
+        _ tokens: TokenDesk
     ) throws(CommandError) -> [VehicleID: VehicleAccess] {
-        let source = SecretSource(context: context)
+        let source = SecretSource(context: context, tokens: tokens)
         var access: [VehicleID: VehicleAccess] = [:]
         for vehicle in vehicles { access[vehicle.id] = try source.access(to: vehicle) }
         return access

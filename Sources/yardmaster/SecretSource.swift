@@ -13,6 +13,8 @@ struct SecretSource {
     private static let limit = CarShareToken.longestText + 1
 
     let context: Context
+    /// Who has tokens handed out; without one they are not needed.
+    var tokens: TokenDesk?
 
     /// What opens a vehicle: its module, and its GO device when it has one.
     func access(to vehicle: PlannedVehicle) throws(CommandError) -> VehicleAccess {
@@ -21,16 +23,28 @@ struct SecretSource {
         guard FamilyRegistry.takesToken(vehicle.family) else {
             return VehicleAccess(
                 module: module,
-                carShare: try token(of: vehicle),
+                carShare: try token(of: vehicle).map { TokenSupply($0) } ?? issued(to: vehicle),
                 passkey: passkey
             )
         }
-        guard let secret = vehicle.secret ?? vehicle.token else { throw missing(vehicle) }
+        if vehicle.tokenReference == nil, vehicle.issuer != nil {
+            return VehicleAccess(
+                module: module,
+                carShare: issued(to: vehicle),
+                passkey: passkey
+            )
+        }
+        guard let secret = vehicle.tokenReference else { throw missing(vehicle) }
         return VehicleAccess(
             module: module,
-            carShare: try token(secret, of: vehicle),
+            carShare: TokenSupply(try token(secret, of: vehicle)),
             passkey: passkey
         )
+    }
+
+    private func issued(to vehicle: PlannedVehicle) -> TokenSupply? {
+        guard let issuer = vehicle.issuer else { return nil }
+        return tokens?.supply(for: vehicle, by: issuer)
     }
 
     /// All that keeps a vehicle from being opened, each with the place that names it.
@@ -61,7 +75,9 @@ struct SecretSource {
         ) { () throws(CommandError) in
             if let token = vehicle.tokenReference {
                 _ = try self.token(token, of: vehicle)
-            } else if isToken {
+            } else if case .url(_, let key?)? = vehicle.issuer?.way {
+                _ = try read(key, of: "the token's server")
+            } else if isToken, vehicle.issuer == nil {
                 throw missing(vehicle)
             }
         }
@@ -82,6 +98,67 @@ struct SecretSource {
             case .file, nil: false
             }
         }
+    }
+
+    /// One secret of a vehicle, read.
+    struct Check {
+        let kind: String
+        /// Where it is kept, or who hands it out.
+        let reference: String
+        let place: Place
+        var fault: CommandError?
+        var token: CarShareToken?
+        var isIssued = false
+    }
+
+    /// All secrets of a vehicle, each read; that none is named where one is needed, too.
+    func checks(of vehicle: PlannedVehicle) -> [Check] {
+        var checks: [Check] = []
+        func attempt(
+            _ kind: String,
+            _ reference: String,
+            _ place: Place?,
+            _ body: () throws(CommandError) -> CarShareToken?
+        ) {
+            var check = Check(kind: kind, reference: reference, place: place ?? vehicle.place)
+            do throws(CommandError) { check.token = try body() } catch { check.fault = error }
+            checks.append(check)
+        }
+        let isToken = FamilyRegistry.takesToken(vehicle.family)
+        if !isToken, let secret = vehicle.secret {
+            attempt("key", "\(secret)", vehicle.secretPlace) { () throws(CommandError) in
+                _ = try opener(of: vehicle)
+                return nil
+            }
+        }
+        if let passkey = vehicle.bond.passkey {
+            attempt("passkey", "\(passkey)", vehicle.passkeyPlace) { () throws(CommandError) in
+                _ = try self.passkey(of: vehicle)
+                return nil
+            }
+        }
+        if let token = vehicle.tokenReference {
+            let place = isToken && vehicle.secret != nil ? vehicle.secretPlace : vehicle.tokenPlace
+            attempt("token", "\(token)", place) { () throws(CommandError) in
+                try self.token(token, of: vehicle).token
+            }
+        } else if let issuer = vehicle.issuer {
+            attempt("token", issuer.title, issuer.place) { () throws(CommandError) in
+                if let key = issuer.key { _ = try read(key, of: "the token's server") }
+                return nil
+            }
+            checks[checks.count - 1].isIssued = true
+        }
+        if checks.isEmpty {
+            attempt("key", "none", nil) { () throws(CommandError) in
+                if isToken { throw missing(vehicle) }
+                _ = try opener(of: vehicle)
+                return nil
+            }
+            // Its family needs none.
+            if checks[0].fault == nil { checks = [] }
+        }
+        return checks
     }
 
     private func opener(of vehicle: PlannedVehicle) throws(CommandError) -> ModuleOpener {

@@ -10,6 +10,9 @@ enum Signals {
     private static let stop = StopSignal()
     private static let last = Atomic<Int32>(0)
 
+    /// Whether a signal has come that asks for an end.
+    static var isStopRequested: Bool { stop.isRequested }
+
     /// Catches the signals from now on; a run asks the returned value whether to stop.
     static func catchThem() -> StopSignal {
         let stop = stop

@@ -149,8 +149,8 @@ struct SystemdCommand {
         }
         for vehicle in plan.vehicles {
             for case .credential(let name)? in [
-                vehicle.secret, vehicle.token, vehicle.bond.passkey,
-            ] {
+                vehicle.secret, vehicle.token, vehicle.bond.passkey, vehicle.issuer?.key,
+            ] where !rollout.credentials.contains(name) {
                 rollout.credentials.append(name)
             }
         }

@@ -110,7 +110,7 @@ struct TokenCheck {
     }
 
     /// What the token and the list both say, and differently.
-    private static func fault(
+    static func fault(
         _ reservation: CarShareReservation,
         _ vehicle: PlannedVehicle
     ) -> Diagnostic? {

@@ -44,7 +44,7 @@ enum Yardmaster {
         case .validate, .plan, .run, .status, .show, .morning, .pause, .resume, .abort, .retry,
             .inhibit, .uninhibit,
             .clear, .history, .historyShow, .scan, .inventory, .enrol, .watch,
-            .exec, .tokenShow,
+            .exec, .tokenShow, .secretsCheck,
             .imageInspect,
             .fetch, .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify,
             .bundleApply, .bundleCopy, .profilesList, .profilesShow, .profilesCheck,
@@ -110,6 +110,7 @@ enum Yardmaster {
         case .help: try HelpCommand(invocation).run(context)
         case .version: VersionCommand(invocation).run(context)
         case .tokenShow: try TokenCommand(invocation).run(context)
+        case .secretsCheck: try SecretsCommand(invocation, context).run(context)
         case .simulate: try await SimulateCommand(invocation, context).run()
         case .doctor: try await DoctorCommand(invocation).run(context)
         case .schema: SchemaCommand().run(context)

@@ -74,7 +74,7 @@ import Wire
                 vehicle: try #require(VehicleID("v\(number)")),
                 serial: modules ? try moduleSerial(number) : plan.serial,
                 driver: modules ? ComoduleUpdate(key: key) : CarShareDriver(),
-                carShare: try CarShareCredentials(text: token),
+                carShare: TokenSupply(try CarShareCredentials(text: token)),
                 steps: steps,
                 always: always
             )

@@ -253,7 +253,7 @@ struct NightDepot {
                 of: Self.family(kind),
                 secret.map { Secret(Array($0.utf8)) }
             ),
-            carShare: kind.hasCommands ? try token(vehicle) : nil
+            carShare: kind.hasCommands ? TokenSupply(try token(vehicle)) : nil
         )
     }
 }

@@ -70,6 +70,38 @@ enum Grammar {
                 .map(key: .label, .either([.literal, .list(.literal, least: 1)])),
                 "Only vehicles whose label has this value, or one of these values."
             ),
+            Field(
+                "token",
+                .table(tokenIssuer),
+                "Who hands out the car-share tokens of vehicles that say nothing of theirs."
+            ),
+        ]
+    )
+
+    static let tokenIssuer = Table(
+        "token",
+        "`token`",
+        "Who hands out a car-share token in the moment that it is needed: a program or an address.",
+        exactlyOne: ["command", "url"],
+        [
+            Field(
+                "command",
+                .list(.form(.word), least: 1),
+                "A program and its arguments, run without a shell; it prints the token. `{id}`, `{serial}`, "
+                    + "`{go-serial}` and `{hardware-id}` stand for what the list says of the vehicle."
+            ),
+            Field(
+                "url",
+                .form(.word),
+                "An https address that answers with the token; the same may stand in braces."
+            ),
+            Field(
+                "key",
+                .form(.secret),
+                .optional,
+                beside: "url",
+                "Where the secret is kept that is sent to it as `Authorization: Bearer`."
+            ),
         ]
     )
 
@@ -107,9 +139,10 @@ enum Grammar {
             ),
             Field(
                 "token",
-                .form(.secret),
+                .either([.form(.secret), .table(tokenIssuer)]),
                 "Where the car-share token of the vehicle's GO device is kept, for one that has "
-                    + "both that and another module; of a `geotab-go` vehicle it is the secret."
+                    + "both that and another module; of a `geotab-go` vehicle it is the secret. Or, in a "
+                    + "manifest, who hands it out."
             ),
             Field(
                 "go-serial",
@@ -566,7 +599,8 @@ enum Grammar {
 
     /// In the order of the manual.
     static let tables = [
-        manifest, vehicles, vehicle, image, fits, step, update, rollout, pause, goOn, between,
+        manifest, vehicles, tokenIssuer, vehicle, image, fits, step, update, rollout, pause, goOn,
+        between,
         window, retry, tolerate, airtime, radio, settle, connect, fetch, gzip,
         trust, repository, signature, tuf, sbom, attestation, notify, notifyTarget,
     ]

@@ -18,6 +18,7 @@ struct FleetReader {
         let profile: String
         let secret: SecretReference?
         let token: SecretReference?
+        var issuer: TokenIssuer?
         let goSerial: Serial?
         let hardwareID: UInt32?
         let bond: PlannedBond
@@ -40,7 +41,13 @@ struct FleetReader {
             row.family = cell(reader.node("family"))
             row.profile = cell(reader.node("profile", .optional))
             row.secret = cell(reader.node("secret", .optional))
-            row.token = cell(reader.node("token", .optional))
+            let token = reader.node("token", .optional)
+            if let token, case .map = token.value {
+                row.issuer = TokenIssuerReader(diagnostics: diagnostics, directory: directory)
+                    .issuer(token)
+            } else {
+                row.token = cell(token)
+            }
             row.goSerial = cell(reader.node("go-serial", .optional))
             row.hardwareID = cell(reader.node("hardware-id", .optional))
             row.pairing = cell(reader.node("pairing", .optional))
@@ -144,6 +151,7 @@ struct FleetReader {
             profile: profile,
             secret: secret ?? nil,
             token: token ?? nil,
+            issuer: row.issuer,
             goSerial: goSerial,
             hardwareID: hardwareID,
             bond: bond,

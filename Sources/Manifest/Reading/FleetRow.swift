@@ -14,6 +14,7 @@ struct FleetRow {
     var profile: Cell?
     var secret: Cell?
     var token: Cell?
+    var issuer: TokenIssuer?
     var goSerial: Cell?
     var hardwareID: Cell?
     var pairing: Cell?

@@ -156,13 +156,28 @@ package struct ManifestReader {
         var reader = TableReader(node, Grammar.vehicles, diagnostics)
         let from = reader.value("from")
         let selection = reader.value("select").map { Selection($0, diagnostics) }
+        let issuer = reader.value("token").flatMap {
+            TokenIssuerReader(diagnostics: diagnostics, directory: directory).issuer($0)
+        }
         reader.finish()
         guard let from else { return nil }
-        let all: [FleetReader.Vehicle]?
+        var all: [FleetReader.Vehicle]?
         if case .list(let items) = from.value {
             all = listed(items, fleet, at: from.place)
         } else {
             all = rows(from, files).map(fleet.vehicles)
+        }
+        if let issuer {
+            all = all?.map { vehicle in
+                // Of others it is not known that they have a GO device.
+                let hasDevice = vehicle.goSerial != nil || vehicle.secret == nil
+                guard hasDevice, vehicle.token == nil, vehicle.issuer == nil else {
+                    return vehicle
+                }
+                var vehicle = vehicle
+                vehicle.issuer = issuer
+                return vehicle
+            }
         }
         // With rows left out for their errors, "nobody has that label" might not be true.
         guard let all, !all.isEmpty, let selection else { return all }
@@ -226,6 +241,7 @@ package struct ManifestReader {
                 place: vehicle.place,
                 serialPlace: vehicle.serialPlace
             )
+            planned.issuer = vehicle.issuer
             planned.secretPlace = vehicle.secretPlace
             planned.tokenPlace = vehicle.tokenPlace
             planned.passkeyPlace = vehicle.passkeyPlace

@@ -10,6 +10,8 @@ package struct PlannedVehicle: Sendable, Equatable {
     package let secret: SecretReference?
     /// The car-share token of a GO device beside the module.
     package let token: SecretReference?
+    /// Who hands out its token, where none is kept.
+    package internal(set) var issuer: TokenIssuer?
     /// Of a GO device beside the module.
     package let goSerial: Serial?
     /// Of its GO device.

@@ -264,7 +264,7 @@ extension Execution {
             // Nothing is known of it, whatever came between; what ends the run still does.
             switch error {
             case .stopped, .paid, .journal: throw error
-            case .verdict, .failure, .host: return nil
+            case .verdict, .failure, .host, .elsewhere: return nil
             }
         }
     }
@@ -272,11 +272,20 @@ extension Execution {
     // MARK: Car-share commands
 
     private func perform(_ commands: CarShareCommands) async throws(Halt) -> [Fact] {
-        guard let credentials = job.carShare, let peripheral = depot.peripheral else {
+        guard let supply = job.carShare, let peripheral = depot.peripheral else {
             throw .verdict(.rejected, .rejected, "there is no token for its GO device")
         }
         // The adapter changes its role: it is not spent on a link meanwhile.
         await hangUp()
+        let credentials: CarShareCredentials
+        do throws(TokenSupply.Fault) {
+            credentials = try await supply.credentials(at: time.wallTime)
+        } catch {
+            switch error {
+            case .later(let sentence): throw .elsewhere(sentence)
+            case .wrong(let sentence): throw .verdict(.rejected, .rejected, sentence)
+            }
+        }
         let device = CarShareVehicle(
             peripheral: peripheral,
             credentials: credentials,

@@ -62,7 +62,9 @@ package struct StepBuilder: Sendable {
             for assignment in assignments { orders.append(try feature(assignment, profile)) }
             return .feature(orders)
         case .command(let words):
-            guard FamilyRegistry.takesToken(vehicle.family) || vehicle.token != nil else {
+            let isIssued = vehicle.issuer != nil && vehicle.goSerial != nil
+            guard FamilyRegistry.takesToken(vehicle.family) || vehicle.token != nil || isIssued
+            else {
                 throw StepMistake(
                     "vehicle \(vehicle.id), and perhaps others, has no GO device to take commands",
                     hint: "give it a `token`, or leave the step to vehicles that have one"

@@ -25,6 +25,7 @@ _yardmaster() {
             'watch:Show a vehicle'\''s properties as they change'
             'exec:Give vehicles one order'
             'token:show'
+            'secrets:check'
             'image:inspect'
             'fetch:Bring the images of a manifest into the store'
             'images:list, verify, prune'
@@ -59,6 +60,15 @@ _yardmaster() {
     if [[ $command == token ]]; then
         if (( CURRENT == 2 )); then
             _values form show
+            return
+        fi
+        command+=" $words[2]"
+        shift words
+        (( CURRENT-- ))
+    fi
+    if [[ $command == secrets ]]; then
+        if (( CURRENT == 2 )); then
+            _values form check
             return
         fi
         command+=" $words[2]"
@@ -395,6 +405,15 @@ _yardmaster() {
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '1:FILE:_files'
         ;;
+    'secrets check')
+        _arguments -S \
+            '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:MANIFEST:_files'
+        ;;
     'image inspect')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
@@ -673,7 +692,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token image fetch images profiles trust bundle notify systemd fleet gateways simulate doctor schema completion help version)'
+            '*:COMMAND:(validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways simulate doctor schema completion help version)'
         ;;
     'version')
         _arguments -S \

@@ -1,14 +1,13 @@
 import Foundation
 import Synchronization
-import Testing
 
 /// A web server over TLS that serves whole answers out of files, and the certificates for it.
-final class TLSServer: Sendable {
-    let port: Int
+package final class TLSServer: Sendable {
+    package let port: Int
     private let process: Mutex<Process>
 
     /// Starts in `folder`, where each file is an answer with its headers.
-    init(in folder: String, _ arguments: [String]) throws {
+    package init(in folder: String, _ arguments: [String]) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/openssl")
         process.arguments = ["s_server", "-accept", "127.0.0.1:0", "-HTTP"] + arguments
@@ -32,17 +31,18 @@ final class TLSServer: Sendable {
         output.fileHandleForReading.readabilityHandler = { handle in
             if handle.availableData.isEmpty { handle.readabilityHandler = nil }
         }
-        self.port = try #require(port, "\(text)")
+        guard let port else { throw FileFailure("to serve over TLS: \(text)") }
+        self.port = port
         self.process = Mutex(process)
     }
 
     deinit { process.withLock { $0.terminate() } }
 
-    func url(_ name: String = "image.bin") -> String { "https://127.0.0.1:\(port)/\(name)" }
+    package func url(_ name: String = "image.bin") -> String { "https://127.0.0.1:\(port)/\(name)" }
 }
 
 /// Makes an authority and certificates by it in a folder: `NAME.pem` and `NAME.key`.
-func makeCertificates(in folder: String) throws {
+package func makeCertificates(in folder: String) throws {
     func openssl(_ arguments: String) throws {
         let words = arguments.split(separator: " ").map { word -> String in
             word.hasPrefix("@") ? folder + "/" + word.dropFirst() : String(word)
@@ -53,7 +53,7 @@ func makeCertificates(in folder: String) throws {
         process.standardError = FileHandle.nullDevice
         try process.run()
         process.waitUntilExit()
-        try #require(process.terminationStatus == 0, "\(arguments)")
+        guard process.terminationStatus == 0 else { throw FileFailure("openssl \(arguments)") }
     }
     let key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
     for authority in ["authority", "stranger"] {

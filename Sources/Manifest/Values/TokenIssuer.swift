@@ -1,0 +1,82 @@
+import Domain
+package import Marked
+
+/// Who hands out the car-share token of a vehicle in the moment that it is needed.
+package struct TokenIssuer: Sendable, Equatable {
+    package enum Way: Sendable, Equatable {
+        /// A program and its arguments; it prints the token.
+        case command([String])
+        /// An https address, and where the token is kept that is sent to it as `Authorization: Bearer`.
+        case url(String, key: SecretReference?)
+    }
+
+    package let way: Way
+    package let place: Place
+
+    package init(_ way: Way, at place: Place) {
+        self.way = way
+        self.place = place
+    }
+
+    /// For people: the program, or the address without what stands in braces.
+    package var title: String {
+        switch way {
+        case .command(let words): "command:" + (words.first ?? "")
+        case .url(let url, _): String(url.prefix { $0 != "?" })
+        }
+    }
+
+    /// Where is kept what it is asked with.
+    package var key: SecretReference? {
+        if case .url(_, let key) = way { return key }
+        return nil
+    }
+
+    /// What may stand in braces, for what the fleet list says of the vehicle.
+    package static let names = ["id", "serial", "go-serial", "hardware-id"]
+
+    /// The words of a program with what the list says of the vehicle in them.
+    package static func words(_ words: [String], for vehicle: PlannedVehicle) -> [String] {
+        words.map { fill($0, for: vehicle) { $0 } }
+    }
+
+    /// An address with what the list says of the vehicle in it.
+    package static func address(_ text: String, for vehicle: PlannedVehicle) -> String {
+        fill(text, for: vehicle) { value in
+            value.utf8.map { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
+                    return String(UnicodeScalar(byte))
+                default:
+                    let digits = String(byte, radix: 16, uppercase: true)
+                    return "%" + (digits.utf8.count < 2 ? "0" : "") + digits
+                }
+            }.joined()
+        }
+    }
+
+    private static func fill(
+        _ text: String,
+        for vehicle: PlannedVehicle,
+        _ form: (String) -> String
+    ) -> String {
+        let values = [
+            vehicle.id.text, vehicle.serial.text, vehicle.goSerial?.text ?? vehicle.serial.text,
+            vehicle.hardwareID.map { String($0) } ?? "",
+        ]
+        var filled = ""
+        var rest = text[...]
+        while let brace = rest.firstIndex(of: "{") {
+            filled += rest[..<brace]
+            rest = rest[brace...]
+            let known = zip(names, values).first { rest.hasPrefix("{\($0.0)}") }
+            guard let (name, value) = known else {
+                filled.append(rest.removeFirst())
+                continue
+            }
+            filled += form(value)
+            rest = rest.dropFirst(name.count + 2)
+        }
+        return filled + rest
+    }
+}
