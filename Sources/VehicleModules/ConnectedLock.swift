@@ -38,6 +38,7 @@ public struct LockNotification: Sendable, Hashable {
 
 extension ModuleRadio {
     /// Lends a connected lock of family `lrdevice` for as long as `body` runs.
+    @discardableResult
     public func withLock<R: Sendable>(
         _ serial: String,
         profile: String = "generic",

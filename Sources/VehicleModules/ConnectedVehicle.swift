@@ -205,6 +205,7 @@ extension ModuleRadio {
     ///     try await vehicle.send(.unlockDriver)
     /// }
     /// ```
+    @discardableResult
     public func withVehicle<R: Sendable>(
         _ token: VehicleToken,
         serial: String? = nil,

@@ -38,6 +38,7 @@ extension ModuleRadio {
     ///     for await state in connection.states { show(state) }
     /// }
     /// ```
+    @discardableResult
     public func withConnection<R: Sendable>(
         _ serial: String,
         secret: ModuleSecret,
@@ -87,6 +88,7 @@ extension ModuleRadio {
     ///
     /// With `reconnects`, a lost link is made anew for as long as it takes. `updates` is asked once for each
     /// connection whether there is an update for the module.
+    @discardableResult
     public func withModule<R: Sendable>(
         _ serial: String,
         secret: ModuleSecret,

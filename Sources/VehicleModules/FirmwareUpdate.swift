@@ -142,6 +142,7 @@ extension ModuleRadio {
     ///     for await status in update.statuses { show(status) }
     /// }
     /// ```
+    @discardableResult
     public func withUpdate<R: Sendable>(
         of serial: String,
         family: String = "comodule",
@@ -227,6 +228,7 @@ extension ConnectedModule {
     ///
     /// Meanwhile `state` is `firmwareUpdateOngoing`, and nothing can be written. The rest is as in
     /// `ModuleRadio.withUpdate`.
+    @discardableResult
     public func withUpdate<R: Sendable>(
         to image: FirmwareImage,
         options: FirmwareUpdateOptions = FirmwareUpdateOptions(),

@@ -39,6 +39,7 @@ extension ModuleRadio {
     /// Scans while `body` runs, for so long at most; the scan ends with the body.
     ///
     /// With `profiles`, such as `["comodule/generic"]`, only modules that these know are told of.
+    @discardableResult
     public func withDiscovery<R: Sendable>(
         for duration: Duration = .seconds(30),
         profiles: Set<String>? = nil,

@@ -23,6 +23,8 @@ final class UpdateCarrier {
     private(set) var application: (any ModuleApplication)?
     private var bootloader: (any ImageReceiver)?
     private var bootloaderPlace: String?
+    /// With whom there was a link: the host remembers what it was then.
+    private var met: Peer?
     private var memory: UpdateMemory
     private var kept: FirmwareUpdateRecord?
     private var suspicion = SecretSuspicion()
@@ -50,7 +52,9 @@ final class UpdateCarrier {
 
     func run() async -> Result<FirmwareUpdateResult, ModuleFailure> {
         log.info("\(plan.serial): update to \(plan.image.target)")
-        let result = await attempts().flatMap { result in
+        let ended = await attempts()
+        await forgetModule()
+        let result = ended.flatMap { result in
             guard result != .stopped else { return .success(result) }
             // The module was seen at rest with the image: nothing is owed.
             do throws(Halt) { try write(nil) } catch {
@@ -110,6 +114,12 @@ final class UpdateCarrier {
             if isStopped() { return .success(.stopped) }
             pause = min(.seconds(30), pause * 2)
         }
+    }
+
+    private func forgetModule() async {
+        guard let peer = met else { return }
+        met = nil
+        await central.forget(peer)
     }
 
     private var isOwed: Bool { memory.stage != .none && memory.stage != .settling }
@@ -187,6 +197,8 @@ extension UpdateCarrier: UpdateDesk {
     var receiver: (any ImageReceiver)? { bootloader ?? application?.receiver }
 
     func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
+        // With the same address it may be another program by now, with other services.
+        await forgetModule()
         do throws(RadioError) {
             return try await ModuleSeeker(central: central, time: time).seek(
                 plan.serial,
@@ -202,6 +214,7 @@ extension UpdateCarrier: UpdateDesk {
     }
 
     func connect(to sighting: ModuleSighting) async throws(RadioError) -> any Link {
+        met = sighting.peer
         // A bootloader knows the bond of its application at most: it makes none.
         let pairs = sighting.role == .application && plan.profile.pairing == .justWorks
         return try await central.connect(

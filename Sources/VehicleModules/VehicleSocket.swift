@@ -159,6 +159,7 @@ extension ModuleRadio {
     ///
     /// `timeout` is for the device to come. What it writes while nobody receives is kept as far as the radio keeps
     /// it; a device that writes on and on is waited for, or loses the link.
+    @discardableResult
     public func withSocket<R: Sendable>(
         _ configuration: SocketConfiguration,
         timeout: Duration = .seconds(90),

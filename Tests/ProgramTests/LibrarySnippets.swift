@@ -1,0 +1,66 @@
+import VehicleModules
+
+/// The snippets of `docs/library.md` and of the library's documentation comments, as they stand there.
+///
+/// What does not compile here does not work for whoever copies it. `LibraryListingTests` compares them.
+enum LibrarySnippets {
+    static func show(_ value: some Any) {}
+
+    static func first() async throws {
+        try await ModuleRadio.on(.simulated(depot: "depot.yaml")) { radio in
+            for module in try await radio.scan(for: .seconds(5)) {
+                print(module.serial, module.name)
+            }
+            let secret = ModuleSecret("d0c5…")
+            try await radio.withModule("00a0000000000001", secret: secret) { module in
+                print(try await module.read("state_of_charge"))
+                try await module.write(.state("enabled"), to: "lights")
+                for await value in await module.values(of: "speed") { print(value as Any) }
+            }
+        }
+    }
+
+    static func update(
+        _ radio: ModuleRadio,
+        _ secret: ModuleSecret
+    ) async throws -> FirmwareUpdateResult {
+        let image = try FirmwareImage(path: "city-4.12.0.zip")
+        let result = try await radio.withUpdate(of: "00a0000000000001", to: image, secret: secret) {
+            update in
+            for await status in update.statuses {
+                if case .uploading(let progress) = status { print(progress.percent) }
+            }
+            return try await update.result()
+        }
+        return result
+    }
+
+    static func statuses(
+        _ radio: ModuleRadio,
+        _ image: FirmwareImage,
+        _ secret: ModuleSecret
+    ) async throws {
+        try await radio.withUpdate(of: "00a0000000000001", to: image, secret: secret) { update in
+            for await status in update.statuses { show(status) }
+        }
+    }
+
+    static func command(_ radio: ModuleRadio, _ text: String) async throws {
+        let token = try VehicleToken(text)
+        try await radio.withVehicle(token, serial: "G9-0001") { vehicle in
+            try await vehicle.send(.unlockDriver)
+        }
+    }
+
+    static func unlock(_ radio: ModuleRadio, _ token: VehicleToken) async throws {
+        try await radio.withVehicle(token) { vehicle in
+            try await vehicle.send(.unlockDriver)
+        }
+    }
+
+    static func follow(_ radio: ModuleRadio, _ secret: ModuleSecret) async throws {
+        try await radio.withConnection("00a0000000000001", secret: secret) { connection in
+            for await state in connection.states { show(state) }
+        }
+    }
+}

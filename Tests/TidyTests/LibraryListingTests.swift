@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+
+/// What the library makes public, and what its documents say of it.
+@Suite struct LibraryListingTests {
+    /// The snippets are compiled with the tests of the program.
+    @Test func `every snippet of the documents is compiled`() throws {
+        let compiled = Self.plain(try Repository.text("Tests/ProgramTests/LibrarySnippets.swift"))
+        var snippets = Self.snippets(in: try Repository.text("docs/library.md"))
+        for source in try Repository.sources("Sources/VehicleModules") {
+            let comments = source.lines.map { line in
+                line.drop { $0 == " " }.hasPrefix("/// ") || line.hasSuffix("///")
+                    ? line.drop { $0 == " " || $0 == "/" } : ""
+            }
+            snippets += Self.snippets(in: comments.joined(separator: "\n"))
+        }
+        // Of the package manifest nothing can be compiled here.
+        let ours = snippets.filter { !$0.hasPrefix(".package") }
+        #expect(ours.count >= 6)
+        for snippet in ours {
+            #expect(compiled.contains(Self.plain(snippet)), "\(snippet)")
+        }
+    }
+
+    private static func snippets(in text: String) -> [String] {
+        text.matches(of: /```swift\n((?:(?!```).*\n)*) *```/).map { match in
+            match.1.split(separator: "\n").filter { !$0.hasPrefix("import ") }
+                .joined(separator: "\n")
+        }
+    }
+
+    /// However it is broken into lines.
+    private static func plain(_ text: String) -> String {
+        text.filter { !$0.isWhitespace }
+    }
+
+    /// A call that goes, or that gets another form, shows in this file, and so in its commit.
+    @Test func `the listing of what is public is the library's`() throws {
+        let file = "docs/library-api.txt"
+        let listing = try Self.listing()
+        #expect(listing.count > 200)
+        let text = listing.joined(separator: "\n") + "\n"
+        if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1" {
+            let place = Repository.root.appending(path: file)
+            try text.write(to: place, atomically: true, encoding: .utf8)
+        }
+        #expect(
+            try Repository.text(file) == text,
+            "say in CHANGELOG.md what is new, and run this test with UPDATE_GOLDEN=1"
+        )
+    }
+
+    /// Each declaration on a line, by the type that it belongs to.
+    private static func listing() throws -> [String] {
+        var found: [String] = []
+        for source in try Repository.sources("Sources/VehicleModules") {
+            // The types around a line, by how far they are indented.
+            var around: [(indent: Int, name: String, isPublic: Bool, isEnum: Bool)] = []
+            var lines = source.lines[...]
+            while let line = lines.popFirst() {
+                let text = line.drop { $0 == " " }
+                guard !text.isEmpty, !text.hasPrefix("//") else { continue }
+                let indent = line.count - text.count
+                around.removeAll { $0.indent >= indent }
+                let type = text.prefixMatch(
+                    of:
+                        /((?:public |private |fileprivate |final |indirect )*)(struct|enum|class|actor|extension|protocol) ([\w.]+)/
+                )
+                let path = around.map(\.name).joined(separator: ".")
+                let isOurs = around.allSatisfy(\.isPublic)
+                let isCase = around.last.map { $0.isEnum && $0.indent == indent - 4 } ?? false
+                if text.hasPrefix("public ") || isCase && text.hasPrefix("case ") {
+                    if isOurs, text.hasPrefix("public ") || around.last?.isPublic == true {
+                        let whole = declaration(text, &lines)
+                        found.append((path.isEmpty ? "" : path + ": ") + whole)
+                    }
+                }
+                if let type {
+                    let isPublic = type.1.contains("public") || type.2 == "extension"
+                    around.append((indent, String(type.3), isPublic, type.2 == "enum"))
+                }
+            }
+        }
+        return found.sorted()
+    }
+
+    /// From its first word to its body, on one line.
+    private static func declaration(
+        _ first: Substring,
+        _ rest: inout ArraySlice<Substring>
+    ) -> String {
+        var text = String(first)
+        while text.count(where: { $0 == "(" }) > text.count(where: { $0 == ")" }),
+            let next = rest.popFirst()
+        {
+            text += " " + next.drop { $0 == " " }
+        }
+        // A body, or the value of a constant, is nobody's business; a default is.
+        var depth = 0
+        var end = text.endIndex
+        for index in text.indices {
+            let character = text[index]
+            if character == "(" { depth += 1 }
+            if character == ")" { depth -= 1 }
+            if depth == 0, character == "{" || character == "=" {
+                end = index
+                break
+            }
+        }
+        let plain = text[..<end].split { $0 == " " }.joined(separator: " ")
+        return plain.replacing("( ", with: "(").replacing(" )", with: ")")
+            .replacing("public ", with: "")
+    }
+}
