@@ -54,7 +54,7 @@ actor LockSession {
             guard let found else { throw RadioError.timedOut }
             return try await central.connect(
                 to: found.peer,
-                BondPolicy(profile.pairing == .justWorks ? .justWorks : .none),
+                profile.unattendedBond,
                 before: deadline
             )
         } catch { throw .radio(error) }

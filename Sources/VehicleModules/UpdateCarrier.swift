@@ -216,10 +216,10 @@ extension UpdateCarrier: UpdateDesk {
     func connect(to sighting: ModuleSighting) async throws(RadioError) -> any Link {
         met = sighting.peer
         // A bootloader knows the bond of its application at most: it makes none.
-        let pairs = sighting.role == .application && plan.profile.pairing == .justWorks
+        let bond = sighting.role == .application ? plan.profile.unattendedBond : .unbonded
         return try await central.connect(
             to: sighting.peer,
-            pairs ? BondPolicy(.justWorks) : .unbonded,
+            bond,
             before: time.now.advanced(by: plan.limits.connect)
         )
     }

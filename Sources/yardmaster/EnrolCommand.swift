@@ -392,7 +392,7 @@ struct EnrolCommand: Sendable {
                     vehicle: order.vehicle,
                     serial: serial,
                     profile: order.profile,
-                    bond: BondPolicy(order.profile.pairing == .justWorks ? .justWorks : .none)
+                    bond: order.profile.unattendedBond
                 ),
                 desk: desk,
                 central: central,
@@ -497,13 +497,9 @@ struct EnrolCommand: Sendable {
     private func tell(_ results: [Result]) -> ExitCode {
         let faults = results.compactMap(\.fault)
         let code: ExitCode =
-            switch Signals.received {
-            case SIGINT?: .interrupted
-            case .some: .terminated
-            case nil:
-                faults.isEmpty
-                    ? .done : faults.allSatisfy { $0 == .notHeard } ? .someMissed : .someFailed
-            }
+            Signals.exitCode
+            ?? (faults.isEmpty
+                ? .done : faults.allSatisfy { $0 == .notHeard } ? .someMissed : .someFailed)
         guard common.wantsJSON else {
             if common.isQuiet {
                 for result in results where result.fault != nil {

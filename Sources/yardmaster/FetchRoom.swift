@@ -1,6 +1,5 @@
 import Commands
 import Domain
-import Glibc
 import Images
 import Manifest
 import Operations
@@ -74,7 +73,7 @@ struct FetchRoom: Sendable {
     }
 
     /// What a signal that cut it short ends the program with.
-    static var cutCode: ExitCode { Signals.received == SIGINT ? .interrupted : .terminated }
+    static var cutCode: ExitCode { Signals.exitCode ?? .terminated }
 
     func noteCut() {
         context.console.note(

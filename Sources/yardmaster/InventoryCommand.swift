@@ -72,12 +72,7 @@ struct InventoryCommand: Sendable {
         thread.stop()
         lock.release()
         try kept.get()
-        let code: ExitCode =
-            switch Signals.received {
-            case SIGINT?: .interrupted
-            case .some: .terminated
-            case nil: targets == nil ? .done : Self.code(of: look.records)
-            }
+        let code = Signals.exitCode ?? (targets == nil ? .done : Self.code(of: look.records))
         return try tell(plan, chosen, since: look.began, code: code)
     }
 
@@ -142,7 +137,7 @@ struct InventoryCommand: Sendable {
                 profile: profile,
                 vehicle: nil,
                 driver: try FamilyRegistry.opener(of: module.family, nil).driver(profile),
-                bond: BondPolicy(profile.pairing == .justWorks ? .justWorks : .none)
+                bond: profile.unattendedBond
             )
         } catch {
             return InventoryTarget(

@@ -1,6 +1,5 @@
 import Commands
 import Domain
-import Glibc
 import Journal
 import Manifest
 import Reports
@@ -38,7 +37,7 @@ struct RunVerdict {
             if result.unfinished > 0 { codes.append(.workLeft) }
         case .stopped:
             if result.unfinished > 0 {
-                codes.append(Signals.received == SIGINT ? .interrupted : .terminated)
+                codes.append(Signals.exitCode ?? .terminated)
             }
         }
         return ExitCode.worst(of: codes)

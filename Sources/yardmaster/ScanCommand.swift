@@ -95,11 +95,7 @@ struct ScanCommand: Sendable {
                     + "\(began.duration(to: time.now).brief)\n"
             )
         }
-        switch Signals.received {
-        case SIGINT?: return .success(.interrupted)
-        case .some: return .success(.terminated)
-        case nil: return .success(.done)
-        }
+        return .success(Signals.exitCode ?? .done)
     }
 
     /// What an inventory has read of modules; empty where there is none that can be read.

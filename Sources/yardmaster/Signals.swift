@@ -1,4 +1,5 @@
 import CLinux
+import Commands
 import Glibc
 import Rollout
 import Simulation
@@ -62,6 +63,9 @@ enum Signals {
             "\r\nyardmaster: ended at once; the same command goes on where this one stood\r\n"
         _ = write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
     }
+
+    /// What a signal ends the program with; nil when none came.
+    static var exitCode: ExitCode? { received.map { $0 == SIGINT ? .interrupted : .terminated } }
 
     /// What people call the signal that came last, nil when none did.
     static var name: String? {

@@ -58,11 +58,7 @@ struct SimulateCommand: Sendable {
         case .bus(let address): try await remember(file, on: address, until: stop)
         case .adapters(let names): try await rehearse(file, on: names, until: stop)
         }
-        switch Signals.received {
-        case SIGINT?: return .interrupted
-        case .some: return .terminated
-        case nil: return .done
-        }
+        return Signals.exitCode ?? .done
     }
 
     /// Nothing is kept: a real adapter's module begins anew each time.

@@ -1,7 +1,6 @@
 import Commands
 import Domain
 import Families
-import Glibc
 import Manifest
 import Modules
 import Radio
@@ -111,11 +110,7 @@ struct WatchCommand: Sendable {
     }
 
     private static var end: Result<ExitCode, CommandError> {
-        switch Signals.received {
-        case SIGINT?: .success(.interrupted)
-        case .some: .success(.terminated)
-        case nil: .success(.done)
-        }
+        .success(Signals.exitCode ?? .done)
     }
 
     private func vehicle(of plan: FrozenPlan) throws(CommandError) -> PlannedVehicle {

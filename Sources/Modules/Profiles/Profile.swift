@@ -1,5 +1,6 @@
 package import Domain
 import Marked
+package import Radio
 
 /// One model of a family, as data: how to know it, how to speak with it, what it can do.
 package struct Profile: Sendable, Hashable {
@@ -26,6 +27,11 @@ package struct Profile: Sendable, Hashable {
     package internal(set) var source: String?
 
     package static let generic = "generic"
+
+    /// The bond that is made where nobody can read a passkey.
+    package var unattendedBond: BondPolicy {
+        pairing == .justWorks ? BondPolicy(.justWorks) : .unbonded
+    }
 
     package init(
         name: String,
