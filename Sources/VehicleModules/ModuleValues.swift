@@ -69,8 +69,14 @@ public struct ModuleProperty: Sendable, Hashable {
     }
 
     public let name: String
+    /// Of several kinds of vehicle, the one that it is of; nil for one that all have.
+    public let variant: String?
     public let unit: String?
     public let kind: Kind
+    /// Between what its value lies; nil where that is not known, or it is no number.
+    public let limits: ClosedRange<Double>?
+    /// What it is to begin with; nil where that is not known, or it is no number.
+    public let initial: Double?
     public let isReadable: Bool
     public let isWritable: Bool
     /// Nil for one that can only be written, or that this module does not give.
@@ -78,7 +84,11 @@ public struct ModuleProperty: Sendable, Hashable {
 
     init(_ spec: PropertySpec, _ value: PropertyValue?) {
         name = spec.name
+        variant = spec.variant
         unit = spec.unit
+        let range: RangeForm? = if case .range(let form) = spec.form { form } else { nil }
+        limits = range?.limits
+        initial = range?.writing?.initial
         kind =
             switch spec.form {
             case .range(let form):

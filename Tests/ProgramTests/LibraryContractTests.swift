@@ -40,6 +40,9 @@ import VehicleModules
                 let properties = await module.properties
                 #expect(properties.count == 14)
                 #expect(properties.first?.name == "state_of_charge")
+                let assist = try #require(properties.first { $0.name == "assist" })
+                #expect(assist.limits == 0...4 && assist.initial == 0 && assist.variant == nil)
+                #expect(assist.kind == .range(writable: 0...4, step: 1))
                 #expect(try await module.read("state_of_charge") == .number(64))
                 let values = await module.values(of: "lights")
                 #expect(
