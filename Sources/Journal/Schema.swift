@@ -222,6 +222,14 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         """,
         Schema.outbox,
+        // What the fleet's database granted: one that went back in time grants the same again.
+        """
+        CREATE TABLE fleet_epochs (
+            serial TEXT PRIMARY KEY,
+            epoch INTEGER NOT NULL CHECK (epoch > 0),
+            generation INTEGER NOT NULL CHECK (generation > 0)
+        ) STRICT, WITHOUT ROWID;
+        """,
     ]
 
     static var version: Int { migrations.count }

@@ -32,6 +32,7 @@ struct FleetPlace: Sendable {
     /// For the holder of the directory's lock, before any radio work. On `lane`, or a thread of its own.
     func sit(
         state: String,
+        knowing generation: Int?,
         on lane: (any SerialExecutor)?,
         at time: WallTime
     ) async throws(CommandError) -> FleetSeat {
@@ -41,7 +42,7 @@ struct FleetPlace: Sendable {
         }
         let fleet = access.database(on: executor)
         do {
-            let holder = try await signIn(to: fleet, state, time)
+            let holder = try await signIn(to: fleet, state, generation, time)
             return FleetSeat(fleet: fleet, holder: holder, thread: thread, context: context)
         } catch {
             await fleet.close()
@@ -54,6 +55,7 @@ struct FleetPlace: Sendable {
     private func signIn(
         to fleet: FleetDatabase,
         _ state: String,
+        _ generation: Int?,
         _ time: WallTime
     ) async throws -> FleetHolder {
         let standing = try await fleet.standing()
@@ -62,7 +64,10 @@ struct FleetPlace: Sendable {
         case .absent, .older, .newer: throw FleetCommand.misfit(standing)
         }
         let terms = LeaseTerms.standard
-        if case .restored(let words) = try await fleet.guardedHistory(known: nil, terms: terms) {
+        if case .restored(let words) = try await fleet.guardedHistory(
+            known: generation,
+            terms: terms
+        ) {
             throw CommandError(
                 .configuration,
                 "the fleet's database grants no rights",
@@ -140,12 +145,14 @@ struct FleetSeat: Sendable {
 
     func coordinator(
         over local: LocalCoordinator,
+        journal: Journal,
         rollout: String,
         run: Int,
         time: any Timekeeper
     ) -> FleetCoordinator {
         FleetCoordinator(
             local: local,
+            journal: journal,
             fleet: fleet,
             holder: holder,
             rollout: rollout,

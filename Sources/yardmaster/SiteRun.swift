@@ -104,6 +104,7 @@ struct SiteRun {
         if job.fleet != nil, !job.isOrder { try FleetPlace.refuseSingleSteps(jobs) }
         let seat = try await job.fleet?.sit(
             state: job.state,
+            knowing: try await journal.fleetGeneration(),
             // Time stands still while a rehearsal asks; nothing else does elsewhere.
             on: site.seed == nil ? nil : site.lane,
             at: RealTime().wallTime
@@ -186,7 +187,13 @@ struct SiteRun {
         }
         let local = LocalCoordinator(journal: journal, rollout: job.plan.name, run: run)
         let coordinator: any Coordinator =
-            seat?.coordinator(over: local, rollout: job.plan.name, run: run, time: time) ?? local
+            seat?.coordinator(
+                over: local,
+                journal: journal,
+                rollout: job.plan.name,
+                run: run,
+                time: time
+            ) ?? local
         let result = try await RolloutRun(
             jobs,
             in: Depot(

@@ -168,4 +168,36 @@ import Testing
             _ = try lease(try await claim(rights, "tram"))
         }
     }
+
+    @Test(.enabled(if: hasServer, "PostgreSQL is not installed"))
+    func `an epoch that a gateway remembers is not granted again`() async throws {
+        try await Store.postgres.withRights { rights, journal, ground in
+            for epoch in 1...3 {
+                let bus = try lease(try await claim(rights, "bus"))
+                #expect(bus.epoch == epoch)
+                try await rights.release(bus, with: nil)
+            }
+            let known = try await journal.fleetEpoch(of: try serial())
+            #expect(known?.epoch == 3 && known?.generation == 1)
+            // The server's disk as it was two grants ago, which leaves no other trace.
+            try ground.ask(
+                """
+                ALTER TABLE yardmaster.module DISABLE TRIGGER keep_epoch;
+                UPDATE yardmaster.module SET epoch = 1;
+                ALTER TABLE yardmaster.module ENABLE TRIGGER keep_epoch;
+                """
+            )
+            guard case .unknown(let words) = try await claim(rights, "bus") else {
+                Issue.record("granted twice")
+                return
+            }
+            #expect(words.contains("went back in time: it knows epoch 1"))
+            // As a person confirms it, and the wait after that.
+            try ground.ask(
+                "UPDATE yardmaster.history SET generation = 2, claims_after = clock_timestamp()"
+            )
+            #expect(try lease(try await claim(rights, "bus")).epoch == 4)
+            #expect(try await journal.fleetGeneration() == 2)
+        }
+    }
 }

@@ -64,6 +64,7 @@ enum Store: CaseIterable, Sendable {
             )
             let coordinator = FleetCoordinator(
                 local: local,
+                journal: journal,
                 fleet: fleet,
                 holder: holder,
                 rollout: "city",

@@ -234,6 +234,71 @@ struct LeaseTests {
         }
     }
 
+    @Test func `the roles suffice for what runs, people and readers do`() async throws {
+        try await Cluster.withFleet { fleet, server, database in
+            #expect(try await fleet.grantRights() == [])
+            let mark = UInt32.random(in: .min ... .max)
+            func with<R: Sendable>(
+                _ role: String,
+                _ body: (FleetDatabase) async throws -> R
+            ) async throws -> R {
+                let user = "\(role)_\(mark)"
+                try server.query(database, "CREATE ROLE \(user) LOGIN IN ROLE yardmaster_\(role)")
+                let address = server.address(database, user: user)
+                return try await Cluster.with(try Cluster.settings(address), body)
+            }
+            try await with("gateway") { mine in
+                #expect(try await mine.standing() == .same)
+                let user = try await mine.user()
+                #expect(user.mayClaim && !user.mayConfirm)
+                try await mine.register(north, program: "1.0", at: WallTime(milliseconds: 0))
+                // Another server took over: the first gateway writes it down.
+                try server.query(database, "UPDATE yardmaster.history SET timeline = '00000000'")
+                guard case .waits = try await mine.guardedHistory(known: nil, terms: terms) else {
+                    Issue.record("not written down")
+                    return
+                }
+                try server.query(database, "UPDATE yardmaster.history SET claims_after = now()")
+                let lease = try granted(
+                    try await mine.claim(try wish(), by: north, terms: terms),
+                    epoch: 1
+                )
+                #expect(try await mine.renew([lease], of: north, terms: terms) == [lease])
+                try await mine.beat(north)
+                let verdict = FleetVerdict(
+                    rollout: "city",
+                    vehicle: try wish().vehicle,
+                    run: 1,
+                    outcome: .succeeded,
+                    failure: nil,
+                    sentence: "done",
+                    version: nil
+                )
+                try await mine.settle(lease, verdict, of: north)
+                try await mine.signOff(north)
+                let error = await #expect(throws: FleetError.self) {
+                    try await mine.acceptRestore(known: nil, terms: terms)
+                }
+                #expect(error?.kind == .forbidden)
+            }
+            try await with("reader") { mine in
+                let standings = try await mine.standings(of: "city")
+                let gateways = try await mine.gateways()
+                #expect(standings.count == 1 && gateways.count == 1)
+                let error = await #expect(throws: FleetError.self) {
+                    try await mine.claim(try wish(), by: south, terms: terms)
+                }
+                #expect(error?.kind == .forbidden)
+            }
+            try await with("operator") { mine in
+                let user = try await mine.user()
+                #expect(user.mayConfirm && !user.mayClaim)
+                let generation = try await mine.acceptRestore(known: nil, terms: terms)
+                #expect(generation == 2)
+            }
+        }
+    }
+
     // MARK: A database that went back
 
     @Test func `nothing is granted from a dump until a person has said so`() async throws {

@@ -23,6 +23,7 @@ package final class FleetCoordinator: Coordinator {
     }
 
     private let local: LocalCoordinator
+    private let journal: Journal
     private let fleet: FleetDatabase
     private let holder: FleetHolder
     private let rollout: String
@@ -39,6 +40,7 @@ package final class FleetCoordinator: Coordinator {
 
     package init(
         local: LocalCoordinator,
+        journal: Journal,
         fleet: FleetDatabase,
         holder: FleetHolder,
         rollout: String,
@@ -48,6 +50,7 @@ package final class FleetCoordinator: Coordinator {
         say: @escaping @Sendable (String) -> Void
     ) {
         self.local = local
+        self.journal = journal
         self.fleet = fleet
         self.holder = holder
         self.rollout = rollout
@@ -75,8 +78,11 @@ package final class FleetCoordinator: Coordinator {
             unless: stop
         )
         guard case .granted(let lease) = own else { return own }
-        let answer = await ask(
-            LeaseWish(serial, rollout: rollout, vehicle: vehicle),
+        let known = try await journal.fleetEpoch(of: serial).map {
+            LeaseWish.Known(epoch: $0.epoch, generation: $0.generation)
+        }
+        let answer = try await ask(
+            LeaseWish(serial, rollout: rollout, vehicle: vehicle, known: known),
             unless: stop
         )
         if case .granted(let granted) = answer {
@@ -87,52 +93,83 @@ package final class FleetCoordinator: Coordinator {
     }
 
     /// Asks until there is an answer that stays, nobody wants it any more, or it took too long.
-    private func ask(_ wish: LeaseWish, unless stop: StopSignal) async -> Claim {
+    private func ask(
+        _ wish: LeaseWish,
+        unless stop: StopSignal
+    ) async throws(JournalError) -> Claim {
         let began = time.now
         var pause = Duration.seconds(1)
         while true {
             let sent = time.now
             let reason: String
-            do throws(FleetError) {
-                switch try await fleet.claim(wish, by: holder, terms: terms) {
-                case .granted(let lease, _):
-                    state.withLock { $0.keeper.granted(lease, sent: sent) }
-                    isBack()
-                    return .granted(
-                        Lease(serial: lease.serial, epoch: lease.epoch, vehicle: wish.vehicle)
-                    )
-                case .held(let other): return .held(by: other)
-                case .resting(let left):
-                    return .unknown(
-                        "the gateway that had the right to this module has vanished; it is free in "
-                            + left.brief
-                    )
-                case .behind(let known, let found):
-                    return .unknown(
-                        "the fleet's database knows epoch \(found) of this module, and this gateway "
-                            + "\(known): the database went back"
-                    )
-                case .closed(.restored(let words)):
-                    return .unknown("the fleet's database grants no rights: \(words)")
-                case .closed(.open), .closed(.waits), .closed(.movedOn):
-                    _ = try await fleet.guardedHistory(known: nil, terms: terms)
-                    reason =
-                        "the fleet's database grants no rights for a while: another server took "
-                        + "over, or a backup was confirmed"
-                }
-            } catch {
-                switch error.kind {
-                case .noLibrary, .unreachable, .lost, .collided, .busy:
-                    reason = "the fleet's database does not answer: \(error)"
-                case .forbidden, .noSchema, .refused:
-                    return .unknown("the fleet's database refuses: \(error)")
-                }
+            switch await answer(to: wish) {
+            case .granted(let lease, let generation):
+                state.withLock { $0.keeper.granted(lease, sent: sent) }
+                isBack()
+                try await journal.remember(
+                    FleetEpoch(serial: lease.serial, epoch: lease.epoch, generation: generation)
+                )
+                return .granted(
+                    Lease(serial: lease.serial, epoch: lease.epoch, vehicle: wish.vehicle)
+                )
+            case .final(let claim): return claim
+            case .later(let words): reason = words
             }
             isWaited(for: reason)
             guard began.duration(to: time.now) < Self.patience else { return .unknown(reason) }
-            await time.sleep(for: pause, "the fleet's database")
-            if stop.isRequested || Task.isCancelled { return .unknown(reason) }
+            let next = time.now.advanced(by: pause)
+            while time.now < next {
+                await time.sleep(for: Self.tick, "the fleet's database")
+                if stop.isRequested || Task.isCancelled { return .unknown(reason) }
+            }
             pause = min(pause * 2, terms.beat)
+        }
+    }
+
+    private enum Answer {
+        case granted(FleetLease, generation: Int)
+        case final(Claim)
+        /// Worth another question; why, for people.
+        case later(String)
+    }
+
+    private func answer(to wish: LeaseWish) async -> Answer {
+        do throws(FleetError) {
+            switch try await fleet.claim(wish, by: holder, terms: terms) {
+            case .granted(let lease, let generation):
+                return .granted(lease, generation: generation)
+            case .held(let other): return .final(.held(by: other))
+            case .resting(let left):
+                return .final(
+                    .unknown(
+                        "the gateway that had the right to this module has vanished; it is free in "
+                            + left.brief
+                    )
+                )
+            case .behind(let known, let found):
+                return .final(
+                    .unknown(
+                        "the fleet's database went back in time: it knows epoch \(found) of this "
+                            + "module, and this gateway \(known); see 'yardmaster fleet accept-restore'"
+                    )
+                )
+            case .closed(.restored(let words)):
+                return .final(.unknown("the fleet's database grants no rights: \(words)"))
+            case .closed(.open), .closed(.waits), .closed(.movedOn):
+                let known = wish.known?.generation
+                _ = try await fleet.guardedHistory(known: known, terms: terms)
+                return .later(
+                    "the fleet's database grants no rights for a while: another server took over, "
+                        + "or a backup was confirmed"
+                )
+            }
+        } catch {
+            switch error.kind {
+            case .noLibrary, .unreachable, .lost, .collided, .busy:
+                return .later("the fleet's database does not answer: \(error)")
+            case .forbidden, .noSchema, .refused:
+                return .final(.unknown("the fleet's database refuses: \(error)"))
+            }
         }
     }
 

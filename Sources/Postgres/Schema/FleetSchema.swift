@@ -232,7 +232,8 @@ package enum FleetRole: String, CaseIterable, Sendable {
                   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '\(name)') THEN
                     BEGIN
                       CREATE ROLE \(name) NOLOGIN;
-                    EXCEPTION WHEN insufficient_privilege OR duplicate_object THEN NULL;
+                    EXCEPTION WHEN insufficient_privilege OR duplicate_object
+                        OR unique_violation THEN NULL;
                     END;
                   END IF;
                   IF EXISTS (SELECT FROM pg_roles WHERE rolname = '\(name)') THEN
