@@ -65,6 +65,7 @@ let package = Package(
         system("CYAML", "yaml-0.1", apt: "libyaml-dev"),
         .target(name: "CCurl"),
         .target(name: "CLinux"),
+        .target(name: "CMicrohttpd"),
         .target(name: "CPostgres"),
 
         room("Domain"),
@@ -118,6 +119,7 @@ let package = Package(
         adapter("Journal", ["Domain", "CSQLite", "CLinux"]),
         adapter("Postgres", ["Domain", "CPostgres"]),
         room("Reports", ["Domain", "Wire"]),
+        adapter("Web", ["CMicrohttpd"]),
         room(
             "Rollout",
             [
@@ -139,7 +141,7 @@ let package = Package(
                 "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Protocols",
                 "Families", "Simulation", "Images", "Marked", "Operations",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Signatures", "Threads",
-                "Trust",
+                "Trust", "Web",
                 "DBus", "BlueZ", "FakeBlueZ", "Rehearsal", "CLinux", "Postgres",
             ],
             swiftSettings: common
@@ -263,7 +265,7 @@ let package = Package(
         tests("TidyTests", ["Domain", "Commands"]),
         tests(
             "ShimTests",
-            ["CCurl", "CDBus", "COpenSSL", "CSQLite", "CYAML", "CZlib"]
+            ["CCurl", "CDBus", "CMicrohttpd", "COpenSSL", "CSQLite", "CYAML", "CZlib"]
         ),
         tests(
             "ProgramTests",
@@ -271,7 +273,7 @@ let package = Package(
                 "Commands", "Digests", "Domain", "Families", "Journal", "Manifest", "Modules",
                 "Operations", "PrivateBus", "PrivatePostgres", "Radio", "ScanAndRead", "SetLights",
                 "Signers", "Simulation", "Trust", "UnlockVehicle", "UpdateModule", "VehicleModules",
-                "Wire", "Workbench", "yardmaster",
+                "Web", "Wire", "Workbench", "yardmaster",
             ]
         ),
         tests("WireTests", ["Domain", "Wire"]),
@@ -345,7 +347,8 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
             name: "fuzz",
             dependencies: [
                 "DBus", "Digests", "Domain", "Families", "Images", "Manifest", "Marked", "Modules",
-                "Protocols", "Radio", "Sessions", "Signatures", "Simulation", "Trust", "Wire",
+                "Operations", "Protocols", "Radio", "Sessions", "Signatures", "Simulation", "Trust",
+                "Wire",
             ],
             path: "Fuzz",
             exclude: ["Seeds"],

@@ -15,6 +15,7 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
     "http": fuzzHTTP,
     "json": fuzzJSON,
     "legacy": fuzzLegacy,
+    "live": fuzzLive,
     "lrdevice": fuzzLRDevice,
     "manifest": fuzzManifest,
     "mcuboot": fuzzMCUboot,

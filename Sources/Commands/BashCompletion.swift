@@ -52,6 +52,23 @@ enum BashCompletion {
                         return
                     fi
                     ;;
+                vehicles | rollouts | runs)
+                    if [[ $cur != -* ]]; then
+                        local index word state=()
+                        for ((index = 2; index + 1 < COMP_CWORD; index++)); do
+                            [[ ${COMP_WORDS[index]} == --state ]] || continue
+                            word=${COMP_WORDS[index + 1]}
+                            [[ $word != = ]] || word=${COMP_WORDS[index + 2]}
+                            state=(--state "${word/#\~/$HOME}")
+                        done
+                        while IFS= read -r word; do
+                            [[ $word == "$cur"* ]] || continue
+                            printf -v word %q "$word"
+                            COMPREPLY+=("$word")
+                        done < <("${COMP_WORDS[0]}" complete "$kind" "${state[@]}" 2>/dev/null)
+                        return
+                    fi
+                    ;;
                 esac
                 if [[ $cur == -* ]]; then arguments=$flags; fi
                 mapfile -t COMPREPLY < <(compgen -W "$arguments" -- "$cur")
@@ -84,7 +101,9 @@ enum BashCompletion {
         switch kind {
         case .file, .fileOrStream, .fileEnding: "kind=files"
         case .directory: "kind=directories"
-        case .vehicles, .whole, .positive, .rollout, .text, .duration, .property: "kind=none"
+        case .whole, .positive, .text, .duration, .property: "kind=none"
+        case .vehicles, .rollout, .run:
+            "kind=" + (Completion.Known(kind)?.rawValue ?? "none")
         case .words(let words): "arguments=\(Completion.quoted(words.joined(separator: " ")))"
         case .command:
             "arguments=\(Completion.quoted(Completion.firstWords.joined(separator: " ")))"

@@ -23,7 +23,7 @@ extension Command {
                 + "long after the run, also of one that was cut off."
         ],
         arguments: [
-            Argument("RUN", .text, help: "The run's number as 'history' lists it, or 'last'.")
+            Argument("RUN", .run, help: "The run's number as 'history' lists it, or 'last'.")
         ],
         flags: [.state, .limit, .report, .json, .quiet, .noColor],
         examples: [

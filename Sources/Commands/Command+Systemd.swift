@@ -41,12 +41,16 @@ extension Flag {
         "unit",
         value: Value(
             "KIND",
-            .words(["service", "timer", "path", "failure", "notify-service", "notify-timer"])
+            .words([
+                "service", "timer", "path", "failure", "notify-service", "notify-timer",
+                "serve-socket", "serve-service",
+            ])
         ),
         help:
             "Print only one: service or timer, with --watch service or path; failure, which tells "
             + "somebody when a service of ours has failed; notify-service and notify-timer, which tell "
-            + "again what did not arrive.",
+            + "again what did not arrive; serve-socket and serve-service, which show the rollouts "
+            + "to browsers.",
         fallback: "both, each after a line with its path"
     )
 

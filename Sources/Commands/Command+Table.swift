@@ -11,9 +11,9 @@ extension Command {
         .trust, .bundleCreate, .bundleVerify, .bundleApply, .bundleCopy, .bundleShow,
         .notifyTest, .notifyList, .notifySend, .notifyFailure, .systemdPrint,
         .fleetStatus, .fleetInit, .fleetCheck, .fleetUpgrade, .fleetAcceptRestore, .gateways,
-        .simulate, .doctor,
+        .serve, .simulate, .doctor,
         .schema,
-        .completion, .man, .help, .version,
+        .completion, .complete, .man, .help, .version,
     ]
 
     package static func named(_ id: CommandName) -> Command? { all.first { $0.id == id } }
@@ -116,14 +116,17 @@ extension Command {
             "Reads the journal and shows the rollout with its vehicles: how they ended, or what they "
                 + "wait for; whether it is paused and why; what was asked for, what is left alone, "
                 + "and which deadline fires next. Takes no lock: it may be asked while a run is "
-                + "under way."
+                + "under way.",
+            "With --watch it shows what the run shows on its own terminal, also on that of "
+                + "somebody else, until Ctrl-C; into a pipe it writes a line for each thing that happens.",
         ],
-        flags: [.state, .rollout, .fleetOfStatus, .limit, .json, .quiet, .noColor],
+        flags: [.state, .rollout, .fleetOfStatus, .limit, .watch, .json, .quiet, .noColor],
         examples: [
             Example("yardmaster status", "A line for each vehicle of the latest rollout."),
+            Example("yardmaster status --watch", "The run under way, as on its own terminal."),
             Example("yardmaster status --json", "The same for a program."),
         ],
-        exitCodes: [.inputMissing, .cannotWrite, .configuration]
+        exitCodes: [.inputMissing, .cannotWrite, .configuration, .terminated]
     )
 
     static let scan = Command(
@@ -372,6 +375,25 @@ extension Command {
                 "For all users of bash."
             )
         ]
+    )
+
+    static let complete = Command(
+        .complete,
+        summary: "Print what a shell completes a word with",
+        description: [
+            "For the scripts of 'completion': prints the vehicles with their labels and groups, the "
+                + "rollouts or the runs that the state directory knows, one a line; nothing where "
+                + "it knows none."
+        ],
+        arguments: [
+            Argument(
+                "KIND",
+                .words(Completion.Known.allCases.map(\.rawValue)),
+                help: "vehicles, rollouts or runs."
+            )
+        ],
+        flags: [.state],
+        isHidden: true
     )
 
     static let man = Command(

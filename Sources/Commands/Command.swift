@@ -31,7 +31,7 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case fleetUpgrade = "fleet upgrade"
     case fleetAcceptRestore = "fleet accept-restore"
     case gateways
-    case simulate, doctor, schema, completion, man, help, version
+    case serve, simulate, doctor, schema, completion, complete, man, help, version
 }
 
 /// One command: everything that parsing, help, manual and completions know about it.

@@ -10,6 +10,22 @@ package enum Completion: String, CaseIterable, Sendable {
         }
     }
 
+    /// What only the program knows, and the scripts ask it for.
+    package enum Known: String, CaseIterable, Sendable {
+        case vehicles, rollouts, runs
+
+        init?(_ kind: ValueKind) {
+            switch kind {
+            case .vehicles: self = .vehicles
+            case .rollout: self = .rollouts
+            case .run: self = .runs
+            case .file, .fileOrStream, .fileEnding, .directory, .text, .whole, .positive,
+                .duration, .property, .words, .command:
+                return nil
+            }
+        }
+    }
+
     /// The commands that are offered.
     static var commands: [Command] { Command.all.filter { !$0.isHidden } }
 

@@ -3,6 +3,14 @@ enum FishCompletion {
     static var script: String {
         var script = """
             # Completes yardmaster in fish; made by 'yardmaster completion fish'.
+            function __yardmaster_known
+                set -l words (commandline -opc)
+                set -l state
+                if set -l place (contains -i -- --state $words)
+                    set state --state $words[(math $place + 1)]
+                end
+                command $words[1] complete $argv $state 2>/dev/null
+            end
             complete -c yardmaster -f
             complete -c yardmaster -n __fish_use_subcommand -s h -l help -d 'Show help'
             complete -c yardmaster -n __fish_use_subcommand -s V -l version -d 'Print the version'
@@ -41,17 +49,24 @@ enum FishCompletion {
         switch kind {
         case .file, .fileOrStream, .fileEnding: "-r -F"
         case .directory: "-x -a '(__fish_complete_directories)'"
-        case .vehicles, .whole, .positive, .rollout, .text, .duration, .property: "-x"
+        case .whole, .positive, .text, .duration, .property: "-x"
+        case .vehicles, .rollout, .run: "-x" + known(kind)
         case .words(let words): "-x -a '\(words.joined(separator: " "))'"
         case .command: "-x -a '\(Completion.firstWords.joined(separator: " "))'"
         }
+    }
+
+    /// What the program itself knows.
+    private static func known(_ kind: ValueKind) -> String {
+        Completion.Known(kind).map { " -a '(__yardmaster_known \($0.rawValue))'" } ?? ""
     }
 
     private static func offering(_ kind: ValueKind) -> String {
         switch kind {
         case .file, .fileOrStream, .fileEnding: "-F"
         case .directory: "-a '(__fish_complete_directories)'"
-        case .vehicles, .whole, .positive, .rollout, .text, .duration, .property: "-f"
+        case .whole, .positive, .text, .duration, .property: "-f"
+        case .vehicles, .rollout, .run: "-f" + known(kind)
         case .words(let words): "-a '\(words.joined(separator: " "))'"
         case .command: "-a '\(Completion.firstWords.joined(separator: " "))'"
         }

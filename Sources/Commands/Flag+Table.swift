@@ -189,9 +189,14 @@ extension Flag {
         help: "Why, for whoever reads the report or the status."
     )
 
+    static let watch = Flag(
+        "watch",
+        help: "Show the run under way as it goes on, and the next one after it, until Ctrl-C."
+    )
+
     static let rollout = Flag(
         "rollout",
-        value: Value("NAME", .text),
+        value: Value("NAME", .rollout),
         help: "The rollout that is meant.",
         fallback: "the one that ran last"
     )

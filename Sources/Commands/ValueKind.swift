@@ -19,8 +19,10 @@ package enum ValueKind: Sendable, Equatable {
     case duration
     /// The name of a property of a module.
     case property
-    /// A rollout's name, which no shell can know.
+    /// A rollout's name.
     case rollout
+    /// The number of a run, or `last`.
+    case run
     case words([String])
     /// The words of a command's name.
     case command
@@ -49,7 +51,9 @@ package enum ValueKind: Sendable, Equatable {
         case .words(let words):
             words.contains(text) ? nil : words.joined(separator: ", ")
         case .rollout:
-            text.isEmpty ? "a rollout's name" : nil
+            text.isEmpty || text.utf8.count > 2_000 ? "a rollout's name" : nil
+        case .run:
+            text.isEmpty ? "a run's number, or last" : nil
         case .command:
             nil
         }

@@ -4,6 +4,13 @@ enum ZshCompletion {
         var script = """
             #compdef yardmaster
             # Completes yardmaster in zsh; made by 'yardmaster completion zsh'.
+            _yardmaster_known() {
+                local -a state known
+                local -i place=${words[(I)--state]}
+                (( place )) && state=(--state ${~${(Q)words[place+1]}})
+                known=(${(f)"$(_call_program known yardmaster complete $1 $state 2>/dev/null)"})
+                compadd -a known
+            }
             _yardmaster() {
                 local command=$words[2]
                 local -a commands
@@ -80,7 +87,9 @@ enum ZshCompletion {
         switch kind {
         case .file, .fileOrStream, .fileEnding: "_files"
         case .directory: "_files -/"
-        case .vehicles, .whole, .positive, .rollout, .text, .duration, .property: " "
+        case .whole, .positive, .text, .duration, .property: " "
+        case .vehicles, .rollout, .run:
+            Completion.Known(kind).map { " _yardmaster_known \($0.rawValue)" } ?? " "
         case .words(let words): "(\(words.joined(separator: " ")))"
         case .command: "(\(Completion.firstWords.joined(separator: " ")))"
         }

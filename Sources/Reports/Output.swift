@@ -28,6 +28,9 @@ package protocol Printer: Sendable {
 
     /// A signal has asked the run to end at its next safe point.
     mutating func stopping(_ signal: String, at now: Moment, wall: WallTime) -> [Output]
+
+    /// What was printed so far went nowhere: somebody has come to look just now.
+    mutating func caughtUp()
 }
 
 extension Printer {
@@ -42,6 +45,8 @@ extension Printer {
         at now: Moment,
         wall: WallTime
     ) -> [Output] { [] }
+
+    package mutating func caughtUp() {}
 }
 
 /// What people are told when they ask a run to end.

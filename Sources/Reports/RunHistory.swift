@@ -1,4 +1,5 @@
 package import Domain
+package import Wire
 
 /// A run told again, long after it: what concerned all, then each vehicle with its events.
 package struct RunHistory: Sendable {
@@ -8,7 +9,10 @@ package struct RunHistory: Sendable {
     /// Each vehicle's outcome, or the count that it is in without one.
     private var endings: [VehicleID: String] = [:]
 
-    package init() {}
+    private let zone: Zone
+
+    /// Told in the times of a zone.
+    package init(zone: Zone = .utc) { self.zone = zone }
 
     package mutating func note(_ event: Event) {
         if case .runStarted(let start) = event.body { vehicles = start.vehicles }
@@ -18,12 +22,12 @@ package struct RunHistory: Sendable {
         default: break
         }
         guard let sentence = Sentence.full(event.body, vehicles: vehicles) else { return }
-        note("\(event.time.description)  \(sentence)", of: event.body.vehicle)
+        note("\(zone.precise(event.time))  \(sentence)", of: event.body.vehicle)
     }
 
     /// An event that this version cannot read is shown as it stands in the journal.
     package mutating func note(raw json: String, of vehicle: VehicleID?, at time: WallTime) {
-        note("\(time.description)  \(json.visible)", of: vehicle)
+        note("\(zone.precise(time))  \(json.visible)", of: vehicle)
     }
 
     private mutating func note(_ line: String, of vehicle: VehicleID?) {

@@ -101,6 +101,10 @@ package struct TerminalPrinter: Printer {
         return tick(at: now, wall: wall)
     }
 
+    package mutating func caughtUp() {
+        (scrolling, drawn, lastDrawing, isTorn) = ([], [], nil, false)
+    }
+
     /// Draws what has changed, unless the last drawing is too fresh.
     private mutating func draw(at now: Moment) -> [Output] {
         guard !isOver else { return [] }

@@ -13,6 +13,12 @@ extension Zone {
         return "\(local.prefix(10)) \(local.dropFirst(11).prefix(8)) \(zone)"
     }
 
+    /// The same to the millisecond: `2026-11-22 05:03:10.250 +02:00`.
+    package func precise(_ time: WallTime) -> String {
+        let text = text(time)
+        return "\(text.prefix(19))\(time.description.dropFirst(19).prefix(4))\(text.dropFirst(19))"
+    }
+
     /// The same without the day where that is near, and without seconds where there are none.
     package func near(_ time: WallTime, from now: WallTime) -> String {
         let whole = text(time)

@@ -1,6 +1,7 @@
 import Commands
 import Domain
 import Journal
+import Operations
 import Reports
 import Wire
 
@@ -14,11 +15,6 @@ struct HistoryCommand {
     private let count: Int
     private let common: CommonOptions
 
-    private struct Line {
-        let run: RunRecord
-        let end: RunEnd?
-    }
-
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         state = try CommonOptions.stateDirectory(invocation, context)
         rollout = invocation.value("rollout")
@@ -29,66 +25,30 @@ struct HistoryCommand {
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        let lines = try HistoryJournal.read(state) { view throws(JournalError) in
-            var lines: [Line] = []
-            for run in try view.runs(rollout: rollout, limit: count) {
-                let last = try view.lastEvent(run: run.number)
-                var end: RunEnd?
-                if case .runEnded(let told)? = last.flatMap(HistoryJournal.body) { end = told }
-                lines.append(Line(run: run, end: end))
-            }
-            return lines
-        }
-        if lines.isEmpty, let rollout { throw RunCommand.unknown(rollout: rollout) }
-        let holder = StateDirectoryHolder.current(state)
+        let (list, zone) = try StandingJournal(state: state, flags: "")
+            .history(of: rollout, count: count, context)
         context.console.result(
-            common.wantsJSON
-                ? Self.document(lines, holder).text + "\n" : Self.text(lines, holder)
+            common.wantsJSON ? list.json.text + "\n" : Self.text(list, zone)
         )
         return .done
     }
 
-    private static func text(_ lines: [Line], _ holder: LockHolder?) -> String {
-        guard !lines.isEmpty else { return "nothing has run here yet\n" }
-        let rows = lines.map { line -> [String] in
-            let run = line.run
+    private static func text(_ list: RunList, _ zone: Zone) -> String {
+        guard !list.rows.isEmpty else { return "nothing has run here yet\n" }
+        let rows = list.rows.map { row -> [String] in
+            let run = row.run
             let took = run.end.map { run.started.duration(to: $0.time).brief } ?? "-"
             return [
-                String(run.number), run.rollout.visible, run.started.description, took,
-                run.end?.exitCode.map(String.init) ?? "-", Self.sentence(line, holder),
+                String(run.number), run.rollout.visible, zone.text(run.started), took,
+                run.end?.exitCode.map(String.init) ?? "-", list.sentence(of: row),
             ]
         }
         let table = Columns.table([["run", "rollout", "begun", "took", "exit", "what"]] + rows)
         return table.joined(separator: "\n") + "\n"
     }
-
-    private static func sentence(_ line: Line, _ holder: LockHolder?) -> String {
-        guard let end = line.run.end else {
-            return holder.map { "at work now: \($0)" } ?? "was cut off"
-        }
-        guard let told = line.end else {
-            return end.exitCode == nil ? "was cut off" : end.reason.visible
-        }
-        return "\(told.vehicles.sentence): \(told.reason.visible)"
-    }
-
-    private static func document(_ lines: [Line], _ holder: LockHolder?) -> JSONValue {
-        .object([
-            "schema": 1,
-            "running": .bool(holder != nil),
-            "runs": .array(
-                lines.map { line in
-                    .object(
-                        HistoryJournal.members(line.run)
-                            + (line.end?.members.filter { $0.name == "counts" } ?? [])
-                    )
-                }
-            ),
-        ])
-    }
 }
 
-/// What the two forms of `history` have in common: the journal, and how a run is written.
+/// How `history show` reads the journal.
 enum HistoryJournal {
     static func read<R>(
         _ state: String,
@@ -99,27 +59,5 @@ enum HistoryJournal {
         } catch {
             throw RunCommand.refusal(reading: error, in: state)
         }
-    }
-
-    static func body(of record: EventRecord) -> Event.Body? {
-        guard let line = try? JSONValue(json: record.json) else { return nil }
-        return EventReader.body(kind: record.kind, vehicle: record.vehicle, line)
-    }
-
-    static func members(_ run: RunRecord) -> [JSONMember] {
-        let value = JSONValue.object([
-            "run": .int(run.number),
-            "rollout": .string(run.rollout),
-            "plan": .string(run.plan.description),
-            "seed": run.seed.map { .seed($0) },
-            "started": .string(run.started.description),
-            "ended": run.end.map { .string($0.time.description) },
-            "exit": run.end.map { end in
-                .object([
-                    "code": end.exitCode.map { .int($0) } ?? .null, "reason": .string(end.reason),
-                ])
-            },
-        ])
-        return value.members ?? []
     }
 }

@@ -1,6 +1,7 @@
 import Commands
 import Domain
 import Journal
+import Operations
 import Reports
 import Wire
 
@@ -34,7 +35,8 @@ struct HistoryShowCommand {
         let common = try common.looking(
             in: VehicleLedger(state: state).ground(ofRollout: run.rollout)
         )
-        var told = RunHistory()
+        let zone = StandingJournal(state: state, flags: "").zone(of: [run], context)
+        var told = RunHistory(zone: zone)
         var story = RunStory()
         var general: [JSONValue] = []
         var vehicles: [VehicleID: [JSONValue]] = [:]
@@ -57,7 +59,7 @@ struct HistoryShowCommand {
             story.note(event)
         }
         for report in reports {
-            guard let reason = report.write(story) else { continue }
+            guard let reason = report.write(story, zone: zone) else { continue }
             throw CommandError(
                 .cannotWrite,
                 "the report \(report.path) was not written",
@@ -67,7 +69,7 @@ struct HistoryShowCommand {
         if common.wantsJSON {
             context.console.result(document(run, general, vehicles).text + "\n")
         } else if !common.isQuiet {
-            context.console.result(head(run) + "\n" + told.text)
+            context.console.result(head(run, zone) + "\n" + told.text)
         }
         return .done
     }
@@ -95,11 +97,11 @@ struct HistoryShowCommand {
         return found
     }
 
-    private func head(_ run: RunRecord) -> String {
+    private func head(_ run: RunRecord, _ zone: Zone) -> String {
         var text = "run \(run.number) of rollout \(run.rollout.visible), plan \(run.plan)\n"
         guard let end = run.end else { return text + "has no end: it goes on, or was cut off\n" }
         let code = end.exitCode.map { "exit \($0): " } ?? ""
-        text += "ended \(end.time), \(code)\(end.reason.visible)\n"
+        text += "ended \(zone.text(end.time)), \(code)\(end.reason.visible)\n"
         return text
     }
 
@@ -118,7 +120,7 @@ struct HistoryShowCommand {
             ])
         }
         return .object(
-            [JSONMember("schema", 1)] + HistoryJournal.members(run)
+            [JSONMember("schema", 1)] + RunList.members(run)
                 + [JSONMember("events", .array(general)), JSONMember("vehicles", .array(list))]
         )
     }

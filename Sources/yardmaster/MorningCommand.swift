@@ -49,26 +49,8 @@ struct MorningCommand {
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        let runs = try lastRuns()
-        // A rehearsed night is over in a calendar of its own, and its morning is the one after it.
-        let rehearsed = runs.first.flatMap { $0.seed == nil ? nil : $0.end?.time ?? $0.started }
-        let now = rehearsed ?? RealTime().wallTime
-        let zone = zone(of: runs, context)
-        let begin = try begin(now, zone)
-        let ground: MorningMaker.Ground
-        do throws(JournalError) {
-            ground = try JournalReader(directory: state).read { view throws(JournalError) in
-                try MorningMaker.Ground(in: view, since: begin, at: now)
-            }
-        } catch { throw RunCommand.refusal(reading: error, in: state) }
-        let page = MorningMaker(
-            ground,
-            plans: VehicleLedger(state: state).plans(of: ground.snapshots),
-            since: begin,
-            at: now,
-            staleDays: days,
-            flags: flags
-        ).page
+        let journal = StandingJournal(state: state, flags: flags)
+        let (page, zone) = try journal.morning(since: since, days: days, context)
         if common.isQuiet, page.tasks.isEmpty, case .text = form { return .done }
         context.console.result(written(page, zone, context))
         return .done
@@ -84,37 +66,5 @@ struct MorningCommand {
         case .html: html()
         case .mail(let address): page.mail(to: address, text: text(72), html: html())
         }
-    }
-
-    private func lastRuns() throws(CommandError) -> [RunRecord] {
-        do throws(JournalError) {
-            return try JournalReader(directory: state).read { view throws(JournalError) in
-                try view.runs(rollout: nil, limit: 50)
-            }
-        } catch { throw RunCommand.refusal(reading: error, in: state) }
-    }
-
-    /// That of the window of the rollout that ran last and has one.
-    private func zone(of runs: [RunRecord], _ context: Context) -> Zone {
-        var seen: Set<String> = []
-        for run in runs where seen.insert(run.rollout).inserted {
-            guard let plan = PlanArchive(state: state).plan(run.plan, of: run.rollout),
-                plan.rollout.window != nil
-            else { continue }
-            if let zone = try? ZoneSource.zone(of: plan, context) { return zone }
-        }
-        return .utc
-    }
-
-    /// How long ago, or a time of the zone's clocks.
-    private func begin(_ now: WallTime, _ zone: Zone) throws(CommandError) -> WallTime {
-        guard let since else { return zone.lastNoon(before: now) }
-        if let duration = Duration(text: since) { return now.advanced(by: .zero - duration) }
-        if let time = zone.moment(since) { return time }
-        throw CommandError(
-            .usage,
-            "'\(since.visible)' is no time",
-            hint: "write how long ago, such as 18h or 3d, or a time such as '2026-11-21 18:00'"
-        )
     }
 }

@@ -3,6 +3,7 @@ import Glibc
 import Journal
 import Manifest
 import Modules
+import Operations
 import Reports
 import Rollout
 import Wire
@@ -79,7 +80,7 @@ struct PlanForecast {
         let builder = StepBuilder(profiles)
         for vehicle in vehicles {
             let images = vehicle.steps.compactMap { $0.update?.image }
-            var fate = knowledge.fate(of: vehicle, images.compactMap { versions[$0] }, plan, now)
+            var fate = knowledge.fate(of: vehicle, images.compactMap { versions[$0] }, plan, zone)
             if fate.kind == .work || fate.kind == .look,
                 let (problem, otherwise) = builder.problemAhead(of: vehicle)
             {
@@ -121,7 +122,7 @@ struct PlanForecast {
         }
         let soaks = plan.rollout.between.soak * max(waves.count - 1, 0)
         total = waves.reduce(soaks) { $0 + $1.took }
-        gates = Self.gates(plan, vehicles.count)
+        gates = plan.gates(among: vehicles.count)
         (window, fitsWindow) = Self.window(plan, total, zone, now)
     }
 
@@ -144,27 +145,6 @@ struct PlanForecast {
         return "\(fate): \(problem.check) is \(problem.measured), required is \(problem.required)"
     }
 
-    private static func gates(_ plan: FrozenPlan, _ vehicles: Int) -> [String] {
-        var lines: [String] = []
-        if let rule = plan.rollout.pause { lines.append(rule.words(among: vehicles)) }
-        guard plan.waveSizes.count > 1 else { return lines }
-        if let rule = plan.rollout.advance {
-            if let covered = rule.covered {
-                lines.append("goes on to the next wave when \(covered) of a wave were reached")
-            }
-            if let least = rule.succeeded {
-                lines.append("goes on to the next wave when \(least) of those attempted succeeded")
-            }
-        }
-        let between = plan.rollout.between
-        if between.soak > .zero {
-            lines.append("lets \(between.soak.brief) pass between two waves")
-        }
-        if let program = between.check.first { lines.append("asks \(program) between two waves") }
-        if between.asks { lines.append("waits for a person between two waves") }
-        return lines
-    }
-
     private static func window(
         _ plan: FrozenPlan,
         _ total: Duration,
@@ -178,10 +158,10 @@ struct PlanForecast {
         switch daily.state(at: now) {
         case .open(let until):
             available = .milliseconds(until.milliseconds - now.milliseconds)
-            text += "; open now, until \(until)"
+            text += "; open now, until \(zone.text(until))"
         case .closed(let opens):
             available = rule.length
-            text += "; closed now, opens at \(opens)"
+            text += "; closed now, opens at \(zone.text(opens))"
         }
         let fits = total <= available
         if fits {
@@ -247,10 +227,10 @@ extension PlanForecast {
             of vehicle: PlannedVehicle,
             _ images: [PlannedImage],
             _ plan: FrozenPlan,
-            _ now: WallTime
+            _ zone: Zone
         ) -> Fate {
             if let inhibit = inhibits[vehicle.id] ?? depot {
-                let until = inhibit.expires.map { " until \($0)" } ?? ""
+                let until = inhibit.expires.map { " until \(zone.text($0))" } ?? ""
                 return Fate(kind: .inhibited, reason: "inhibited\(until): \(inhibit.reason)")
             }
             if let limit = plan.rollout.quarantineAfter,
@@ -273,10 +253,10 @@ extension PlanForecast {
             if let version = record.versionAfter, !images.isEmpty,
                 images.allSatisfy({ $0.version == version })
             {
-                return Fate(kind: .look, reason: "ran \(version) at \(record.updated)")
+                return Fate(kind: .look, reason: "ran \(version) at \(zone.text(record.updated))")
             }
             guard let end = record.end else {
-                return Fate(kind: .work, reason: "begun at \(record.started)")
+                return Fate(kind: .work, reason: "begun at \(zone.text(record.started))")
             }
             return Fate(kind: .work, reason: "\(end.outcome.rawValue) before: \(end.message)")
         }

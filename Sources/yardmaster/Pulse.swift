@@ -13,6 +13,9 @@ final class Pulse: Sendable {
     /// Often enough for a clock that shows seconds.
     private static let pause: CInt = 250
 
+    /// How often it beats in a second while no bell is rung.
+    static let perSecond = 4
+
     private let isStopped = Atomic<Bool>(false)
     private let thread = Mutex<pthread_t?>(nil)
 

@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Glibc
 import Reports
+import Wire
 
 /// A file that gets a report when a run has ended.
 struct ReportFile: Sendable {
@@ -34,13 +35,15 @@ struct ReportFile: Sendable {
 
     /// Puts the report in the place of an older one, whole or not at all; the reason when it
     /// could not.
-    func write(_ story: RunStory) -> String? {
-        Draft.write(Array(text(story).utf8), to: path, mode: 0o644).map { Descriptor.text(of: $0) }
+    func write(_ story: RunStory, zone: Zone) -> String? {
+        Draft.write(Array(text(story, zone).utf8), to: path, mode: 0o644).map {
+            Descriptor.text(of: $0)
+        }
     }
 
-    private func text(_ story: RunStory) -> String {
+    private func text(_ story: RunStory, _ zone: Zone) -> String {
         switch kind {
-        case .html: HTMLReport.text(story)
+        case .html: HTMLReport.text(story, zone: zone)
         case .xml: JUnitReport.text(story)
         case .csv: CSVReport.text(story)
         case .json: story.document ?? ""

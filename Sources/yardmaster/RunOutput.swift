@@ -31,6 +31,7 @@ final class RunOutput: Sendable {
     private let file: EventFile?
     private let reports: [ReportFile]
     private let results: Output.Stream
+    private let zone: Zone
     private let journal: JournalSocket?
     /// The time of the run, once it has begun.
     private let time = Mutex<(any Timekeeper)?>(nil)
@@ -45,6 +46,7 @@ final class RunOutput: Sendable {
         journal: @autoclosure () -> JournalSocket? = JournalSocket()
     ) throws(CommandError) {
         self.context = context
+        self.zone = zone
         reports = options.reports
         for report in reports { try report.checkPlace() }
         var results = Output.Stream.out
@@ -166,7 +168,7 @@ final class RunOutput: Sendable {
     /// A report that cannot be written is said, and changes nothing about the run.
     private func write(_ story: RunStory) {
         for report in reports {
-            guard let reason = report.write(story) else { continue }
+            guard let reason = report.write(story, zone: zone) else { continue }
             context.console.note(
                 "yardmaster: warning: the report \(report.path) was not written: \(reason)\n"
             )

@@ -24,31 +24,8 @@ struct ShowCommand {
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        let now = RealTime().wallTime
-        let view: VehicleView
-        do throws(JournalError) {
-            view = try JournalReader(directory: state).read { reader throws(JournalError) in
-                try VehicleView(of: vehicle, in: reader, at: now)
-            }
-        } catch { throw RunCommand.refusal(reading: error, in: state) }
-        guard view.isKnown else {
-            throw CommandError(
-                .inputMissing,
-                "no run here knows the vehicle \(vehicle.text.visible)",
-                hint:
-                    "'yardmaster status' lists those of the last rollout; ids are written as in the "
-                    + "fleet list"
-            )
-        }
-        let plans = VehicleLedger(state: state).plans(of: view.snapshots)
-        let zone =
-            view.snapshots.lazy.compactMap { snapshot -> Zone? in
-                guard let plan = plans[snapshot.run?.rollout ?? ""]?.plan,
-                    plan.rollout.window != nil
-                else { return nil }
-                return try? ZoneSource.zone(of: plan, context)
-            }.first ?? .utc
-        let story = VehicleStory(view, plans: plans, flags: flags)
+        let journal = StandingJournal(state: state, flags: flags)
+        let (story, zone) = try journal.story(of: vehicle, context)
         if common.wantsJSON {
             context.console.result(story.json.text + "\n")
         } else {

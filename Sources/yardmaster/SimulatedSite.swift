@@ -1,5 +1,6 @@
 import Commands
 import Domain
+import Journal
 import Manifest
 import Simulation
 import Threads
@@ -30,6 +31,17 @@ actor SimulatedSite {
         }
     }
 
+    /// When the last simulated run of the directory ended: nights of one calendar follow one another.
+    private func lastMoment(in state: String) -> WallTime? {
+        try? JournalReader(directory: state).read { view throws(JournalError) -> WallTime? in
+            guard let last = try view.runs(rollout: nil, limit: 1).first, last.seed != nil else {
+                return nil
+            }
+            if let end = last.end { return end.time }
+            return try view.lastEvent(run: last.number)?.time
+        }
+    }
+
     private func simulate(_ job: SimulatedJob) throws(CommandError) -> ExitCode {
         let depot: SimulatedDepot
         let memory = try DepotMemoryFile.path(of: job.file, in: job.state)
@@ -37,7 +49,8 @@ actor SimulatedSite {
             depot = try SimulatedDepot(
                 job.file,
                 seed: job.options.seed,
-                memoryPath: memory
+                memoryPath: memory,
+                notBefore: lastMoment(in: job.state)
             )
         } catch {
             throw CommandError(.cannotCreate, error.description)

@@ -6,6 +6,8 @@ struct StatusOptions: Sendable {
     /// Nil for the one that ran last.
     let rollout: String?
     let common: CommonOptions
+    /// Whether it is shown until somebody ends it.
+    let watches: Bool
     /// Follows the command's name in lines for the shell, where the directory is not the usual one.
     let stateFlag: String
 
@@ -13,6 +15,7 @@ struct StatusOptions: Sendable {
         state = try CommonOptions.stateDirectory(invocation, context)
         rollout = invocation.value("rollout")
         common = CommonOptions(invocation)
+        watches = invocation.has("watch")
         stateFlag = CommonOptions.stateFlag(invocation)
     }
 }

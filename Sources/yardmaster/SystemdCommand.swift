@@ -49,6 +49,8 @@ struct SystemdCommand {
         case "failure": return [notify.failure]
         case "notify-service": return [notify.service]
         case "notify-timer": return [notify.timer]
+        case "serve-socket": return [ServeUnits(program: try program()).socket]
+        case "serve-service": return [ServeUnits(program: try program()).service]
         default: break
         }
         guard let folder = invocation.value("watch") else {

@@ -40,7 +40,8 @@ enum Yardmaster {
     private static func isQuick(_ arguments: [String]) -> Bool {
         guard case .run(let invocation)? = try? Parser.parse(arguments) else { return true }
         switch invocation.command {
-        case .version, .help, .man, .completion, .schema, .trust, .bundleShow: return true
+        case .version, .help, .man, .completion, .complete, .schema, .trust, .bundleShow:
+            return true
         case .validate, .plan, .run, .status, .show, .morning, .pause, .resume, .abort, .retry,
             .inhibit, .uninhibit,
             .clear, .history, .historyShow, .scan, .inventory, .enrol, .watch,
@@ -50,7 +51,7 @@ enum Yardmaster {
             .bundleApply, .bundleCopy, .profilesList, .profilesShow, .profilesCheck,
             .notifyTest, .notifyList, .notifySend, .notifyFailure, .systemdPrint,
             .fleetStatus, .fleetInit, .fleetCheck, .fleetUpgrade, .fleetAcceptRestore, .gateways,
-            .simulate,
+            .serve, .simulate,
             .doctor:
             return false
         }
@@ -106,11 +107,13 @@ enum Yardmaster {
     ) async throws(CommandError) -> ExitCode {
         switch invocation.command {
         case .completion: try CompletionCommand(invocation).run(context)
+        case .complete: CompleteCommand(invocation, context).run(context)
         case .man: ManCommand().run(context)
         case .help: try HelpCommand(invocation).run(context)
         case .version: VersionCommand(invocation).run(context)
         case .tokenShow: try TokenCommand(invocation).run(context)
         case .secretsCheck: try SecretsCommand(invocation, context).run(context)
+        case .serve: try await ServeCommand(invocation, context).run()
         case .simulate: try await SimulateCommand(invocation, context).run()
         case .doctor: try await DoctorCommand(invocation).run(context)
         case .schema: SchemaCommand().run(context)
@@ -138,7 +141,7 @@ enum Yardmaster {
         case .status where invocation.has("fleet"), .fleetStatus:
             try await FleetStatusCommand(invocation, context).run()
         case .status:
-            try StatusCommand(options: try StatusOptions(invocation, context)).run(context)
+            try await StatusCommand(options: try StatusOptions(invocation, context)).run(context)
         case .morning: try MorningCommand(invocation, context).run(context)
         case .show: try ShowCommand(invocation, context).run(context)
         case .notifyTest: try await NotifyCommand(invocation, context).test()

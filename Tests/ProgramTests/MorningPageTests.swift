@@ -101,6 +101,18 @@ import Testing
         #expect(!json.contains("+02:00"))
         let page = try program.run(["morning", "--state", program.state]).output
         #expect(page.hasPrefix("Since 2026-01-05 12:00:00 +02:00: "), "\(page)")
+        // The same in what is told of runs and of what would come.
+        let night = program.folder.path + "/night.html"
+        for words in [
+            ["history"], ["history", "show", "last", "--report", night],
+            ["plan", "steered.yaml"],
+        ] {
+            let told = try program.run(words + ["--state", program.state]).output
+            #expect(told.contains(" +02:00"), "\(told)")
+        }
+        #expect(try String(contentsOfFile: night, encoding: .utf8).contains(" +02:00"))
+        let list = try program.run(["history", "--json", "--state", program.state]).output
+        #expect(!list.contains("+02:00"))
     }
 
     @Test func `a vehicle is shown with all that is known of it`() throws {

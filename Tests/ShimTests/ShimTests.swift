@@ -1,5 +1,6 @@
 import CCurl
 import CDBus
+import CMicrohttpd
 import COpenSSL
 import CSQLite
 import CYAML
@@ -14,6 +15,8 @@ import Testing
         #expect(major == 1)
         #expect(curl_load() == nil)
         #expect(String(cString: curl_loaded_version()).hasPrefix("libcurl/"))
+        #expect(web_load() == nil)
+        #expect(String(cString: web_loaded_version()) >= "0.9.75")
         #expect(OpenSSL_version_num() >= 0x3000_0000)
         #expect(sqlite3_libversion_number() >= 3_040_000)
         yaml_get_version(&major, &minor, &micro)

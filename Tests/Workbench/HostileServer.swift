@@ -166,7 +166,7 @@ package final class ClosedPort {
     deinit { close(socket) }
 }
 
-private func boundSocket() throws -> (Int32, port: UInt16) {
+package func boundSocket() throws -> (Int32, port: UInt16) {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard descriptor >= 0 else { throw FileFailure("to make a socket") }
     var address = sockaddr_in()

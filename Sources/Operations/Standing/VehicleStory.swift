@@ -7,12 +7,12 @@ package import Wire
 
 /// One vehicle as `show` tells of it, for people and for programs.
 package struct VehicleStory: Sendable {
-    private let view: VehicleView
+    let view: VehicleView
     private let planned: PlannedVehicle?
-    private let rollouts: [Row]
+    let rollouts: [Row]
 
     /// Where the vehicle stands in one rollout.
-    private struct Row {
+    struct Row {
         let rollout: String
         let record: ExecutionRecord
         let standing: Standing
@@ -77,7 +77,7 @@ package struct VehicleStory: Sendable {
     }
 
     /// The most urgent first; one that several rollouts ask for once.
-    private var steps: [NextStep] {
+    var steps: [NextStep] {
         var steps: [NextStep] = []
         for step in rollouts.compactMap(\.step)
         where !steps.contains(where: { $0.work == step.work }) {
@@ -86,9 +86,8 @@ package struct VehicleStory: Sendable {
         return steps.sorted { $0.work < $1.work }
     }
 
-    /// `time` writes a time as people have it.
-    package func text(_ time: (WallTime) -> String) -> String {
-        var lines = ["vehicle \(view.vehicle.text.visible)"]
+    /// What is known of it apart from rollouts, a line each.
+    func facts(_ time: (WallTime) -> String) -> [String] {
         var facts: [String] = []
         if let serial { facts.append("serial \(serial)") }
         if let planned {
@@ -99,35 +98,41 @@ package struct VehicleStory: Sendable {
         facts += (planned?.labels ?? []).filter { !$0.value.isEmpty }.map {
             "\($0.name.visible) \($0.value.visible)"
         }
-        if !facts.isEmpty { lines.append("  " + facts.joined(separator: ", ")) }
-        lines.append("  version \(version?.description ?? "not known")")
+        var lines = facts.isEmpty ? [] : [facts.joined(separator: ", ")]
+        lines.append("version \(version?.description ?? "not known")")
         let seen = lastSeen.map { "seen \(time($0))" } ?? "never seen"
-        lines.append("  " + seen + (signal.map { " at \($0.visible)" } ?? ""))
-        lines += (view.inventory?.lines(time) ?? []).map { "  " + $0 }
+        lines.append(seen + (signal.map { " at \($0.visible)" } ?? ""))
+        lines += (view.inventory?.lines(time) ?? [])
         for inhibit in view.inhibits {
             let until = inhibit.expires.map { " until \(time($0))" } ?? ""
             let whom = inhibit.vehicle == nil ? " (the whole depot)" : ""
-            lines.append("  left alone\(until)\(whom): \(inhibit.reason.visible)")
+            lines.append("left alone\(until)\(whom): \(inhibit.reason.visible)")
         }
         for debt in view.debts {
             lines.append(
-                "  owes the update to \(debt.title.visible): begun in run \(debt.run), seen "
+                "owes the update to \(debt.title.visible): begun in run \(debt.run), seen "
                     + "last in run \(debt.seenRun)"
                     + (debt.inBootloader ? ", in its bootloader" : "")
             )
         }
         for doubt in view.doubts {
             lines.append(
-                "  nobody knows whether `\(doubt.intent.description.visible)` of run "
+                "nobody knows whether `\(doubt.intent.description.visible)` of run "
                     + "\(doubt.intent.run) was carried out"
             )
         }
         for step in view.owed {
-            lines.append("  owes `\(step.action.visible)` since run \(step.run)")
+            lines.append("owes `\(step.action.visible)` since run \(step.run)")
         }
         for failure in view.failures {
-            lines.append("  failed \(failure.count) times on one image: \(failure.message.visible)")
+            lines.append("failed \(failure.count) times on one image: \(failure.message.visible)")
         }
+        return lines
+    }
+
+    /// `time` writes a time as people have it.
+    package func text(_ time: (WallTime) -> String) -> String {
+        var lines = ["vehicle \(view.vehicle.text.visible)"] + facts(time).map { "  " + $0 }
         lines += ["", "rollouts"]
         for row in rollouts {
             let hold = row.hold.map { ", the rollout is \($0.kind.rawValue)" } ?? ""

@@ -1,8 +1,10 @@
-import Domain
+package import Domain
+package import Wire
 
 /// A run as one HTML file that a depot manager can open anywhere: no script, no outside reference.
 package enum HTMLReport {
-    package static func text(_ story: RunStory) -> String {
+    /// `zone` is that of the window, in which people are told the time.
+    package static func text(_ story: RunStory, zone: Zone = .utc) -> String {
         let rollout = Markup.text(story.start?.rollout ?? "rollout")
         return """
             <!DOCTYPE html>
@@ -19,7 +21,7 @@ package enum HTMLReport {
             <body>
             <main>
             <h1>\(rollout)</h1>
-            \(head(story))
+            \(head(story, zone))
             \(tiles(story))
             \(attention(story))
             \(HTMLWaves.section(story))
@@ -35,7 +37,7 @@ package enum HTMLReport {
 
     // MARK: Head
 
-    private static func head(_ story: RunStory) -> String {
+    private static func head(_ story: RunStory, _ zone: Zone) -> String {
         var parts: [String] = []
         if let start = story.start {
             parts.append("run \(start.run)")
@@ -44,9 +46,9 @@ package enum HTMLReport {
             parts.append("plan \(start.plan.description.prefix(12))")
             if let seed = start.seed { parts.append("simulated, seed \(seed)") }
         }
-        if let began = story.began { parts.append("from \(began.toTheSecond)") }
+        if let began = story.began { parts.append("from \(zone.text(began))") }
         if let end = story.end {
-            parts.append("to \(end.time.toTheSecond)")
+            parts.append("to \(zone.text(end.time))")
             parts.append("took \(end.run.took.brief)")
         }
         return "<p class=\"facts\">\(parts.joined(separator: " · "))</p>\n" + exit(story)
@@ -84,10 +86,10 @@ package enum HTMLReport {
     }
 
     /// How an outcome is shown: a colour, and a sign for those who do not tell it.
-    enum Mark: String, CaseIterable {
+    package enum Mark: String, CaseIterable, Sendable {
         case good, wait, bad
 
-        var sign: String {
+        package var sign: String {
             switch self {
             case .good: "✓"
             case .wait: "◌"
@@ -96,7 +98,7 @@ package enum HTMLReport {
         }
     }
 
-    static func mark(_ outcome: Outcome?) -> Mark {
+    package static func mark(_ outcome: Outcome?) -> Mark {
         switch outcome?.tally {
         case .ok, .current: .good
         case .deferred, .unreachable, .skipped, nil: .wait
@@ -203,12 +205,5 @@ package enum HTMLReport {
             text += "<section><h2>Warnings</h2><ul>\(items.joined())</ul></section>\n"
         }
         return text
-    }
-}
-
-extension WallTime {
-    /// As `2026-11-21 03:36:05Z`.
-    fileprivate var toTheSecond: String {
-        description.split(separator: ".")[0].split(separator: "T").joined(separator: " ") + "Z"
     }
 }

@@ -1,6 +1,6 @@
 /// How the HTML report looks: light and dark, wide and narrow, in colours that most eyes tell apart.
-enum HTMLStyle {
-    static let sheet = """
+package enum HTMLStyle {
+    package static let sheet = """
         :root {
           --ground: #ffffff; --text: #1d2329; --faint: #5b6670; --line: #d6dce1; --card: #f4f6f8;
           --good: #006b52; --wait: #8a5a00; --bad: #b3261e;

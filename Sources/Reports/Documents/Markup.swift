@@ -1,9 +1,9 @@
 import Domain
 
 /// Text that goes into HTML or XML.
-enum Markup {
+package enum Markup {
     /// Safe between tags and in quoted values; what XML cannot hold is shown as its number.
-    static func text(_ text: String) -> String {
+    package static func text(_ text: String) -> String {
         var result = ""
         for scalar in text.visible.unicodeScalars {
             switch scalar {
@@ -20,7 +20,7 @@ enum Markup {
     }
 
     /// A number with so many digits after the point.
-    static func number(_ value: Double, digits: Int) -> String {
+    package static func number(_ value: Double, digits: Int) -> String {
         var scale = 1
         for _ in 0..<digits { scale *= 10 }
         let scaled = (value * Double(scale)).rounded()
@@ -34,7 +34,7 @@ enum Markup {
     }
 
     /// To the millisecond and cut off there, as in JSON: a run's journal gives the same report.
-    static func seconds(_ duration: Duration) -> String {
+    package static func seconds(_ duration: Duration) -> String {
         let milliseconds = duration.nanoseconds / 1_000_000
         let rest = String(milliseconds.magnitude % 1_000)
         return (milliseconds < 0 ? "-" : "") + String(milliseconds.magnitude / 1_000) + "."

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 
 /// A run as metrics for the textfile collector of Prometheus's node exporter.
 ///
@@ -6,17 +6,75 @@ import Domain
 package enum MetricsText {
     private static let success = "yardmaster_run_last_success_timestamp_seconds"
 
+    /// One metric with its samples, of one rollout or of several.
+    package struct Family: Sendable {
+        package let name: String
+        let help: String
+        package private(set) var samples: [(labels: String, value: String)]
+
+        var text: String {
+            var text = "# HELP \(name) \(help)\n# TYPE \(name) gauge\n"
+            for sample in samples { text += "\(name){\(sample.labels)} \(sample.value)\n" }
+            return text
+        }
+
+        fileprivate mutating func add(_ family: Family) { samples += family.samples }
+    }
+
     /// `earlier` is what the file held before: the last success outlives a failed run.
     package static func text(_ story: RunStory, earlier: String = "") -> String {
+        let families = families(story) { sample(success, $0, in: earlier) }
+        guard !families.isEmpty else { return earlier }
+        return families.map(\.text).joined()
+    }
+
+    /// Several in one text, each metric once as the format wants it.
+    package static func text(_ families: [Family]) -> String {
+        var merged: [Family] = []
+        for family in families {
+            if let index = merged.firstIndex(where: { $0.name == family.name }) {
+                merged[index].add(family)
+            } else {
+                merged.append(family)
+            }
+        }
+        return merged.map(\.text).joined()
+    }
+
+    /// How the vehicles of a rollout stand, whichever run brought them there.
+    package static func standing(_ rollout: String, _ counts: VehicleCounts) -> Family {
+        let rollout = "rollout=\"\(label(rollout))\""
+        let outcomes = Outcome.allCases.map { ($0.rawValue, counts.outcomes[$0] ?? 0) }
+        return Family(
+            name: "yardmaster_rollout_vehicles",
+            help: "Vehicles of the rollout by outcome, as its last run left them.",
+            samples: (outcomes + [("unfinished", counts.unfinished)]).map {
+                (labels: "\(rollout),outcome=\"\($0.0)\"", value: String($0.1))
+            }
+        )
+    }
+
+    /// The metrics of a run that has ended; none of one that has not.
+    ///
+    /// `earlier` gives the sample of the last success before this run, by its labels.
+    package static func families(
+        _ story: RunStory,
+        earlier: (_ labels: String) -> String?
+    ) -> [Family] {
         guard let end = story.end, let start = story.start, let began = story.began else {
-            return earlier
+            return []
         }
         let rollout = "rollout=\"\(label(start.rollout))\""
-        var text = ""
+        var families: [Family] = []
         func metric(_ name: String, _ help: String, _ samples: [(labels: String, String)]) {
             guard !samples.isEmpty else { return }
-            text += "# HELP \(name) \(help)\n# TYPE \(name) gauge\n"
-            for sample in samples { text += "\(name){\(sample.labels)} \(sample.1)\n" }
+            families.append(
+                Family(
+                    name: name,
+                    help: help,
+                    samples: samples.map { (labels: $0.labels, value: $0.1) }
+                )
+            )
         }
         metric(
             "yardmaster_run_start_timestamp_seconds",
@@ -30,7 +88,7 @@ package enum MetricsText {
         )
         let last =
             end.run.exitCode == 0
-            ? stamp(end.time) : sample(success, rollout, in: earlier)
+            ? stamp(end.time) : earlier(rollout)
         metric(
             success,
             "When a run last ended with exit code 0.",
@@ -79,10 +137,10 @@ package enum MetricsText {
             "Transfers of the last run that had to be taken up again.",
             [(rollout, String(vehicles.reduce(0) { $0 + $1.interruptions.count }))]
         )
-        return text
+        return families
     }
 
-    private static func stamp(_ time: WallTime) -> String {
+    package static func stamp(_ time: WallTime) -> String {
         Markup.number(Double(time.milliseconds) / 1_000, digits: 3)
     }
 

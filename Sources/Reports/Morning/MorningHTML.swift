@@ -11,36 +11,40 @@ package struct MorningHTML {
         self.time = time
     }
 
-    package var text: String {
+    /// What stands in the page, for whoever puts a frame of his own around it.
+    package var body: String {
         var body =
             "<h1>What to do</h1>\n<p class=\"facts\">Since \(escaped(time(page.since))), made "
         body += "\(escaped(time(page.made))): \(escaped(page.summary))</p>\n"
         body += nights
         for group in page.groups { body += section(group) }
-        body += changes + stale
-        return """
-            <!DOCTYPE html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-            <title>What to do</title>
-            <style>
-            \(HTMLStyle.sheet)
-            \(Self.sheet)
-            </style>
-            </head>
-            <body>
-            <main>
-            \(body)</main>
-            </body>
-            </html>
-
-            """
+        return body + changes + stale
     }
 
-    private static let sheet = """
+    package var text: String {
+        """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+        <title>What to do</title>
+        <style>
+        \(HTMLStyle.sheet)
+        \(Self.sheet)
+        </style>
+        </head>
+        <body>
+        <main>
+        \(body)</main>
+        </body>
+        </html>
+
+        """
+    }
+
+    package static let sheet = """
         .cards { display: grid; gap: 12px; grid-template-columns: repeat(auto-fill, minmax(290px, 1fr)); }
         .cards article { padding: 10px 12px; border-radius: 8px; background: var(--card);
           border: 1px solid var(--line); break-inside: avoid; overflow-wrap: anywhere; }

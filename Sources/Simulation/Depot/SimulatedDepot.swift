@@ -13,21 +13,26 @@ package struct SimulatedDepot: Sendable {
     /// Sets the depot up.
     ///
     /// With a `memoryPath` the modules keep their flash in that file, so that a depot goes on where
-    /// it stood when its process ended, and virtual time goes on with it.
+    /// it stood when its process ended, and virtual time goes on with it. It begins at no time before
+    /// `notBefore`: that at which another depot was left.
     package init(
         _ file: DepotFile,
         seed: UInt64? = nil,
         memoryPath: String? = nil,
-        beginning: WallTime = Simulation.firstEvening
+        beginning: WallTime = Simulation.firstEvening,
+        notBefore: WallTime? = nil
     ) throws(MemoryFailure) {
         self.file = file
         let clock = try memoryPath.map { (path) throws(MemoryFailure) in
             try Self.memory(path, file).clock
         }
+        let earliest = Moment(nanoseconds: 0).advanced(
+            by: notBefore.map { max(.zero, beginning.duration(to: $0)) } ?? .zero
+        )
         simulation = Simulation(
             seed: seed ?? file.seed,
             beginning: beginning,
-            now: Moment(nanoseconds: clock ?? 0)
+            now: max(Moment(nanoseconds: clock ?? 0), earliest)
         )
         self.memoryPath = memoryPath
     }

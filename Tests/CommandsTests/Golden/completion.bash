@@ -10,7 +10,7 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways simulate doctor schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways serve simulate doctor schema completion help version --help --version' -- "$cur")
         return
     fi
     if [[ $command == history && ${COMP_WORDS[2]} != -* ]]; then
@@ -96,7 +96,7 @@ _yardmaster() {
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
-        --limit) flags= kind=none ;;
+        --limit) flags= kind=vehicles ;;
         --profiles) flags= kind=directories ;;
         --simulate) flags= kind=files ;;
         esac
@@ -106,7 +106,7 @@ _yardmaster() {
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
-        --limit) flags= kind=none ;;
+        --limit) flags= kind=vehicles ;;
         --fleet) flags= kind=none ;;
         --profiles) flags= kind=directories ;;
         --bus) flags= kind=none ;;
@@ -118,17 +118,17 @@ _yardmaster() {
         esac
         ;;
     'status')
-        flags='--state --rollout --fleet --limit --json --quiet --no-color --help'
+        flags='--state --rollout --fleet --limit --watch --json --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
-        --rollout) flags= kind=none ;;
+        --rollout) flags= kind=rollouts ;;
         --fleet) flags= kind=none ;;
-        --limit) flags= kind=none ;;
+        --limit) flags= kind=vehicles ;;
         esac
         ;;
     'show')
         flags='--state --json --quiet --no-color --help'
-        kind=none
+        kind=vehicles
         case $prev in
         --state) flags= kind=directories ;;
         esac
@@ -146,7 +146,7 @@ _yardmaster() {
         flags='--state --rollout --reason --json --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
-        --rollout) flags= kind=none ;;
+        --rollout) flags= kind=rollouts ;;
         --reason) flags= kind=none ;;
         esac
         ;;
@@ -154,7 +154,7 @@ _yardmaster() {
         flags='--state --rollout --reason --json --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
-        --rollout) flags= kind=none ;;
+        --rollout) flags= kind=rollouts ;;
         --reason) flags= kind=none ;;
         esac
         ;;
@@ -162,22 +162,22 @@ _yardmaster() {
         flags='--state --rollout --reason --json --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
-        --rollout) flags= kind=none ;;
+        --rollout) flags= kind=rollouts ;;
         --reason) flags= kind=none ;;
         esac
         ;;
     'retry')
         flags='--state --rollout --reason --json --quiet --no-color --help'
-        kind=none
+        kind=vehicles
         case $prev in
         --state) flags= kind=directories ;;
-        --rollout) flags= kind=none ;;
+        --rollout) flags= kind=rollouts ;;
         --reason) flags= kind=none ;;
         esac
         ;;
     'inhibit')
         flags='--state --fleet --reason --for --json --quiet --no-color --help'
-        kind=none
+        kind=vehicles
         case $prev in
         --state) flags= kind=directories ;;
         --fleet) flags= kind=files ;;
@@ -187,7 +187,7 @@ _yardmaster() {
         ;;
     'uninhibit')
         flags='--state --fleet --json --quiet --no-color --help'
-        kind=none
+        kind=vehicles
         case $prev in
         --state) flags= kind=directories ;;
         --fleet) flags= kind=files ;;
@@ -195,7 +195,7 @@ _yardmaster() {
         ;;
     'clear')
         flags='--state --fleet --reason --json --quiet --no-color --help'
-        kind=none
+        kind=vehicles
         case $prev in
         --state) flags= kind=directories ;;
         --fleet) flags= kind=files ;;
@@ -206,16 +206,16 @@ _yardmaster() {
         flags='--state --rollout --last --json --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
-        --rollout) flags= kind=none ;;
+        --rollout) flags= kind=rollouts ;;
         --last) flags= kind=none ;;
         esac
         ;;
     'history show')
         flags='--state --limit --report --json --quiet --no-color --help'
-        kind=none
+        kind=runs
         case $prev in
         --state) flags= kind=directories ;;
-        --limit) flags= kind=none ;;
+        --limit) flags= kind=vehicles ;;
         --report) flags= kind=files ;;
         esac
         ;;
@@ -235,7 +235,7 @@ _yardmaster() {
         flags='--fleet --limit --last --for --state --profiles --bus --simulate --pace --seed --csv --json --quiet --no-color --help'
         case $prev in
         --fleet) flags= kind=files ;;
-        --limit) flags= kind=none ;;
+        --limit) flags= kind=vehicles ;;
         --for) flags= kind=none ;;
         --state) flags= kind=directories ;;
         --profiles) flags= kind=directories ;;
@@ -247,7 +247,7 @@ _yardmaster() {
         ;;
     'enrol')
         flags='--fleet --batch --serial --name --family --profile --old-secret --keys --rotate --undo --for --state --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
-        kind=none
+        kind=vehicles
         case $prev in
         --fleet) flags= kind=files ;;
         --batch) flags= kind=files ;;
@@ -268,7 +268,7 @@ _yardmaster() {
         ;;
     'watch')
         flags='--fleet --property --for --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
-        kind=none
+        kind=vehicles
         case $prev in
         --fleet) flags= kind=files ;;
         --property) flags= kind=none ;;
@@ -282,7 +282,7 @@ _yardmaster() {
         ;;
     'exec')
         flags='--fleet --profiles --state --simulate --pace --seed --bus --events --report --json --quiet --no-color --help'
-        kind=none
+        kind=vehicles
         case $prev in
         --fleet) flags= kind=files ;;
         --profiles) flags= kind=directories ;;
@@ -336,7 +336,7 @@ _yardmaster() {
     'images prune')
         flags='--forget --state --json --quiet --no-color --help'
         case $prev in
-        --forget) flags= kind=none ;;
+        --forget) flags= kind=rollouts ;;
         --state) flags= kind=directories ;;
         esac
         ;;
@@ -445,7 +445,7 @@ _yardmaster() {
         flags='--unit --program --watch --target-dir --key --threshold --profiles --json --quiet --no-color --help'
         kind=files
         case $prev in
-        --unit) flags= arguments='service timer path failure notify-service notify-timer' ;;
+        --unit) flags= arguments='service timer path failure notify-service notify-timer serve-socket serve-service' ;;
         --program) flags= kind=files ;;
         --watch) flags= kind=directories ;;
         --target-dir) flags= kind=directories ;;
@@ -457,7 +457,7 @@ _yardmaster() {
     'fleet status')
         flags='--rollout --fleet --json --quiet --no-color --help'
         case $prev in
-        --rollout) flags= kind=none ;;
+        --rollout) flags= kind=rollouts ;;
         --fleet) flags= kind=none ;;
         esac
         ;;
@@ -491,6 +491,14 @@ _yardmaster() {
         --fleet) flags= kind=none ;;
         esac
         ;;
+    'serve')
+        flags='--state --listen --host --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        --listen) flags= kind=none ;;
+        --host) flags= kind=none ;;
+        esac
+        ;;
     'simulate')
         flags='--bus --adapter --state --seed --profiles --quiet --no-color --help'
         kind=files
@@ -517,7 +525,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways simulate doctor schema completion help version'
+        arguments='validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways serve simulate doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'
@@ -534,6 +542,23 @@ _yardmaster() {
             else
                 mapfile -t COMPREPLY < <(compgen -d -- "$cur")
             fi
+            return
+        fi
+        ;;
+    vehicles | rollouts | runs)
+        if [[ $cur != -* ]]; then
+            local index word state=()
+            for ((index = 2; index + 1 < COMP_CWORD; index++)); do
+                [[ ${COMP_WORDS[index]} == --state ]] || continue
+                word=${COMP_WORDS[index + 1]}
+                [[ $word != = ]] || word=${COMP_WORDS[index + 2]}
+                state=(--state "${word/#\~/$HOME}")
+            done
+            while IFS= read -r word; do
+                [[ $word == "$cur"* ]] || continue
+                printf -v word %q "$word"
+                COMPREPLY+=("$word")
+            done < <("${COMP_WORDS[0]}" complete "$kind" "${state[@]}" 2>/dev/null)
             return
         fi
         ;;

@@ -1,5 +1,12 @@
 #compdef yardmaster
 # Completes yardmaster in zsh; made by 'yardmaster completion zsh'.
+_yardmaster_known() {
+    local -a state known
+    local -i place=${words[(I)--state]}
+    (( place )) && state=(--state ${~${(Q)words[place+1]}})
+    known=(${(f)"$(_call_program known yardmaster complete $1 $state 2>/dev/null)"})
+    compadd -a known
+}
 _yardmaster() {
     local command=$words[2]
     local -a commands
@@ -36,6 +43,7 @@ _yardmaster() {
             'systemd:print'
             'fleet:status, init, check, upgrade, accept-restore'
             'gateways:Show the gateways of a fleet'
+            'serve:Show the rollouts of this machine to browsers'
             'simulate:Put a simulated depot in the place of Bluetooth, for any program'
             'doctor:Say what is wrong with this host'\''s Bluetooth'
             'schema:Print the manifest'\''s JSON Schema'
@@ -152,7 +160,7 @@ _yardmaster() {
     'plan')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: ' \
+            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
             '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
             '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -164,7 +172,7 @@ _yardmaster() {
     'run')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: ' \
+            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
             '--again''[Begin the rollout again from the first step, whatever was done\: commands are carried out once more. An abort is over with it; a pause is not.]' \
             '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager hands over the credential fleet-password.]'':ADDRESS: ' \
             '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
@@ -183,9 +191,10 @@ _yardmaster() {
     'status')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '--rollout=''[The rollout that is meant.]'':NAME: ' \
+            '--rollout=''[The rollout that is meant.]'':NAME: _yardmaster_known rollouts' \
             '--fleet=''[Show the fleet in this PostgreSQL instead, as '\''fleet status'\'' does.]'':ADDRESS: ' \
-            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: ' \
+            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
+            '--watch''[Show the run under way as it goes on, and the next one after it, until Ctrl-C.]' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -198,7 +207,7 @@ _yardmaster() {
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '1:VEHICLE: '
+            '1:VEHICLE: _yardmaster_known vehicles'
         ;;
     'morning')
         _arguments -S \
@@ -216,7 +225,7 @@ _yardmaster() {
     'pause')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '--rollout=''[The rollout that is meant.]'':NAME: ' \
+            '--rollout=''[The rollout that is meant.]'':NAME: _yardmaster_known rollouts' \
             '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
@@ -226,7 +235,7 @@ _yardmaster() {
     'resume')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '--rollout=''[The rollout that is meant.]'':NAME: ' \
+            '--rollout=''[The rollout that is meant.]'':NAME: _yardmaster_known rollouts' \
             '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
@@ -236,7 +245,7 @@ _yardmaster() {
     'abort')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '--rollout=''[The rollout that is meant.]'':NAME: ' \
+            '--rollout=''[The rollout that is meant.]'':NAME: _yardmaster_known rollouts' \
             '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
@@ -246,13 +255,13 @@ _yardmaster() {
     'retry')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '--rollout=''[The rollout that is meant.]'':NAME: ' \
+            '--rollout=''[The rollout that is meant.]'':NAME: _yardmaster_known rollouts' \
             '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:VEHICLE: '
+            '*:VEHICLE: _yardmaster_known vehicles'
         ;;
     'inhibit')
         _arguments -S \
@@ -264,7 +273,7 @@ _yardmaster() {
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:VEHICLE: '
+            '*:VEHICLE: _yardmaster_known vehicles'
         ;;
     'uninhibit')
         _arguments -S \
@@ -274,7 +283,7 @@ _yardmaster() {
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:VEHICLE: '
+            '*:VEHICLE: _yardmaster_known vehicles'
         ;;
     'clear')
         _arguments -S \
@@ -285,12 +294,12 @@ _yardmaster() {
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:VEHICLE: '
+            '*:VEHICLE: _yardmaster_known vehicles'
         ;;
     'history')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '--rollout=''[The rollout that is meant.]'':NAME: ' \
+            '--rollout=''[The rollout that is meant.]'':NAME: _yardmaster_known rollouts' \
             '--last=''[How many runs to list.]'':N: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
@@ -300,13 +309,13 @@ _yardmaster() {
     'history show')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: ' \
+            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
             '*--report=''[Write a report to FILE when the run has ended. Its ending says which\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '1:RUN: '
+            '1:RUN: _yardmaster_known runs'
         ;;
     'scan')
         _arguments -S \
@@ -325,7 +334,7 @@ _yardmaster() {
     'inventory')
         _arguments -S \
             '--fleet=''[The manifest whose vehicles are read, and that they are compared with.]'':MANIFEST:_files' \
-            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: ' \
+            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
             '--last''[Show what was read last, from the journal; no radio is used.]' \
             '--for=''[How long to listen for those that were not heard yet, such as 10s or 2m.]'':TIME: ' \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
@@ -363,7 +372,7 @@ _yardmaster() {
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '1:VEHICLE: '
+            '1:VEHICLE: _yardmaster_known vehicles'
         ;;
     'watch')
         _arguments -S \
@@ -379,7 +388,7 @@ _yardmaster() {
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '1:VEHICLE: '
+            '1:VEHICLE: _yardmaster_known vehicles'
         ;;
     'exec')
         _arguments -S \
@@ -396,7 +405,7 @@ _yardmaster() {
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '1:VEHICLE: ' \
+            '1:VEHICLE: _yardmaster_known vehicles' \
             '2:STEP: '
         ;;
     'token show')
@@ -451,7 +460,7 @@ _yardmaster() {
         ;;
     'images prune')
         _arguments -S \
-            '*--forget=''[End what this rollout needs, by the name in its manifest.]'':ROLLOUT: ' \
+            '*--forget=''[End what this rollout needs, by the name in its manifest.]'':ROLLOUT: _yardmaster_known rollouts' \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
@@ -596,7 +605,7 @@ _yardmaster() {
         ;;
     'systemd print')
         _arguments -S \
-            '--unit=''[Print only one\: service or timer, with --watch service or path; failure, which tells somebody when a service of ours has failed; notify-service and notify-timer, which tell again what did not arrive.]'':KIND:(service timer path failure notify-service notify-timer)' \
+            '--unit=''[Print only one\: service or timer, with --watch service or path; failure, which tells somebody when a service of ours has failed; notify-service and notify-timer, which tell again what did not arrive; serve-socket and serve-service, which show the rollouts to browsers.]'':KIND:(service timer path failure notify-service notify-timer serve-socket serve-service)' \
             '--program=''[Where the program will be.]'':PATH:_files' \
             '--watch=''[Print the units that apply bundles as they come into this folder.]'':DIR:_files -/' \
             '--target-dir=''[Directory that verified files are put into.]'':DIR:_files -/' \
@@ -611,7 +620,7 @@ _yardmaster() {
         ;;
     'fleet status')
         _arguments -S \
-            '--rollout=''[The rollout that is meant.]'':NAME: ' \
+            '--rollout=''[The rollout that is meant.]'':NAME: _yardmaster_known rollouts' \
             '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager hands over the credential fleet-password.]'':ADDRESS: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
@@ -660,6 +669,15 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]'
         ;;
+    'serve')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '*--listen=''[Serve here\: ADDRESS\:PORT of the loopback, or unix\:PATH.]'':ADDRESS: ' \
+            '*--host=''[Answer to this name too, beside localhost\: the one that browsers ask for.]'':NAME: ' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
     'simulate')
         _arguments -S \
             '--bus=''[Serve the depot on the D-Bus bus at this address.]'':ADDRESS: ' \
@@ -692,7 +710,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways simulate doctor schema completion help version)'
+            '*:COMMAND:(validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways serve simulate doctor schema completion help version)'
         ;;
     'version')
         _arguments -S \

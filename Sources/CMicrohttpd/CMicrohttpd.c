@@ -1,0 +1,245 @@
+#include "CMicrohttpd.h"
+
+#if !__has_include(<microhttpd.h>)
+#error "libmicrohttpd is missing: scripts/setup installs all that is needed, or apt-get install libmicrohttpd-dev"
+#endif
+#include <microhttpd.h>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define FUNCTIONS(X) \
+    X(MHD_get_version) \
+    X(MHD_start_daemon) \
+    X(MHD_stop_daemon) \
+    X(MHD_get_connection_info) \
+    X(MHD_get_connection_values) \
+    X(MHD_create_response_from_buffer) \
+    X(MHD_create_response_from_callback) \
+    X(MHD_add_response_header) \
+    X(MHD_queue_response) \
+    X(MHD_destroy_response) \
+    X(MHD_suspend_connection) \
+    X(MHD_resume_connection)
+
+#define POINTER(name) __typeof__(name) *name;
+static struct {
+    FUNCTIONS(POINTER)
+} lib;
+
+static char problem[256];
+static const char *refusal;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void load(void) {
+    void *handle = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        const char *words = dlerror();
+        snprintf(problem, sizeof problem, "%s", words ? words : "libmicrohttpd.so.12 cannot be loaded");
+        refusal = problem;
+        return;
+    }
+#define FIND(name) \
+    lib.name = (__typeof__(lib.name))dlsym(handle, #name); \
+    if (!lib.name) { \
+        refusal = "libmicrohttpd.so.12 is too old: it has no " #name; \
+        return; \
+    }
+    FUNCTIONS(FIND)
+}
+
+const char *web_load(void) {
+    pthread_once(&once, load);
+    return refusal;
+}
+
+const char *web_loaded_version(void) { return lib.MHD_get_version(); }
+
+struct server {
+    struct MHD_Daemon *daemon;
+    struct web_calls calls;
+};
+
+int web_descriptor(void *connection) {
+    const union MHD_ConnectionInfo *info =
+        lib.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
+/* The library would print what clients do wrong. */
+static void unheard(void *context, const char *format, va_list arguments) {
+    (void)context;
+    (void)format;
+    (void)arguments;
+}
+
+/* The address before the library has changed anything in it; freed when the request is over. */
+static void *target_came(void *context, const char *target, struct MHD_Connection *connection) {
+    (void)context;
+    (void)connection;
+    return strdup(target);
+}
+
+static enum MHD_Result request_came(
+    void *context, struct MHD_Connection *connection, const char *address, const char *method,
+    const char *version, const char *body, size_t *body_size, void **target
+) {
+    struct server *server = context;
+    (void)address;
+    (void)version;
+    (void)body;
+    (void)body_size;
+    if (!*target) return MHD_NO;
+    return server->calls.requested(server->calls.context, connection, method, *target) ? MHD_YES
+                                                                                       : MHD_NO;
+}
+
+static void request_ended(
+    void *context, struct MHD_Connection *connection, void **target,
+    enum MHD_RequestTerminationCode code
+) {
+    struct server *server = context;
+    (void)code;
+    free(*target);
+    *target = NULL;
+    server->calls.finished(server->calls.context, web_descriptor(connection));
+}
+
+static void connection_changed(
+    void *context, struct MHD_Connection *connection, void **own,
+    enum MHD_ConnectionNotificationCode code
+) {
+    struct server *server = context;
+    int descriptor = web_descriptor(connection);
+    (void)own;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        server->calls.opened(server->calls.context, descriptor);
+    else
+        server->calls.closed(server->calls.context, descriptor);
+}
+
+void *web_begin(
+    int listener, unsigned connections, size_t memory, unsigned seconds,
+    const struct web_calls *calls
+) {
+    struct server *server = calloc(1, sizeof *server);
+    if (!server) return NULL;
+    server->calls = *calls;
+    server->daemon = lib.MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG,
+        0, NULL, NULL, request_came, server,
+        MHD_OPTION_EXTERNAL_LOGGER, unheard, NULL,
+        MHD_OPTION_LISTEN_SOCKET, listener,
+        MHD_OPTION_CONNECTION_LIMIT, connections,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory,
+        MHD_OPTION_CONNECTION_TIMEOUT, seconds,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_URI_LOG_CALLBACK, target_came, server,
+        MHD_OPTION_NOTIFY_COMPLETED, request_ended, server,
+        MHD_OPTION_NOTIFY_CONNECTION, connection_changed, server,
+        MHD_OPTION_END
+    );
+    if (server->daemon) return server;
+    free(server);
+    return NULL;
+}
+
+void web_end(void *pointer) {
+    struct server *server = pointer;
+    lib.MHD_stop_daemon(server->daemon);
+    free(server);
+}
+
+struct search {
+    const char *name;
+    const char *value;
+    int count;
+};
+
+static enum MHD_Result header_found(
+    void *context, enum MHD_ValueKind kind, const char *name, const char *value
+) {
+    struct search *search = context;
+    (void)kind;
+    if (strcasecmp(name, search->name) != 0) return MHD_YES;
+    if (search->count == 0) search->value = value;
+    search->count += 1;
+    return MHD_YES;
+}
+
+static struct search headers_named(void *connection, const char *name) {
+    struct search search = {name, NULL, 0};
+    lib.MHD_get_connection_values(connection, MHD_HEADER_KIND, header_found, &search);
+    return search;
+}
+
+int web_header_count(void *connection, const char *name) {
+    return headers_named(connection, name).count;
+}
+
+const char *web_header(void *connection, const char *name) {
+    return headers_named(connection, name).value;
+}
+
+static int queue(
+    void *connection, unsigned status, const char *const *headers, struct MHD_Response *response
+) {
+    if (!response) return 0;
+    for (; headers[0]; headers += 2) lib.MHD_add_response_header(response, headers[0], headers[1]);
+    enum MHD_Result result = lib.MHD_queue_response(connection, status, response);
+    lib.MHD_destroy_response(response);
+    return result == MHD_YES;
+}
+
+int web_answer(
+    void *connection, unsigned status, const char *const *headers, const void *bytes, size_t count
+) {
+    return queue(
+        connection, status, headers,
+        lib.MHD_create_response_from_buffer(count, (void *)bytes, MHD_RESPMEM_MUST_COPY)
+    );
+}
+
+struct stream {
+    void *connection;
+    struct web_source source;
+};
+
+static ssize_t stream_read(void *context, uint64_t position, char *bytes, size_t count) {
+    struct stream *stream = context;
+    (void)position;
+    ssize_t written = stream->source.read(stream->source.context, stream->connection, bytes, count);
+    return written < 0 ? MHD_CONTENT_READER_END_OF_STREAM : written;
+}
+
+static void stream_release(void *context) {
+    struct stream *stream = context;
+    stream->source.release(stream->source.context);
+    free(stream);
+}
+
+int web_stream(
+    void *connection, unsigned status, const char *const *headers, const struct web_source *source
+) {
+    struct stream *stream = calloc(1, sizeof *stream);
+    struct MHD_Response *response = NULL;
+    if (stream) {
+        stream->connection = connection;
+        stream->source = *source;
+        response = lib.MHD_create_response_from_callback(
+            MHD_SIZE_UNKNOWN, 1024, stream_read, stream, stream_release
+        );
+    }
+    if (response) return queue(connection, status, headers, response);
+    free(stream);
+    source->release(source->context);
+    return 0;
+}
+
+void web_suspend(void *connection) { lib.MHD_suspend_connection(connection); }
+void web_resume(void *connection) { lib.MHD_resume_connection(connection); }

@@ -1,0 +1,47 @@
+extension Command {
+    static let serve = Command(
+        .serve,
+        summary: "Show the rollouts of this machine to browsers",
+        description: [
+            "Serves pages over HTTP until it is interrupted: the rollouts with their waves and "
+                + "gates, the vehicles with search and filter, one vehicle's story over all nights, "
+                + "what is to be done in the morning, and the history. They follow a run as it goes on, "
+                + "can be read without script and on a phone, and load nothing from elsewhere. "
+                + "Programs find the documents of --json below /api/v1, metrics at /metrics, and "
+                + "/healthz.",
+            "It reads the journal and changes nothing, and no run waits for it. Nobody is asked who he "
+                + "is: it serves on the loopback or on a unix socket alone, and a web server in "
+                + "front of it lets others in. A socket that systemd hands over is used instead.",
+        ],
+        flags: [.state, .listen, .host, .quiet, .noColor],
+        examples: [
+            Example("yardmaster serve", "The pages are at http://127.0.0.1:8750/."),
+            Example(
+                "yardmaster serve --listen unix:/run/yardmaster/serve.sock",
+                "For a web server on the same machine."
+            ),
+            Example(
+                "yardmaster serve --host depot.example.com",
+                "Behind a web server that hands on the name it was asked by."
+            ),
+        ],
+        exitCodes: [.unavailable, .configuration, .interrupted, .terminated]
+    )
+}
+
+extension Flag {
+    fileprivate static let listen = Flag(
+        "listen",
+        value: Value("ADDRESS", .text),
+        help: "Serve here: ADDRESS:PORT of the loopback, or unix:PATH.",
+        fallback: "127.0.0.1:8750",
+        isRepeatable: true
+    )
+
+    fileprivate static let host = Flag(
+        "host",
+        value: Value("NAME", .text),
+        help: "Answer to this name too, beside localhost: the one that browsers ask for.",
+        isRepeatable: true
+    )
+}

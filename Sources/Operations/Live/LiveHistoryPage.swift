@@ -1,0 +1,61 @@
+package import Domain
+import Journal
+import Reports
+
+/// The runs that there were, night beside night.
+package struct LiveHistoryPage {
+    private let list: RunList
+    private let rollout: String?
+    private let time: (WallTime) -> String
+
+    package init(_ list: RunList, of rollout: String?, time: @escaping (WallTime) -> String) {
+        self.list = list
+        self.rollout = rollout
+        self.time = time
+    }
+
+    package var frame: LiveFrame {
+        var body = "<h1>History</h1>\n"
+        if let rollout {
+            body += "<p class=\"facts\">of the rollout \(Markup.text(rollout)); "
+            body += "<a href=\"/history\">of all</a></p>\n"
+        }
+        let rows = list.rows.map { row in
+            let run = row.run
+            let took = run.end.map { run.started.duration(to: $0.time).brief } ?? "-"
+            let name = LiveTarget.escaped(run.rollout)
+            let counts = row.end?.vehicles
+            func count(_ tally: Outcome.Tally) -> String {
+                counts.map { "\($0.count(tally))" } ?? "-"
+            }
+            return LiveMarks.row(
+                [
+                    ("run", "\(run.number)"),
+                    (
+                        "rollout",
+                        "<a href=\"/history?rollout=\(name)\">\(Markup.text(run.rollout))</a>"
+                    ),
+                    ("begun", Markup.text(time(run.started))),
+                    ("took", took),
+                    ("exit", run.end?.exitCode.map { "\($0)" } ?? "-"),
+                    ("ok", count(.ok)), ("current", count(.current)),
+                    ("deferred", count(.deferred)), ("unreachable", count(.unreachable)),
+                    ("failed", count(.failed)),
+                    ("what", Markup.text(list.sentence(of: row))),
+                ],
+                " data-run=\"\(run.number)\""
+            )
+        }
+        body +=
+            rows.isEmpty
+            ? "<p>Nothing has run here yet.</p>\n"
+            : LiveMarks.table(
+                [
+                    "run", "rollout", "begun", "took", "exit", "ok", "current", "deferred",
+                    "unreachable", "failed", "what",
+                ],
+                rows
+            )
+        return LiveFrame(.history, "History", body)
+    }
+}

@@ -1,0 +1,139 @@
+package import Domain
+
+/// What `serve` is asked for: a page for people, the same for programs, or one of the small parts.
+package enum LiveRoute: Sendable, Equatable {
+    case page(LiveSubject)
+    case document(LiveSubject)
+    /// Server-sent events, one for each change of the journal.
+    case changes
+    case health
+    case metrics
+    case style
+    case script
+
+    /// Why there is nothing at an address.
+    package enum Fault: Error, Sendable, Equatable {
+        /// It is no address.
+        case target(LiveTarget.Fault)
+        case unknown
+        /// The address is known, and this name or value in its query is not.
+        case query(String)
+    }
+
+    /// The addresses of the interface for programs, as its description has them.
+    package static let interface = [
+        "/api/v1/status", "/api/v1/vehicles/{id}", "/api/v1/morning", "/api/v1/history",
+        "/api/v1/changes",
+    ]
+
+    package init(_ text: String) throws(Fault) {
+        let target: LiveTarget
+        do throws(LiveTarget.Fault) {
+            target = try LiveTarget(text)
+        } catch { throw .target(error) }
+        var query = LiveQuery(target.query)
+        switch target.words {
+        case []: self = .page(.rollouts)
+        case ["vehicles"]: self = .page(.vehicles(try query.filter()))
+        case ["morning"]: self = .page(try query.morning())
+        case ["history"]: self = .page(try query.history())
+        case ["healthz"]: self = .health
+        case ["metrics"]: self = .metrics
+        case ["style.css"]: self = .style
+        case ["script.js"]: self = .script
+        case ["api", "v1", "status"]: self = .document(.rollout(query.take("rollout")))
+        case ["api", "v1", "morning"]: self = .document(try query.morning())
+        case ["api", "v1", "history"]: self = .document(try query.history())
+        case ["api", "v1", "changes"]: self = .changes
+        default:
+            let words = target.words
+            if words.count == 2, words[0] == "rollouts" {
+                self = .page(.rollout(words[1]))
+            } else if words.count == 2, words[0] == "vehicles" {
+                self = .page(.vehicle(try Self.vehicle(words[1])))
+            } else if words.count == 4, words.starts(with: ["api", "v1", "vehicles"]) {
+                self = .document(.vehicle(try Self.vehicle(words[3])))
+            } else {
+                throw .unknown
+            }
+        }
+        // Whoever asks for what we do not know must not take the answer for it.
+        if let name = query.rest { throw .query(name) }
+    }
+
+    private static func vehicle(_ word: String) throws(Fault) -> VehicleID {
+        guard let vehicle = VehicleID(word) else { throw .unknown }
+        return vehicle
+    }
+}
+
+/// What a page or a document is about.
+package enum LiveSubject: Sendable, Equatable {
+    /// All of them, with the one that ran last.
+    case rollouts
+    /// One of them; nil means the one that ran last.
+    case rollout(String?)
+    case vehicles(LiveFilter)
+    case vehicle(VehicleID)
+    case morning(since: String?, days: Int)
+    case history(rollout: String?, count: Int)
+}
+
+/// Which vehicles of a rollout a page shows.
+package struct LiveFilter: Sendable, Equatable {
+    /// Nil means the one that ran last.
+    package var rollout: String?
+    /// Looked for in ids, serials and labels.
+    package var text = ""
+    /// An outcome or a state; empty for all.
+    package var state = ""
+    /// From 1.
+    package var page = 1
+
+    package init() {}
+
+    /// As many rows as a phone lays out at once.
+    package static let pageSize = 250
+}
+
+/// The query of an address, of which each name is taken once.
+private struct LiveQuery {
+    private var values: [String: String]
+
+    init(_ values: [String: String]) { self.values = values }
+
+    /// Nil for what is not there, and for what a form has left empty.
+    mutating func take(_ name: String) -> String? {
+        guard let value = values.removeValue(forKey: name), !value.isEmpty else { return nil }
+        return value
+    }
+
+    mutating func number(_ name: String, _ range: ClosedRange<Int>) throws(LiveRoute.Fault) -> Int?
+    {
+        guard let text = take(name) else { return nil }
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text),
+            range.contains(number)
+        else { throw .query(name) }
+        return number
+    }
+
+    mutating func filter() throws(LiveRoute.Fault) -> LiveFilter {
+        var filter = LiveFilter()
+        filter.rollout = take("rollout")
+        filter.text = take("q") ?? ""
+        filter.state = take("state") ?? ""
+        filter.page = try number("page", 1...1_000_000) ?? 1
+        return filter
+    }
+
+    mutating func morning() throws(LiveRoute.Fault) -> LiveSubject {
+        .morning(since: take("since"), days: try number("days", 1...3_650) ?? 7)
+    }
+
+    mutating func history() throws(LiveRoute.Fault) -> LiveSubject {
+        .history(rollout: take("rollout"), count: try number("last", 1...10_000) ?? 20)
+    }
+
+    /// A name that nobody has taken.
+    var rest: String? { values.keys.min() }
+}

@@ -1,0 +1,135 @@
+package import Domain
+package import Journal
+package import Reports
+import Rollout
+
+extension RolloutStatus {
+    /// One vehicle as people are told of it.
+    package struct Row: Sendable {
+        package let record: ExecutionRecord
+        package let standing: Standing
+        package let isUnderWay: Bool
+
+        /// The outcome, or how far it is without one.
+        package var state: String {
+            isUnderWay
+                ? record.state.rawValue
+                : standing.verdict?.outcome.rawValue ?? standing.state.rawValue
+        }
+
+        package var version: String? {
+            (standing.debt == nil ? record.versionAfter : nil)?.description
+                ?? record.versionBefore?.description
+        }
+
+        /// What is known of it beyond its state.
+        package func what(_ time: (WallTime) -> String) -> String {
+            guard isUnderWay else {
+                return (standing.verdict?.message ?? standing.sentence).visible
+            }
+            return progress(time)
+        }
+
+        /// Whether somebody or the next run has something to do with it.
+        package var needsMore: Bool { rank < Self.fine }
+
+        /// Those that need somebody come before those that the next run takes, and these before the rest.
+        fileprivate var rank: Int {
+            if standing.doubt != nil || standing.debt != nil { return 0 }
+            return switch standing.verdict?.outcome.tally {
+            case .failed: 1
+            case .unreachable: 2
+            case .deferred: 3
+            case nil: 4
+            case .ok, .current, .skipped, .aborted: standing.owed.isEmpty ? Self.fine : 4
+            }
+        }
+
+        private static let fine = 5
+
+        /// How far one is that is worked on.
+        private func progress(_ time: (WallTime) -> String) -> String {
+            var parts: [String] = []
+            if let total = record.totalBytes, let done = record.acknowledged, total > .zero {
+                parts.append("\(done) of \(total)")
+            }
+            if record.interruptions > 0 {
+                parts.append("interrupted \(record.interruptions) times")
+            }
+            if let deadline = record.nextDeadline {
+                parts.append("next: \(deadline.label) at \(time(deadline.time))")
+            }
+            return parts.isEmpty ? "attempt \(record.attempt)" : parts.joined(separator: ", ")
+        }
+    }
+
+    /// The vehicles that are meant; what needs somebody comes first.
+    package var rows: [Row] {
+        zip(chosen, standings).map { record, standing in
+            Row(record: record, standing: standing, isUnderWay: snapshot.isUnderWay(record))
+        }.enumerated().sorted {
+            ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset)
+        }.map(\.element)
+    }
+
+    /// What holds of the rollout as a whole.
+    package func sentences(_ time: (WallTime) -> String) -> [String] {
+        var lines: [String] = []
+        if let rollout = snapshot.rollout {
+            switch (rollout.hold, rollout.state) {
+            case (let hold?, _): lines.append(hold.sentence)
+            case (nil, .running): lines.append("under way in wave \(rollout.wave + 1)")
+            case (nil, .finished): lines.append("finished")
+            }
+            if rollout.state != .finished, let ended = rollout.waveEnded {
+                lines.append("wave \(rollout.wave + 1) ended \(time(ended))")
+            }
+        }
+        for open in snapshot.requests {
+            lines.append(
+                "asked for and not taken up yet: \(open.request.kind.rawValue), "
+                    + time(open.request.made)
+            )
+        }
+        for inhibit in snapshot.inhibits {
+            let whom = inhibit.vehicle?.text.visible ?? "the depot"
+            let until = inhibit.expires.map { " until \(time($0))" } ?? ""
+            lines.append("left alone\(until): \(whom), \(inhibit.reason.visible)")
+        }
+        for debt in snapshot.debts {
+            lines.append("\(debt.vehicle.text.visible): \(debt.sentence.visible)")
+        }
+        for doubt in snapshot.openDoubts {
+            let vehicle = doubt.intent.vehicle.text.visible
+            lines.append(
+                "\(vehicle): nobody knows whether `\(doubt.intent.description.visible)` of run "
+                    + "\(doubt.intent.run) was carried out; look, then say 'yardmaster retry "
+                    + "\(vehicle)' when it was not, 'yardmaster clear \(vehicle)' when it was"
+            )
+        }
+        for step in snapshot.owed {
+            lines.append(
+                "\(step.vehicle.text.visible): `\(step.action.visible)` is owed since run "
+                    + "\(step.run); the next run does it first"
+            )
+        }
+        for failure in snapshot.failures where failure.count > 1 {
+            lines.append(
+                "\(failure.vehicle.text.visible) has failed \(failure.count) times on one image: "
+                    + failure.message.visible
+            )
+        }
+        return lines
+    }
+}
+
+extension Hold {
+    /// For people: what holds, who set it, and what takes it back.
+    fileprivate var sentence: String {
+        let by = author.isEmpty || author == Self.gate ? "" : ", by \(author.visible)"
+        switch kind {
+        case .paused: return "paused: \(reason.visible)\(by); 'yardmaster resume' lets it go on"
+        case .aborted: return "aborted: \(reason.visible)\(by)"
+        }
+    }
+}

@@ -1,0 +1,161 @@
+package import Domain
+package import Journal
+package import Manifest
+package import Reports
+import Rollout
+import Wire
+
+/// What `status` says: one rollout with its vehicles, and the other rollouts in short.
+///
+/// The command, the page of `serve` and its interface are all made from it, so that no two of them
+/// can differ.
+package struct RolloutStatus: Sendable {
+    /// A rollout of the state directory in short.
+    package struct Brief: Sendable {
+        package let run: RunRecord
+        package let state: String
+        package let counts: VehicleCounts
+    }
+
+    /// One wave of the plan and how far it is.
+    package struct WaveStatus: Sendable {
+        /// From 1.
+        package let number: Int
+        package let state: State
+        package let counts: VehicleCounts
+
+        package enum State: String, Sendable { case over, current, open }
+
+        var json: JSONValue {
+            .object([
+                "wave": .int(number),
+                "state": .string(state.rawValue),
+                "vehicles": .int(counts.total),
+                "counts": counts.json,
+            ])
+        }
+    }
+
+    package let snapshot: RolloutSnapshot
+    /// All that ran here and are no orders, the newest first.
+    package let briefs: [Brief]
+    /// The plan that the rollout was begun with; nil when it is not kept.
+    package let plan: FrozenPlan?
+    private let manifest: String?
+    /// Whether somebody works in the state directory.
+    package let isRunning: Bool
+    /// Follows the command's name in lines for the shell.
+    private let flags: String
+    /// The vehicles that are meant, and how they stand, in the same order.
+    package let chosen: [ExecutionRecord]
+    package let standings: [Standing]
+
+    /// `takes` says which vehicles are meant.
+    package init(
+        _ snapshot: RolloutSnapshot,
+        briefs: [Brief],
+        plan: FrozenPlan?,
+        manifest: String?,
+        isRunning: Bool,
+        flags: String,
+        takes: (VehicleID) -> Bool = { _ in true }
+    ) {
+        self.snapshot = snapshot
+        self.briefs = briefs
+        self.plan = plan
+        self.manifest = manifest
+        self.isRunning = isRunning
+        self.flags = flags
+        chosen = snapshot.executions.filter { takes($0.vehicle) }
+        standings = snapshot.standings(of: chosen)
+    }
+
+    package var counts: VehicleCounts { VehicleCounts(standings.map { $0.verdict?.outcome }) }
+
+    /// All other rollouts than this one.
+    package var others: [Brief] { briefs.filter { $0.run.rollout != snapshot.run?.rollout } }
+
+    /// When the time between two waves is over.
+    package var soaksUntil: WallTime? {
+        guard let rollout = snapshot.rollout, rollout.hold == nil, rollout.state == .running,
+            let ended = rollout.waveEnded,
+            let soak = plan?.rollout.between.soak, soak > .zero
+        else { return nil }
+        return ended.advanced(by: soak)
+    }
+
+    /// What people do next about the vehicles that are meant.
+    package var nextSteps: [(vehicle: VehicleID, step: NextStep)] {
+        let names = Set(chosen.map(\.vehicle))
+        return snapshot.nextSteps(manifest: manifest, plan, flags: flags)
+            .filter { names.contains($0.record.vehicle) }.map { ($0.record.vehicle, $0.step) }
+    }
+
+    /// The waves of the plan that is kept, each with those of its vehicles that are meant.
+    package var waves: [WaveStatus] {
+        guard let plan, let rollout = snapshot.rollout else { return [] }
+        var outcomes: [VehicleID: Outcome?] = [:]
+        for (record, standing) in zip(chosen, standings) {
+            outcomes.updateValue(standing.verdict?.outcome, forKey: record.vehicle)
+        }
+        return ScheduleBuilder(plan).waves.enumerated().map { index, members in
+            let isOver =
+                rollout.state == .finished || index < rollout.wave
+                || (index == rollout.wave && rollout.waveEnded != nil)
+            return WaveStatus(
+                number: index + 1,
+                state: isOver ? .over : index == rollout.wave ? .current : .open,
+                counts: VehicleCounts(members.compactMap { outcomes[$0] })
+            )
+        }
+    }
+
+    /// When it pauses, and what must hold between waves.
+    package var gates: [String] { plan.map { $0.gates(among: $0.vehicles.count) } ?? [] }
+
+    /// The rollouts that ran here and are no orders, the newest first.
+    package static func briefs(
+        in view: JournalView,
+        at now: WallTime
+    ) throws(JournalError) -> [Brief] {
+        var briefs: [Brief] = []
+        for run in try view.runs(rollout: nil, limit: 1_000) where !run.isOrder {
+            guard !briefs.contains(where: { $0.run.rollout == run.rollout }) else { continue }
+            let snapshot = try RolloutSnapshot(of: run.rollout, in: view, at: now)
+            let standings = snapshot.standings(of: snapshot.executions)
+            briefs.append(
+                Brief(
+                    run: run,
+                    state: snapshot.rollout.map { $0.hold?.kind.rawValue ?? $0.state.rawValue }
+                        ?? "finished",
+                    counts: VehicleCounts(standings.map { $0.verdict?.outcome })
+                )
+            )
+        }
+        return briefs
+    }
+}
+
+extension FrozenPlan {
+    /// When its rollout pauses, and what must hold before it goes on from wave to wave.
+    package func gates(among total: Int) -> [String] {
+        var lines: [String] = []
+        if let rule = rollout.pause { lines.append(rule.words(among: total)) }
+        guard waveSizes.count > 1 else { return lines }
+        if let rule = rollout.advance {
+            if let covered = rule.covered {
+                lines.append("goes on to the next wave when \(covered) of a wave were reached")
+            }
+            if let least = rule.succeeded {
+                lines.append("goes on to the next wave when \(least) of those attempted succeeded")
+            }
+        }
+        let between = rollout.between
+        if between.soak > .zero {
+            lines.append("lets \(between.soak.brief) pass between two waves")
+        }
+        if let program = between.check.first { lines.append("asks \(program) between two waves") }
+        if between.asks { lines.append("waits for a person between two waves") }
+        return lines
+    }
+}

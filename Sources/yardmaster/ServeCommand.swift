@@ -1,0 +1,99 @@
+import CLinux
+import Commands
+import Domain
+import Glibc
+import Journal
+import Operations
+import Rollout
+import Synchronization
+import Web
+
+/// `serve`: the pages of this machine's rollouts, for browsers and programs; reading only.
+struct ServeCommand {
+    private let journal: StandingJournal
+    private let listen: [String]
+    private let hosts: [String]
+    private let common: CommonOptions
+    private let context: Context
+
+    init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
+        journal = StandingJournal(
+            state: try CommonOptions.stateDirectory(invocation, context),
+            flags: CommonOptions.stateFlag(invocation)
+        )
+        listen = invocation.values("listen")
+        hosts = invocation.values("host")
+        common = CommonOptions(invocation)
+        self.context = context
+    }
+
+    func run() async throws(CommandError) -> ExitCode {
+        var sockets = try ListeningSocket.inherited(context)
+        guard sockets.isEmpty || listen.isEmpty else {
+            throw CommandError(
+                .usage,
+                "the service manager has handed over sockets, and --listen names others",
+                hint: "leave --listen out; the socket unit says where pages are served"
+            )
+        }
+        defer { for socket in sockets { socket.close() } }
+        if sockets.isEmpty {
+            for text in listen.isEmpty ? [ListeningSocket.usual] : listen {
+                sockets.append(try ListeningSocket.open(text))
+            }
+        }
+        let stop = Signals.catchThem()
+        let desk = LiveDesk(journal, LiveHost(names: hosts), context)
+        var servers: [WebServer] = []
+        defer { for server in servers { server.stop() } }
+        for socket in sockets {
+            do throws(WebError) {
+                servers.append(
+                    try WebServer.start(on: socket.descriptor) { [isNetwork = socket.isNetwork] in
+                        desk.answer($0, checksHost: isNetwork)
+                    }
+                )
+            } catch {
+                throw CommandError(
+                    .unavailable,
+                    "pages cannot be served",
+                    because: [error.words],
+                    hint: "apt-get install libmicrohttpd12"
+                )
+            }
+        }
+        if !common.isQuiet {
+            for socket in sockets { context.console.note("serving on \(socket.name)\n") }
+        }
+        await Self.work(desk, servers, until: stop)
+        switch Signals.received {
+        case SIGINT?: return .interrupted
+        case .some: return .terminated
+        case nil: return .done
+        }
+    }
+
+    /// Looks at the journal once a second, until a signal comes.
+    private static func work(
+        _ desk: LiveDesk,
+        _ servers: [WebServer],
+        until stop: StopSignal
+    ) async {
+        let beats = Mutex(0)
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let pulse = Pulse.start(isSteady: true) {
+            if stop.isRequested { end.finish() }
+            let beat = beats.withLock { beats in
+                beats += 1
+                return beats
+            }
+            guard beat.isMultiple(of: Pulse.perSecond) else { return }
+            for server in servers { server.tick() }
+            if servers.contains(where: { $0.streamCount > 0 }), let change = desk.change() {
+                for server in servers { server.announce(change) }
+            }
+        }
+        for await _ in ends {}
+        pulse.stop()
+    }
+}

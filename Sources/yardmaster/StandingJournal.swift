@@ -1,0 +1,178 @@
+import Commands
+import Domain
+import Journal
+import Manifest
+import Operations
+import Reports
+import Wire
+
+/// What the journal of a state directory says to those who only look: `status`, `show`, `morning`,
+/// `history`, and the pages of `serve`.
+struct StandingJournal: Sendable {
+    let state: String
+    /// Follows the command's name in lines for the shell.
+    let flags: String
+
+    /// Who works in the directory.
+    var holder: LockHolder? { StateDirectoryHolder.current(state) }
+
+    private var ledger: VehicleLedger { VehicleLedger(state: state) }
+
+    func read<R>(
+        _ body: (JournalView) throws(JournalError) -> R
+    ) throws(CommandError) -> R {
+        do throws(JournalError) {
+            return try JournalReader(directory: state).read(body)
+        } catch { throw RunCommand.refusal(reading: error, in: state) }
+    }
+
+    /// How a rollout stands; nil means the one that ran last.
+    func status(
+        of rollout: String?,
+        _ options: CommonOptions? = nil
+    ) throws(CommandError) -> RolloutStatus {
+        let now = RealTime().wallTime
+        let (snapshot, briefs) = try read { view throws(JournalError) in
+            (
+                try RolloutSnapshot(of: rollout, in: view, at: now),
+                try RolloutStatus.briefs(in: view, at: now)
+            )
+        }
+        if snapshot.run == nil, let rollout { throw RunCommand.unknown(rollout: rollout) }
+        let options = try options?.looking(in: ledger.ground(of: snapshot))
+        return RolloutStatus(
+            snapshot,
+            briefs: briefs,
+            plan: ledger.plan(of: snapshot),
+            manifest: PlanArchive(state: state).manifest(of: snapshot.run?.rollout ?? ""),
+            isRunning: holder != nil,
+            flags: flags,
+            takes: { options?.takes($0) ?? true }
+        )
+    }
+
+    /// All that is known of a vehicle, and the zone in which people are told of it.
+    func story(
+        of vehicle: VehicleID,
+        _ context: Context
+    ) throws(CommandError) -> (story: Operations.VehicleStory, zone: Zone) {
+        let now = RealTime().wallTime
+        let view = try read { view throws(JournalError) in
+            try VehicleView(of: vehicle, in: view, at: now)
+        }
+        guard view.isKnown else {
+            throw CommandError(
+                .inputMissing,
+                "no run here knows the vehicle \(vehicle.text.visible)",
+                hint:
+                    "'yardmaster status' lists those of the last rollout; ids are written as in the "
+                    + "fleet list"
+            )
+        }
+        let plans = ledger.plans(of: view.snapshots)
+        let zone =
+            view.snapshots.lazy.compactMap { snapshot -> Zone? in
+                guard let plan = plans[snapshot.run?.rollout ?? ""]?.plan,
+                    plan.rollout.window != nil
+                else { return nil }
+                return try? ZoneSource.zone(of: plan, context)
+            }.first ?? .utc
+        return (Operations.VehicleStory(view, plans: plans, flags: flags), zone)
+    }
+
+    /// What people have to do; `since` is a time as people write it, else the last noon.
+    func morning(
+        since: String?,
+        days: Int,
+        _ context: Context
+    ) throws(CommandError) -> (page: MorningPage, zone: Zone) {
+        let runs = try read { view throws(JournalError) in
+            try view.runs(rollout: nil, limit: 50)
+        }
+        // A rehearsed night is over in a calendar of its own, and its morning is the one after it.
+        let rehearsed = runs.first.flatMap { $0.seed == nil ? nil : $0.end?.time ?? $0.started }
+        let now = rehearsed ?? RealTime().wallTime
+        let zone = zone(of: runs, context)
+        let begin = try Self.begin(since, now, zone)
+        let ground = try read { view throws(JournalError) in
+            try MorningMaker.Ground(in: view, since: begin, at: now)
+        }
+        let maker = MorningMaker(
+            ground,
+            plans: ledger.plans(of: ground.snapshots),
+            since: begin,
+            at: now,
+            staleDays: days,
+            flags: flags
+        )
+        return (maker.page, zone)
+    }
+
+    /// The runs that there were, the newest first.
+    func history(
+        of rollout: String?,
+        count: Int,
+        _ context: Context
+    ) throws(CommandError) -> (history: RunList, zone: Zone) {
+        let rows = try read { view throws(JournalError) -> [RunList.Row] in
+            var rows: [RunList.Row] = []
+            for run in try view.runs(rollout: rollout, limit: count) {
+                rows.append(RunList.Row(run, lastEvent: try view.lastEvent(run: run.number)))
+            }
+            return rows
+        }
+        if rows.isEmpty, let rollout { throw RunCommand.unknown(rollout: rollout) }
+        let list = RunList(rows, holder: holder)
+        return (list, zone(of: rows.map(\.run), context))
+    }
+
+    /// The last run of a rollout that said how it ended, and when one last ended with exit code 0.
+    func lastEnded(of rollout: String) throws(CommandError) -> (run: Int?, success: WallTime?) {
+        let runs = try read { view throws(JournalError) in
+            try view.runs(rollout: rollout, limit: 1_000)
+        }
+        return (
+            runs.first { $0.end?.exitCode != nil }?.number,
+            runs.first { $0.end?.exitCode == 0 }?.end?.time
+        )
+    }
+
+    /// What a run has told, as its reports are made from it.
+    func story(ofRun number: Int) throws(CommandError) -> RunStory {
+        let records = try read { view throws(JournalError) in try view.events(run: number) }
+        var story = RunStory()
+        for record in records {
+            guard let body = RunList.body(of: record) else { continue }
+            story.note(Event(number: record.number, time: record.time, body: body))
+        }
+        return story
+    }
+
+    /// That of the window of the rollout that ran last and has one.
+    func zone(of runs: [RunRecord], _ context: Context) -> Zone {
+        var seen: Set<String> = []
+        for run in runs where seen.insert(run.rollout).inserted {
+            guard let plan = PlanArchive(state: state).plan(run.plan, of: run.rollout),
+                plan.rollout.window != nil
+            else { continue }
+            if let zone = try? ZoneSource.zone(of: plan, context) { return zone }
+        }
+        return .utc
+    }
+
+    /// How long ago, or a time of the zone's clocks.
+    private static func begin(
+        _ since: String?,
+        _ now: WallTime,
+        _ zone: Zone
+    ) throws(CommandError) -> WallTime {
+        guard let since else { return zone.lastNoon(before: now) }
+        if let duration = Duration(text: since) { return now.advanced(by: .zero - duration) }
+        if let time = zone.moment(since) { return time }
+        throw CommandError(
+            .usage,
+            "'\(since.visible)' is no time",
+            hint: "write how long ago, such as 18h or 3d, or a time such as '2026-11-21 18:00'"
+        )
+    }
+}

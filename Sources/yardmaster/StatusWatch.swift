@@ -1,0 +1,193 @@
+import Commands
+import Domain
+import Glibc
+import Journal
+import Manifest
+import Operations
+import Reports
+import Rollout
+import Synchronization
+import Wire
+
+/// `status --watch`: what a run shows on its own terminal, from the journal, until Ctrl-C.
+struct StatusWatch {
+    private let journal: StandingJournal
+    private let rollout: String?
+    private let common: CommonOptions
+    private let context: Context
+
+    init(_ options: StatusOptions, _ context: Context) throws(CommandError) {
+        guard !options.common.wantsJSON else {
+            throw CommandError(
+                .usage,
+                "--watch is for people",
+                hint: "'run --events FILE' writes what happens as JSON; 'serve' tells of changes"
+            )
+        }
+        journal = StandingJournal(state: options.state, flags: options.stateFlag)
+        rollout = options.rollout
+        common = options.common
+        self.context = context
+    }
+
+    func run() async throws(CommandError) -> ExitCode {
+        let screen = Screen(
+            journal,
+            rollout,
+            style: context.style(noColor: common.noColor),
+            context
+        )
+        // What cannot be read at all is told before anything is watched.
+        try screen.begin()
+        let stop = Signals.catchThem()
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let pulse = Pulse.start(isSteady: true) {
+            if stop.isRequested { end.finish() }
+            screen.beat()
+        }
+        for await _ in ends {}
+        pulse.stop()
+        screen.leave()
+        return Signals.received == SIGTERM ? .terminated : .done
+    }
+}
+
+/// The picture of the newest run, brought up to date by a clock.
+private final class Screen: Sendable {
+    private struct State {
+        var follower = RunFollower()
+        var printer: any Printer
+        /// What was read last; nothing is read while it stays.
+        var mark: JournalMark?
+        var plan: (run: Int, plan: FrozenPlan?, zone: Zone)?
+        /// The run that is over, or was cut off, and was told so.
+        var told: Int?
+    }
+
+    private let journal: StandingJournal
+    private let rollout: String?
+    private let style: TerminalStyle
+    private let isLive: Bool
+    private let context: Context
+    private let state: Mutex<State>
+
+    init(
+        _ journal: StandingJournal,
+        _ rollout: String?,
+        style: TerminalStyle,
+        _ context: Context
+    ) {
+        self.journal = journal
+        self.rollout = rollout
+        self.style = style
+        self.context = context
+        isLive = style.isLive && isatty(STDOUT_FILENO) == 1
+        state = Mutex(State(printer: PlainPrinter()))
+    }
+
+    func begin() throws(CommandError) {
+        let look = try look(RunFollower())
+        guard look == nil else { return }
+        if let rollout { throw RunCommand.unknown(rollout: rollout) }
+        write("nothing has run here yet; waits for the first run\n")
+    }
+
+    private func look(_ follower: RunFollower) throws(CommandError) -> RunFollower.Look? {
+        try journal.read { view throws(JournalError) in
+            try RunFollower.Look(of: rollout, after: follower, in: view)
+        }
+    }
+
+    /// Reads what is new and draws it.
+    func beat() {
+        let now = RealTime().now
+        state.withLock { state in
+            let mark = JournalMark(journal.state)
+            if mark != state.mark {
+                // A journal that is just being made cannot be read for a moment.
+                if let look = try? look(state.follower) {
+                    state.mark = mark
+                    take(look, &state, at: now)
+                }
+            }
+            guard state.told != state.follower.number else { return }
+            resize(&state)
+            write(state.printer.tick(at: now, wall: state.follower.wall(at: RealTime().wallTime)))
+        }
+    }
+
+    private func take(_ look: RunFollower.Look, _ state: inout State, at now: Moment) {
+        if state.plan?.run != look.run.number {
+            let plan = PlanArchive(state: journal.state).plan(look.run.plan, of: look.run.rollout)
+            let zone = plan.flatMap { try? ZoneSource.zone(of: $0, context) } ?? .utc
+            state.plan = (look.run.number, plan, zone)
+        }
+        let zone = state.plan?.zone ?? .utc
+        let wall = RealTime().wallTime
+        let isFirst = state.follower.number == nil
+        // What had happened before somebody looked is not told line by line.
+        var isPast = false
+        for news in state.follower.take(look, plan: state.plan?.plan, zone: zone, at: wall) {
+            switch news {
+            case .run:
+                isPast = isFirst
+                state.printer =
+                    isLive
+                    ? TerminalPrinter(style: style, results: .out, zone: zone)
+                    : PlainPrinter(results: .out, isWatched: true, zone: zone)
+                state.told = nil
+                resize(&state)
+            case .event(let event):
+                let outputs = state.printer.print(event, at: now)
+                if case .runEnded = event.body {
+                    write(outputs.filter { !isPast || $0.stream == .out })
+                } else if !isPast {
+                    write(outputs)
+                }
+            case .outlook(let outlook):
+                if isPast { state.printer.caughtUp() }
+                isPast = false
+                write(
+                    state.printer.look(outlook, at: now, wall: state.follower.wall(at: wall))
+                )
+            }
+        }
+        let number = look.run.number
+        guard state.told != number else { return }
+        if look.run.end != nil {
+            state.told = number
+            write("waits for the next run\n")
+        } else if journal.holder == nil {
+            state.told = number
+            write(
+                "run \(number) was cut off; run it again and it goes on where the modules stand\n"
+            )
+        }
+    }
+
+    private func resize(_ state: inout State) {
+        guard var printer = state.printer as? TerminalPrinter, let columns = context.columns else {
+            return
+        }
+        printer.resize(width: columns, height: context.lines)
+        state.printer = printer
+    }
+
+    private func write(_ text: String) { write([Output(.err, text)]) }
+
+    /// Where nothing is drawn, all that is told is the result.
+    private func write(_ outputs: [Output]) {
+        for output in outputs {
+            if isLive, output.stream == .err {
+                context.console.note(output.text)
+            } else {
+                context.console.result(output.text)
+            }
+        }
+    }
+
+    /// The picture stays; what the terminal has written for the keys goes.
+    func leave() {
+        if isLive { context.console.note("\r\u{1B}[K") }
+    }
+}

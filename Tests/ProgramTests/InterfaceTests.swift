@@ -1,0 +1,124 @@
+import Foundation
+import Operations
+import Testing
+import Wire
+
+/// docs/api.json and what the commands write, which `serve` gives to programs, are the same.
+@Suite struct InterfaceTests {
+    /// As much of JSON Schema as the description uses.
+    private struct Description {
+        private let document: JSONValue
+
+        init() throws {
+            let file = Program.repository.appending(path: "docs/api.json")
+            document = try JSONValue(json: String(contentsOf: file, encoding: .utf8))
+        }
+
+        var paths: Set<String> { Set((document["paths"]?.members ?? []).map(\.name)) }
+
+        func schema(_ name: String) -> JSONValue {
+            document["components"]?["schemas"]?[name] ?? .null
+        }
+
+        /// What a value has that is not described, or has not that is; the places of members are noted.
+        func faults(
+            _ value: JSONValue,
+            _ schema: JSONValue,
+            _ place: String,
+            _ seen: inout Set<String>
+        )
+            -> [String]
+        {
+            if let reference = schema["$ref"]?.string {
+                let name = String(reference.split(separator: "/").last ?? "")
+                return faults(value, self.schema(name), place, &seen)
+            }
+            if let words = schema["enum"]?.array {
+                return words.contains(value) ? [] : ["\(place) is \(value.text)"]
+            }
+            if let constant = schema["const"] {
+                return value == constant ? [] : ["\(place) is \(value.text)"]
+            }
+            let types = schema["type"]?.array ?? [schema["type"] ?? .null]
+            guard types.contains(.string(Self.type(of: value))) else {
+                return ["\(place) is a \(Self.type(of: value)), described as \(types)"]
+            }
+            if let elements = value.array, let items = schema["items"] {
+                return elements.flatMap { faults($0, items, place + "[]", &seen) }
+            }
+            guard let members = value.members else { return [] }
+            var found: [String] = []
+            for member in members {
+                seen.insert(place + "." + member.name)
+                if let property = schema["properties"]?[member.name] {
+                    found += faults(member.value, property, place + "." + member.name, &seen)
+                } else if schema["additionalProperties"] == false {
+                    found.append("\(place).\(member.name) is not described")
+                }
+            }
+            for name in schema["required"]?.array?.compactMap(\.string) ?? []
+            where value[name] == nil {
+                found.append("\(place).\(name) is described as always there")
+            }
+            return found
+        }
+
+        private static func type(of value: JSONValue) -> String {
+            switch value {
+            case .null: "null"
+            case .bool: "boolean"
+            case .integer: "integer"
+            case .number: "number"
+            case .string: "string"
+            case .array: "array"
+            case .object: "object"
+            }
+        }
+    }
+
+    @Test func `the addresses are those that are served`() throws {
+        #expect(try Description().paths == Set(LiveRoute.interface))
+        for path in LiveRoute.interface {
+            _ = try LiveRoute(path.replacing("{id}", with: "bike-1"))
+        }
+    }
+
+    @Test func `the documents are as they are described`() throws {
+        let description = try Description()
+        let program = try Program()
+        try program.copyDemo()
+        var seen: Set<String> = []
+        func check(_ name: String, _ words: String...) throws {
+            let text = try program.run(words + ["--json", "--state", program.state]).output
+            let value = try JSONValue(json: text)
+            let faults = description.faults(value, description.schema(name), name, &seen)
+            #expect(faults.isEmpty, "\(words): \(faults)")
+        }
+        try check("Failure", "status")
+        _ = try program.run(program.demo("depot-troubled"))
+        for words in [
+            ["inhibit", "bike-03", "--reason", "painter", "--for", "9d"],
+            ["pause", "--reason", "look"],
+        ] {
+            let result = try program.run(words + ["--state", program.state])
+            #expect(result.status == 0, "\(result.errors)")
+        }
+        try check("Status", "status")
+        try check("Morning", "morning")
+        try check("Morning", "morning", "--since", "900d")
+        try check("History", "history")
+        for vehicle in ["bike-03", "bike-12", "bike-13", "bike-14"] {
+            try check("Vehicle", "show", vehicle)
+        }
+        try check("Failure", "show", "bike-99")
+        // What a bad night has in it, so that the above was about something.
+        for place in [
+            "Status.waves", "Status.author", "Status.debts[].name", "Status.inhibits[].expires",
+            "Status.vehicles[].class", "Status.next[].commands", "Morning.tasks[].plate",
+            "Vehicle.debts[].image", "Vehicle.verdicts[].outcome", "Vehicle.rollouts[].hold",
+            "History.runs[].counts", "Failure.error.hint",
+        ] {
+            #expect(seen.contains(place), "\(place)")
+        }
+    }
+}

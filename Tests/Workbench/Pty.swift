@@ -1,0 +1,90 @@
+import Foundation
+
+/// A program on a terminal of its own: its keys are pressed, and what it writes is read.
+package final class Pty {
+    private let master: Int32
+    private let process = Process()
+    private var seen: [UInt8] = []
+
+    /// The program gets the terminal as its controlling one, by setsid(1).
+    package init(
+        _ program: String,
+        _ arguments: [String],
+        in folder: String,
+        columns: UInt16 = 100,
+        lines: UInt16 = 30
+    ) throws {
+        master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        // What unlockpt(3) and ptsname(3) do, which Swift does not see.
+        var (locked, number): (Int32, UInt32) = (0, 0)
+        guard master >= 0, ioctl(master, 0x4004_5431, &locked) == 0,
+            ioctl(master, 0x8004_5430, &number) == 0
+        else { throw FileFailure("to open a terminal") }
+        let slave = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard slave >= 0 else { throw FileFailure("to open the terminal's other side") }
+        // Foundation would take the descriptor for its own.
+        let handle = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
+        process.executableURL = URL(filePath: "/usr/bin/setsid")
+        let size = "stty cols \(columns) rows \(lines); exec \"$@\""
+        process.arguments =
+            ["--ctty", "--wait", "/bin/sh", "-c", size, "sh", program] + arguments
+        process.currentDirectoryURL = URL(filePath: folder)
+        process.environment = ProcessInfo.processInfo.environment.merging([
+            "TERM": "xterm", "LANG": "C.UTF-8",
+        ]) { $1 }
+        process.environment?["NO_COLOR"] = nil
+        process.standardInput = handle
+        process.standardOutput = handle
+        process.standardError = handle
+        try process.run()
+        // The end of the program is the end of the terminal, when nobody else has it.
+        try handle.close()
+    }
+
+    deinit {
+        if process.isRunning { process.terminate() }
+        close(master)
+    }
+
+    package static let interrupt: UInt8 = 3
+
+    package func press(_ key: UInt8) {
+        var key = key
+        _ = write(master, &key, 1)
+    }
+
+    /// Everything that was written so far.
+    package var text: String { String(decoding: seen, as: UTF8.self) }
+
+    /// Reads until the words have come; they may have come before.
+    package func wait(for words: String) throws {
+        while !text.contains(words) {
+            guard try readMore() else {
+                throw NotInTime(description: "the program ended without \(words): \(text)")
+            }
+        }
+    }
+
+    /// Reads to the end; the exit code.
+    package func end() throws -> Int32 {
+        var isThere = true
+        while isThere { isThere = try readMore() }
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    /// False when nobody has the terminal any more.
+    private func readMore() throws -> Bool {
+        var waiting = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+        guard poll(&waiting, 1, 120_000) > 0 else {
+            throw NotInTime(
+                description: "the program said nothing for two minutes; before: \(text)"
+            )
+        }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = read(master, &buffer, buffer.count)
+        guard count > 0 else { return false }
+        seen += buffer[..<count]
+        return true
+    }
+}
