@@ -300,7 +300,8 @@ let package = Package(
         tests(
             "CommandsTests",
             [
-                "BlueZ", "Domain", "Wire", "Commands", "Images", "Journal", "Manifest", "Radio",
+                "BlueZ", "Domain", "Wire", "Commands", "Images", "Journal", "Manifest",
+                "Operations", "Radio",
                 "Reports",
                 "Rollout", "Workbench", "yardmaster",
             ],

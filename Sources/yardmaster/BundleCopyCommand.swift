@@ -58,13 +58,8 @@ struct BundleCopyCommand {
         String(decoding: path.utf8.split(separator: 0x2F).last ?? "bundle".utf8[...], as: UTF8.self)
     }
 
-    fileprivate static func folder(of path: String) -> String {
-        let folder = FileReference.directory(of: path)
-        return folder.isEmpty ? "." : folder
-    }
-
     private func copySignatures(to path: String) throws(CommandError) {
-        let folder = Self.folder(of: source)
+        let folder = Draft.folder(of: source)
         let mark = Self.name(of: source) + "."
         do throws(StorageError) {
             let names = try TrustFolder(folder, isHeld: false).names()
@@ -85,7 +80,7 @@ struct BundleCopyCommand {
     }
 
     private static func put(_ bytes: [UInt8], at path: String) throws(StorageError) {
-        let folder = try TrustFolder(folder(of: path), isHeld: false)
+        let folder = try TrustFolder(Draft.folder(of: path), isHeld: false)
         let name = name(of: path)
         try folder.write(name + ".part", bytes)
         try folder.sync(name + ".part")
@@ -176,7 +171,7 @@ struct BundleCopy: ~Copyable {
     func publish() throws(CommandError) {
         guard rename(draft, path) == 0 else { throw Self.failure(.cannotCreate, path, errno) }
         let folder = open(
-            BundleCopyCommand.folder(of: path),
+            Draft.folder(of: path),
             O_RDONLY | O_DIRECTORY | O_CLOEXEC
         )
         guard folder >= 0 else { return }

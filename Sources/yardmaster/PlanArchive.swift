@@ -2,6 +2,7 @@ import Domain
 import Glibc
 import Manifest
 import Marked
+import Operations
 
 /// The files that a plan was made from, the manifest first, each under its absolute path.
 struct PlanSources {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Operations
 import Synchronization
 import Testing
 import Workbench
@@ -61,5 +62,13 @@ import Workbench
         mkdir(scratch.path + "/x", 0o700)
         #expect(Draft.write([1], to: scratch.path + "/x", mode: 0o600) == EISDIR)
         #expect(try names(scratch) == ["x"])
+    }
+
+    @Test func `an exact mode is one that the process's mask does not change`() throws {
+        let scratch = try Scratch()
+        let path = scratch.path + "/fleet"
+        #expect(Draft.write([1], to: path, mode: 0o666, isExact: true) == nil)
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o666)
     }
 }

@@ -69,7 +69,9 @@ package actor FileDesk: EnrolDesk {
         guard hasChanged else { return }
         var status = stat()
         let mode = stat(fleet, &status) == 0 ? status.st_mode & 0o777 : 0o644
-        try AtomicFile.write(file.bytes, to: fleet, mode: mode)
+        if let code = Draft.write(file.bytes, to: fleet, mode: mode, isExact: true) {
+            throw EnrolFault.file("cannot write", fleet, code)
+        }
     }
 
     package func note(_ stage: EnrolmentRecord.Stage) async throws(EnrolFault) {

@@ -6,8 +6,8 @@ import Glibc
 /// Several processes can write the same file at once: each has a draft of its own, and the last one to
 /// publish wins. A draft is held by a lock that ends with its process, so that the next one
 /// for the same file removes it.
-final class Draft {
-    let descriptor: CInt
+package final class Draft {
+    package let descriptor: CInt
     private let path: String
     private let name: String
     private var isPublished = false
@@ -24,7 +24,9 @@ final class Draft {
     }
 
     /// The draft, or the number of what stands in its way.
-    static func begin(for path: String, mode: mode_t) -> Result<Draft, Fault> {
+    ///
+    /// Its mode is what the process's mask leaves of `mode`.
+    package static func begin(for path: String, mode: UInt32) -> Result<Draft, Fault> {
         removeOrphans(of: path)
         while true {
             let name = "\(path).\(Self.mark())\(ending)"
@@ -43,12 +45,12 @@ final class Draft {
         }
     }
 
-    struct Fault: Error {
-        let code: CInt
+    package struct Fault: Error {
+        package let code: CInt
     }
 
     /// Puts it on the disk and gives it its name; the number of what went wrong.
-    func publish() -> CInt? {
+    package func publish() -> CInt? {
         guard fsync(descriptor) == 0, rename(name, path) == 0 else { return errno }
         isPublished = true
         let folder = open(Self.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -57,13 +59,41 @@ final class Draft {
         return fsync(folder) == 0 || errno == EINVAL ? nil : errno
     }
 
-    /// Writes a whole file.
-    static func write(_ bytes: [UInt8], to path: String, mode: mode_t) -> CInt? {
+    /// Writes a whole file; with `isExact` its mode is this one, whatever the process's mask.
+    package static func write(
+        _ bytes: [UInt8],
+        to path: String,
+        mode: UInt32,
+        isExact: Bool = false
+    ) -> CInt? {
         switch begin(for: path, mode: mode) {
-        case .failure(let fault): fault.code
+        case .failure(let fault): return fault.code
         case .success(let draft):
-            Descriptor.write(bytes, to: draft.descriptor) ?? draft.publish()
+            if let code = draft.write(bytes) { return code }
+            if isExact, fchmod(draft.descriptor, mode) != 0 { return errno }
+            return draft.publish()
         }
+    }
+
+    private func write(_ bytes: [UInt8]) -> CInt? {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count == 0 ? EIO : errno }
+            rest = rest.dropFirst(count)
+        }
+        return nil
+    }
+
+    /// Puts on the disk what was done in a file's folder.
+    package static func sync(folderOf path: String) {
+        let folder = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        close(folder)
     }
 
     // MARK: What others left
@@ -76,13 +106,13 @@ final class Draft {
     }
 
     /// Whether a file's name is that of a draft.
-    static func isName(_ name: String) -> Bool {
+    package static func isName(_ name: String) -> Bool {
         guard name.hasSuffix(ending) else { return false }
         let mark = name.utf8.dropLast(ending.utf8.count).split(separator: 0x2E).last ?? [][...]
         return Hex.bytes(String(decoding: mark, as: UTF8.self))?.count == 8
     }
 
-    private static func folder(of path: String) -> String {
+    package static func folder(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: 0x2F) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
