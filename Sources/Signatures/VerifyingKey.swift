@@ -29,14 +29,17 @@ package struct VerifyingKey: Sendable, Hashable {
 
     /// A key as PEM text; nil unless it is a key for the scheme.
     package init?(pem text: [UInt8], scheme: Scheme) {
-        guard text.count <= Self.longestText, let length = CInt(exactly: text.count),
-            let memory = BIO_new_mem_buf(text, length)
-        else { return nil }
-        defer {
-            BIO_free(memory)
-            ERR_clear_error()
+        guard text.count <= Self.longestText, let length = CInt(exactly: text.count) else {
+            return nil
         }
-        guard let key = PEM_read_bio_PUBKEY(memory, nil, nil, nil) else { return nil }
+        defer { ERR_clear_error() }
+        // What is read from stays where it is for as long as it is read.
+        let key = text.withUnsafeBytes { bytes -> OpaquePointer? in
+            guard let memory = BIO_new_mem_buf(bytes.baseAddress, length) else { return nil }
+            defer { BIO_free(memory) }
+            return PEM_read_bio_PUBKEY(memory, nil, nil, nil)
+        }
+        guard let key else { return nil }
         defer { EVP_PKEY_free(key) }
         self.init(key, scheme)
     }

@@ -36,6 +36,17 @@ import Wire
         try AttestationFile(Array(try #require(samples.files[name]).utf8))
     }
 
+    @Test func `a key is read however soon its text is gone`() throws {
+        for text in samples.keys.values {
+            func schemes() -> [VerifyingKey.Scheme] {
+                VerifyingKey.Scheme.allCases.filter {
+                    VerifyingKey(pem: Array(text.utf8), scheme: $0) != nil
+                }
+            }
+            for _ in 1...100 { #expect(schemes().count == 1) }
+        }
+    }
+
     @Test func `what is signed is spelled as in the protocol's example`() throws {
         let bytes = SignedPayload.signedBytes(
             type: "http://example.com/HelloWorld",
