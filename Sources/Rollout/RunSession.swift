@@ -615,6 +615,7 @@ struct RunSession {
     private func askJournal() async {
         guard run.schedule.plan != nil else { return }
         do throws(JournalError) {
+            try await depot.events.save(in: depot.journal)  // For whoever looks on by the journal.
             if ledger.refusal == nil, let hold = try await depot.journal.hold(on: depot.rollout) {
                 obey(hold)
             }

@@ -46,6 +46,9 @@ struct RunCommand {
             let memory = try DepotMemoryFile.path(of: file, in: options.state)
             do throws(SimulatedDepot.MemoryFailure) {
                 let clock = try SimulatedDepot.clock(of: file, at: memory)
+                if clock.nanoseconds == 0, let last = SimulatedSite.lastMoment(in: options.state) {
+                    return max(last, Simulation.firstEvening)
+                }
                 return Simulation.firstEvening
                     .advanced(by: Moment(nanoseconds: 0).duration(to: clock))
             } catch { throw CommandError(.cannotCreate, error.description) }

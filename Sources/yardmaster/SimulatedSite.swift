@@ -31,8 +31,8 @@ actor SimulatedSite {
         }
     }
 
-    /// When the last simulated run of the directory ended: nights of one calendar follow one another.
-    private func lastMoment(in state: String) -> WallTime? {
+    /// When the last simulated run of the directory ended: a depot in which nothing has run yet begins then.
+    static func lastMoment(in state: String) -> WallTime? {
         try? JournalReader(directory: state).read { view throws(JournalError) -> WallTime? in
             guard let last = try view.runs(rollout: nil, limit: 1).first, last.seed != nil else {
                 return nil
@@ -50,7 +50,7 @@ actor SimulatedSite {
                 job.file,
                 seed: job.options.seed,
                 memoryPath: memory,
-                notBefore: lastMoment(in: job.state)
+                notBefore: Self.lastMoment(in: job.state)
             )
         } catch {
             throw CommandError(.cannotCreate, error.description)

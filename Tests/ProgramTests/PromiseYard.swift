@@ -115,7 +115,7 @@ struct PromiseYard {
             forUpdating: URL(filePath: program.state + "/simulation/yard.memory")
         )
         try file.seek(toOffset: 16)
-        try file.write(contentsOf: Data(count: 8))
+        try file.write(contentsOf: Data([1, 0, 0, 0, 0, 0, 0, 0]))
         try file.close()
     }
 

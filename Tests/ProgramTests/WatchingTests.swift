@@ -4,6 +4,13 @@ import Workbench
 
 /// What people see of a run on terminals: its own, and others.
 @Suite struct WatchingTests {
+    /// A run that stays where it is until it is told to hurry.
+    private func begin(_ program: Program) throws -> Program.Running {
+        let running = try program.begin("run", program.steeredRun + ["--pace", "0.5"])
+        try #require(running.waits(for: "attempt-started"))
+        return running
+    }
+
     private func steered() throws -> Program {
         try Program.steered(3, bad: 1, rollout: "{waves: [1, rest]}")
     }
@@ -21,6 +28,63 @@ import Workbench
         terminal.press(Pty.interrupt)
         try terminal.wait(for: "ended at once; the same command goes on where this one stood")
         #expect(try terminal.end() == 130)
+    }
+
+    @Test func `another terminal shows what the run shows, until Ctrl-C`() throws {
+        let program = try steered()
+        let running = try begin(program)
+        let terminal = try Pty(
+            Program.path,
+            ["status", "--watch", "--state", program.state],
+            in: program.folder.path
+        )
+        for words in [
+            "v1 ", "wave 1 of 2", "0 of 3 vehicles ended, 0 failed", "at work on 1 vehicle",
+        ] {
+            try terminal.wait(for: words)
+        }
+        running.hurries()
+        let result = running.result()
+        // Its last line, as the run has written it.
+        try terminal.wait(for: result.lastLine)
+        try terminal.wait(for: "waits for the next run")
+        // The next one is followed from its beginning.
+        _ = try program.run(program.steeredRun + ["--again"])
+        try terminal.wait(for: "rollout steered: run 2, 3 vehicles")
+        terminal.press(Pty.interrupt)
+        #expect(try terminal.end() == 0)
+        // Nothing was set on the terminal that would have to be taken back.
+        #expect(!terminal.text.contains("\u{1B}[?"))
+        #expect(terminal.text.hasSuffix("\r\u{1B}[K"))
+    }
+
+    @Test func `into a pipe go lines`() throws {
+        let program = try steered()
+        let running = try begin(program)
+        let watch = Process()
+        let pipe = Pipe()
+        watch.executableURL = URL(filePath: Program.path)
+        watch.arguments = ["status", "--watch", "--state", program.state]
+        watch.standardOutput = pipe
+        watch.standardError = FileHandle.nullDevice
+        try watch.run()
+        var text = ""
+        func read(until words: String) throws {
+            while !text.contains(words) {
+                let bytes = pipe.fileHandleForReading.availableData
+                try #require(!bytes.isEmpty, "\(text)")
+                text += String(decoding: bytes, as: UTF8.self)
+            }
+        }
+        try read(until: "at work on 1 vehicle")
+        running.hurries()
+        try read(until: running.result().lastLine)
+        try read(until: "waits for the next run\n")
+        watch.interrupt()
+        watch.waitUntilExit()
+        #expect(watch.terminationStatus == 0)
+        #expect(!text.contains("\u{1B}"))
+        #expect(text.split(separator: "\n").contains { $0.contains("v2: succeeded") }, "\(text)")
     }
 
     @Test func `there is something to watch, and it is for people`() throws {

@@ -13,8 +13,8 @@ package struct SimulatedDepot: Sendable {
     /// Sets the depot up.
     ///
     /// With a `memoryPath` the modules keep their flash in that file, so that a depot goes on where
-    /// it stood when its process ended, and virtual time goes on with it. It begins at no time before
-    /// `notBefore`: that at which another depot was left.
+    /// it stood when its process ended, and virtual time goes on with it. One in which no time has passed yet
+    /// begins at `notBefore`, at which another depot was left.
     package init(
         _ file: DepotFile,
         seed: UInt64? = nil,
@@ -32,7 +32,7 @@ package struct SimulatedDepot: Sendable {
         simulation = Simulation(
             seed: seed ?? file.seed,
             beginning: beginning,
-            now: max(Moment(nanoseconds: clock ?? 0), earliest)
+            now: clock.flatMap { $0 > 0 ? Moment(nanoseconds: $0) : nil } ?? earliest
         )
         self.memoryPath = memoryPath
     }
