@@ -62,8 +62,20 @@ package struct JournalReader: Sendable {
     }
 }
 
+/// Tells whether anything was written to a journal between two looks, or its run has come or gone.
+package struct JournalMark: Sendable, Equatable {
+    private let files: [Fingerprint?]
+    private let holder: Int?
+
+    package init(_ state: String) {
+        files = [Journal.fileName, Journal.fileName + "-wal", "lock"]
+            .map { Fingerprint("\(state)/\($0)") }
+        holder = (try? StateDirectory.existing(at: state))?.holder()?.pid
+    }
+}
+
 /// Tells whether a file was written between two looks.
-private struct Fingerprint: Equatable {
+private struct Fingerprint: Sendable, Equatable {
     private let inode: UInt
     let size: Int
     private let seconds: Int

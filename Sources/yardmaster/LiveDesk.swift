@@ -308,25 +308,3 @@ final class LiveDesk: Sendable {
         ]
     }
 }
-
-/// Tells whether anything was written to a journal between two looks, or its run has come or gone.
-struct JournalMark: Sendable, Equatable {
-    private let parts: [Int]
-
-    init(_ state: String) {
-        var parts: [Int] = []
-        for name in ["journal.sqlite", "journal.sqlite-wal", "lock"] {
-            var status = stat()
-            guard stat("\(state)/\(name)", &status) == 0 else {
-                parts += [0, 0, 0, 0]
-                continue
-            }
-            parts += [
-                Int(bitPattern: UInt(status.st_ino)), Int(status.st_size), status.st_mtim.tv_sec,
-                status.st_mtim.tv_nsec,
-            ]
-        }
-        parts.append(StateDirectoryHolder.current(state)?.pid ?? 0)
-        self.parts = parts
-    }
-}

@@ -132,6 +132,34 @@ import Workbench
         #expect(errorOfLocking(directory) == nil)
     }
 
+    @Test func `a lock that one look at the kernel's list misses is found by the next`() throws {
+        let scratch = try Scratch()
+        let directory = try StateDirectory.create(at: scratch.path)
+        let lock = try directory.lock(rollout: "r", started: at(3))
+        let path = scratch.path + "/lock"
+        for misses in [1, 2, 15] {
+            var looks = 0
+            let holder = LockHolder.current(of: path) {
+                looks += 1
+                return looks <= misses
+                    ? "1: POSIX  ADVISORY  WRITE 9 00:01:7 0 EOF\n" : LockHolder.kernelLocks()
+            }
+            #expect(holder?.pid == Int(getpid()))
+            #expect(looks >= misses + 1)
+        }
+        // There is an end to looking, and a list that cannot be read names nobody.
+        var looks = 0
+        #expect(
+            LockHolder.current(of: path) {
+                looks += 1
+                return ""
+            } == nil
+        )
+        #expect(looks == 16)
+        #expect(LockHolder.current(of: path) { nil } == nil)
+        lock.release()
+    }
+
     @Test func `a link or a folder in the lock's place is refused`() throws {
         let scratch = try Scratch()
         let directory = try StateDirectory.create(at: scratch.path)
