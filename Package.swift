@@ -63,10 +63,10 @@ let package = Package(
         system("CZlib", "zlib", apt: "zlib1g-dev"),
         system("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
         system("CYAML", "yaml-0.1", apt: "libyaml-dev"),
-        .target(name: "CCurl"),
+        .target(name: "CCurl", dependencies: ["CLinux"]),
         .target(name: "CLinux"),
-        .target(name: "CMicrohttpd"),
-        .target(name: "CPostgres"),
+        .target(name: "CMicrohttpd", dependencies: ["CLinux"]),
+        .target(name: "CPostgres", dependencies: ["CLinux"]),
 
         room("Domain"),
         room("Wire"),

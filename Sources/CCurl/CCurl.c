@@ -1,8 +1,8 @@
 #include "CCurl.h"
 
-#include <dlfcn.h>
+#include "CLinux.h"
+
 #include <pthread.h>
-#include <stdio.h>
 
 /* The header checks the types of variadic calls by macros that do not know these pointers. */
 #undef curl_easy_setopt
@@ -36,26 +36,14 @@ static struct {
     FUNCTIONS(POINTER)
 } lib;
 
-static char problem[256];
 static const char *refusal;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+#define ENTRY(name) {#name, (void **)&lib.name},
 static void load(void) {
-    void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        const char *words = dlerror();
-        snprintf(problem, sizeof problem, "%s", words ? words : "libcurl.so.4 cannot be loaded");
-        refusal = problem;
-        return;
-    }
-#define FIND(name) \
-    lib.name = (__typeof__(lib.name))dlsym(handle, #name); \
-    if (!lib.name) { \
-        refusal = "libcurl.so.4 is too old: it has no " #name; \
-        return; \
-    }
-    FUNCTIONS(FIND)
-    if (lib.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) refusal = "libcurl does not start";
+    static const struct late_function functions[] = {FUNCTIONS(ENTRY)};
+    refusal = late_load("libcurl.so.4", functions, sizeof functions / sizeof *functions);
+    if (!refusal && lib.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) refusal = "libcurl does not start";
 }
 
 const char *curl_load(void) {

@@ -1,6 +1,9 @@
 #include "CLinux.h"
 
+#include <dlfcn.h>
 #include <linux/sockios.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 int window_columns(int descriptor) {
@@ -27,4 +30,27 @@ int condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t un
 int unread_bytes(int descriptor) {
     int bytes;
     return ioctl(descriptor, SIOCOUTQ, &bytes) == 0 ? bytes : -1;
+}
+
+/* The words are kept for good: they are made once for each library. */
+static const char *words(const char *format, const char *file, const char *name) {
+    int length = snprintf(NULL, 0, format, file, name);
+    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (!text) return "a library cannot be loaded";
+    snprintf(text, (size_t)length + 1, format, file, name);
+    return text;
+}
+
+const char *late_load(const char *file, const struct late_function *functions, int count) {
+    void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        const char *why = dlerror();
+        return why ? words("%s%s", why, "") : words("%s cannot be loaded%s", file, "");
+    }
+    for (int number = 0; number < count; number++) {
+        void *address = dlsym(handle, functions[number].name);
+        if (!address) return words("%s is too old: it has no %s", file, functions[number].name);
+        *functions[number].place = address;
+    }
+    return NULL;
 }

@@ -5,10 +5,10 @@
 #endif
 #include <microhttpd.h>
 
-#include <dlfcn.h>
+#include "CLinux.h"
+
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -32,25 +32,13 @@ static struct {
     FUNCTIONS(POINTER)
 } lib;
 
-static char problem[256];
 static const char *refusal;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+#define ENTRY(name) {#name, (void **)&lib.name},
 static void load(void) {
-    void *handle = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        const char *words = dlerror();
-        snprintf(problem, sizeof problem, "%s", words ? words : "libmicrohttpd.so.12 cannot be loaded");
-        refusal = problem;
-        return;
-    }
-#define FIND(name) \
-    lib.name = (__typeof__(lib.name))dlsym(handle, #name); \
-    if (!lib.name) { \
-        refusal = "libmicrohttpd.so.12 is too old: it has no " #name; \
-        return; \
-    }
-    FUNCTIONS(FIND)
+    static const struct late_function functions[] = {FUNCTIONS(ENTRY)};
+    refusal = late_load("libmicrohttpd.so.12", functions, sizeof functions / sizeof *functions);
 }
 
 const char *web_load(void) {

@@ -1,8 +1,8 @@
 #include "CPostgres.h"
 
-#include <dlfcn.h>
+#include "CLinux.h"
+
 #include <pthread.h>
-#include <stdio.h>
 
 typedef void (*receiver)(void *, const PGresult *);
 
@@ -40,25 +40,13 @@ static struct {
     FUNCTIONS(POINTER)
 } lib;
 
-static char problem[256];
 static const char *refusal;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+#define ENTRY(name, result, arguments) {#name, (void **)&lib.name},
 static void load(void) {
-    void *handle = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        const char *words = dlerror();
-        snprintf(problem, sizeof problem, "%s", words ? words : "libpq.so.5 cannot be loaded");
-        refusal = problem;
-        return;
-    }
-#define FIND(name, result, arguments) \
-    lib.name = (__typeof__(lib.name))dlsym(handle, #name); \
-    if (!lib.name) { \
-        refusal = "libpq.so.5 is too old: it has no " #name; \
-        return; \
-    }
-    FUNCTIONS(FIND)
+    static const struct late_function functions[] = {FUNCTIONS(ENTRY)};
+    refusal = late_load("libpq.so.5", functions, sizeof functions / sizeof *functions);
 }
 
 const char *pq_load(void) {

@@ -31,3 +31,12 @@ int condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t un
 /* What was written to a socket and not yet read at its other end, in bytes of the kernel's memory;
    0 for nothing, -1 when the descriptor cannot say. */
 int unread_bytes(int descriptor);
+
+/* A function of a library that is loaded when it is first asked for, and where its address goes. */
+struct late_function {
+    const char *name;
+    void **place;
+};
+
+/* Loads such a library; NULL, or in words why it cannot be used. To be called once for each. */
+const char *late_load(const char *file, const struct late_function *functions, int count);
