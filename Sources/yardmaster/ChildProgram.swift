@@ -17,6 +17,12 @@ struct ChildProgram {
     enum Fault: Error {
         case noPipe(CInt)
         case notStarted(CInt)
+
+        var cause: String {
+            switch self {
+            case .noPipe(let code), .notStarted(let code): Descriptor.text(of: code)
+            }
+        }
     }
 
     enum End: Equatable {
@@ -47,15 +53,17 @@ struct ChildProgram {
         _ streams: [(CInt, Stream)],
         environment: [String]
     ) -> Result<ChildProgram, Fault> {
-        var ends: [CInt] = [-1, -1]
-        guard pipe(&ends) == 0 else { return .failure(.noPipe(errno)) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        defer { close(ends[1]) }
-        switch spawn(words, streams + [(3, .descriptor(ends[1]))], environment: environment) {
+        let ends: (out: CInt, into: CInt)
+        switch pipe() {
+        case .success(let made): ends = made
+        case .failure(let fault): return .failure(fault)
+        }
+        defer { close(ends.into) }
+        switch spawn(words, streams + [(3, .descriptor(ends.into))], environment: environment) {
         case .success(let process):
-            return .success(ChildProgram(process: process, lifeline: ends[0]))
+            return .success(ChildProgram(process: process, lifeline: ends.out))
         case .failure(let fault):
-            close(ends[0])
+            close(ends.out)
             return .failure(fault)
         }
     }
@@ -72,14 +80,66 @@ struct ChildProgram {
 
     /// Nil when it has ended by itself.
     private func wait(until deadline: Moment, unless isOver: () -> Bool) -> End? {
-        var entry = pollfd(fd: lifeline, events: Int16(POLLIN), revents: 0)
         while true {
-            let left = min(Self.patience, max(.zero, RealTime().now.duration(to: deadline)))
-            // Rounded up: a wait of nothing would spin through the last millisecond.
-            let milliseconds = CInt(clamping: (left.nanoseconds + 999_999) / 1_000_000)
-            if poll(&entry, 1, milliseconds) > 0 { return nil }
+            if Self.waits(for: lifeline, Int16(POLLIN), until: deadline) { return nil }
             if isOver() { return .cut }
             if RealTime().now >= deadline { return .late }
+        }
+    }
+
+    /// Whether a descriptor is ready, after a wait for it that is never long.
+    private static func waits(for descriptor: CInt, _ way: Int16, until deadline: Moment) -> Bool {
+        var entry = pollfd(fd: descriptor, events: way, revents: 0)
+        let left = min(patience, max(.zero, RealTime().now.duration(to: deadline)))
+        // Rounded up: a wait of nothing would spin through the last millisecond.
+        return poll(&entry, 1, CInt(clamping: (left.nanoseconds + 999_999) / 1_000_000)) > 0
+    }
+
+    // MARK: Pipes
+
+    /// Its ends are open in no program but those that are given one.
+    static func pipe() -> Result<(out: CInt, into: CInt), Fault> {
+        var ends: [CInt] = [-1, -1]
+        guard Glibc.pipe(&ends) == 0 else { return .failure(.noPipe(errno)) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return .success((ends[0], ends[1]))
+    }
+
+    /// All that a program prints, or one byte more than is wanted; nil when its end did not come in time.
+    static func read(
+        _ descriptor: CInt,
+        most: Int,
+        until deadline: Moment,
+        unless isOver: () -> Bool = { false }
+    ) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while bytes.count <= most {
+            guard waits(for: descriptor, Int16(POLLIN), until: deadline) else {
+                if isOver() || RealTime().now >= deadline { return nil }
+                continue
+            }
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<min(count, most + 1 - bytes.count)]
+        }
+        return bytes
+    }
+
+    /// As much as a program takes: one that reads nothing is not waited for longer than the rest.
+    static func feed(_ bytes: [UInt8], to descriptor: CInt, until deadline: Moment) {
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            guard waits(for: descriptor, Int16(POLLOUT), until: deadline) else {
+                if RealTime().now >= deadline { return }
+                continue
+            }
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EAGAIN || errno == EINTR { continue }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
         }
     }
 

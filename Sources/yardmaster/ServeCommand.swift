@@ -66,11 +66,7 @@ struct ServeCommand {
             for socket in sockets { context.console.note("serving on \(socket.name)\n") }
         }
         await Self.work(desk, servers, until: stop)
-        switch Signals.received {
-        case SIGINT?: return .interrupted
-        case .some: return .terminated
-        case nil: return .done
-        }
+        return Signals.exitCode ?? .done
     }
 
     /// Looks at the journal once a second, until a signal comes.

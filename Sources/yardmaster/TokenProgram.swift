@@ -20,60 +20,41 @@ struct TokenProgram {
         unless isOver: () -> Bool = { false }
     ) -> Output {
         guard let program = words.first else { return .none("no program is named") }
-        var ends: [CInt] = [-1, -1]
-        guard pipe(&ends) == 0 else { return .none("no pipe: \(Descriptor.text(of: errno))") }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        defer { close(ends[0]) }
+        let ends: (out: CInt, into: CInt)
+        switch ChildProgram.pipe() {
+        case .success(let made): ends = made
+        case .failure(let fault): return .none("no pipe: \(fault.cause)")
+        }
+        defer { close(ends.out) }
         // What it says besides goes nowhere: it might be the token, or what it was had with.
         let begun = ChildProgram.begin(
             words,
             [
-                (STDIN_FILENO, .nothing), (STDOUT_FILENO, .descriptor(ends[1])),
+                (STDIN_FILENO, .nothing), (STDOUT_FILENO, .descriptor(ends.into)),
                 (STDERR_FILENO, .nothing),
             ],
             environment: ChildProgram.plainEnvironment + variables
         )
-        close(ends[1])
+        close(ends.into)
         let deadline = RealTime().now.advanced(by: limit)
         let child: ChildProgram
         switch begun {
         case .success(let running): child = running
-        case .failure(.noPipe(let code)): return .none("no pipe: \(Descriptor.text(of: code))")
-        case .failure(.notStarted(let code)):
-            return .none("cannot run \(program): \(Descriptor.text(of: code))")
+        case .failure(let fault): return .none("cannot run \(program): \(fault.cause)")
         }
-        let bytes = Self.read(ends[0], most: most, until: deadline, unless: isOver)
+        let bytes = ChildProgram.read(ends.out, most: most, until: deadline, unless: isOver)
+        let late = "\(program) took longer than \(limit.brief)"
+        let cut = "\(program) was ended because the run ends"
         switch child.end(before: deadline, unless: isOver) {
-        case .late: return .none("\(program) took longer than \(limit.brief)")
-        case .cut: return .none("\(program) was ended because the run ends")
+        case .late: return .none(late)
+        case .cut: return .none(cut)
         case .signal(let number): return .none("\(program) was ended by signal \(number)")
         case .code(0):
+            // What it has started and left behind may hold its output open.
+            guard let bytes else { return .none(isOver() ? cut : late) }
             return bytes.count > most
                 ? .none("\(program) printed more than any token has") : .token(bytes)
         case .code(let code): return .none("\(program) ended with \(code)")
         }
-    }
-
-    /// All that there is to its end, or one byte more than is wanted.
-    private static func read(
-        _ descriptor: CInt,
-        most: Int,
-        until deadline: Moment,
-        unless isOver: () -> Bool
-    ) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        while bytes.count <= most, !isOver() {
-            let left = min(.milliseconds(250), RealTime().now.duration(to: deadline))
-            guard left > .zero else { return bytes }
-            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let ready = poll(&entry, 1, CInt(clamping: (left.nanoseconds + 999_999) / 1_000_000))
-            if ready < 0, errno != EINTR { return bytes }
-            guard ready > 0 else { continue }
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-            guard count > 0 else { return bytes }
-            bytes += buffer[..<min(count, most + 1 - bytes.count)]
-        }
-        return bytes
     }
 }
