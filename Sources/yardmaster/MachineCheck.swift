@@ -90,15 +90,17 @@ struct MachineCheck {
     private func secrets(_ vehicles: [PlannedVehicle]) -> [Finding] {
         let source = SecretSource(context: context)
         return vehicles.flatMap { vehicle in
-            source.faults(of: vehicle).map { fault in
-                finding(
-                    fault.error,
-                    at: fault.place,
-                    isWarning: !isRun && fault.mayBeElsewhere(context),
-                    // Other rows name other files, and the fault is the same.
-                    topic: fault.error.causes.reduce(fault.error.sentence, +)
-                        .without(vehicle.id.text).without(fault.reference?.path ?? "")
-                )
+            source.checks(of: vehicle).compactMap { check in
+                check.fault.map { fault in
+                    finding(
+                        fault,
+                        at: check.place,
+                        isWarning: !isRun && check.mayBeElsewhere(context),
+                        // Other rows name other files, and the fault is the same.
+                        topic: fault.causes.reduce(fault.sentence, +)
+                            .without(vehicle.id.text).without(check.reference?.path ?? "")
+                    )
+                }
             }
         }
     }

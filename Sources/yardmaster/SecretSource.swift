@@ -47,50 +47,19 @@ struct SecretSource {
         return tokens?.supply(for: vehicle, by: issuer)
     }
 
-    /// All that keeps a vehicle from being opened, each with the place that names it.
-    func faults(of vehicle: PlannedVehicle) -> [Fault] {
-        var faults: [Fault] = []
-        func attempt(
-            _ reference: SecretReference?,
-            _ place: Place?,
-            _ body: () throws(CommandError) -> Void
-        ) {
-            do throws(CommandError) { try body() } catch {
-                faults.append(
-                    Fault(error: error, place: place ?? vehicle.place, reference: reference)
-                )
-            }
-        }
-        let isToken = FamilyRegistry.takesToken(vehicle.family)
-        attempt(vehicle.secret, vehicle.secretPlace) { () throws(CommandError) in
-            _ = try opener(of: vehicle)
-        }
-        attempt(vehicle.bond.passkey, vehicle.passkeyPlace) { () throws(CommandError) in
-            _ = try passkey(of: vehicle)
-        }
-        let isTokenSecret = isToken && vehicle.secret != nil
-        attempt(
-            vehicle.tokenReference,
-            isTokenSecret ? vehicle.secretPlace : vehicle.tokenPlace
-        ) { () throws(CommandError) in
-            if let token = vehicle.tokenReference {
-                _ = try self.token(token, of: vehicle)
-            } else if case .url(_, let key?)? = vehicle.issuer?.way {
-                _ = try read(key, of: "the token's server")
-            } else if isToken, vehicle.issuer == nil {
-                throw missing(vehicle)
-            }
-        }
-        return faults
-    }
-
-    /// Why a vehicle cannot be opened.
-    struct Fault {
-        let error: CommandError
-        let place: Place
+    /// One secret of a vehicle, read.
+    struct Check {
+        let kind: String
+        /// Where it is kept, or who hands it out.
+        let title: String
+        /// The one that is read here; what is handed out may need none.
         let reference: SecretReference?
+        let place: Place
+        var fault: CommandError?
+        var token: CarShareToken?
+        var isIssued = false
 
-        /// Whether it may be otherwise where the run takes place: by the service manager.
+        /// Whether a fault may be none where the run takes place: by the service manager.
         func mayBeElsewhere(_ context: Context) -> Bool {
             switch reference {
             case .credential: context.variable("CREDENTIALS_DIRECTORY") == nil
@@ -100,63 +69,57 @@ struct SecretSource {
         }
     }
 
-    /// One secret of a vehicle, read.
-    struct Check {
-        let kind: String
-        /// Where it is kept, or who hands it out.
-        let reference: String
-        let place: Place
-        var fault: CommandError?
-        var token: CarShareToken?
-        var isIssued = false
-    }
-
     /// All secrets of a vehicle, each read; that none is named where one is needed, too.
     func checks(of vehicle: PlannedVehicle) -> [Check] {
+        let isToken = FamilyRegistry.takesToken(vehicle.family)
         var checks: [Check] = []
         func attempt(
             _ kind: String,
-            _ reference: String,
+            _ reference: SecretReference?,
             _ place: Place?,
             _ body: () throws(CommandError) -> CarShareToken?
         ) {
-            var check = Check(kind: kind, reference: reference, place: place ?? vehicle.place)
+            var check = Check(
+                kind: kind,
+                title: reference.map { "\($0)" } ?? "none",
+                reference: reference,
+                place: place ?? vehicle.place
+            )
             do throws(CommandError) { check.token = try body() } catch { check.fault = error }
-            checks.append(check)
+            // A family that needs nothing is told of nothing.
+            if reference != nil || check.fault != nil { checks.append(check) }
         }
-        let isToken = FamilyRegistry.takesToken(vehicle.family)
-        if !isToken, let secret = vehicle.secret {
-            attempt("key", "\(secret)", vehicle.secretPlace) { () throws(CommandError) in
-                _ = try opener(of: vehicle)
-                return nil
-            }
+        attempt("key", isToken ? nil : vehicle.secret, vehicle.secretPlace) {
+            () throws(CommandError) in
+            _ = try opener(of: vehicle)
+            return nil
         }
-        if let passkey = vehicle.bond.passkey {
-            attempt("passkey", "\(passkey)", vehicle.passkeyPlace) { () throws(CommandError) in
-                _ = try self.passkey(of: vehicle)
-                return nil
-            }
+        attempt("passkey", vehicle.bond.passkey, vehicle.passkeyPlace) {
+            () throws(CommandError) in
+            _ = try passkey(of: vehicle)
+            return nil
         }
-        if let token = vehicle.tokenReference {
-            let place = isToken && vehicle.secret != nil ? vehicle.secretPlace : vehicle.tokenPlace
-            attempt("token", "\(token)", place) { () throws(CommandError) in
-                try self.token(token, of: vehicle).token
-            }
-        } else if let issuer = vehicle.issuer {
-            attempt("token", issuer.title, issuer.place) { () throws(CommandError) in
+        if let issuer = vehicle.issuer, vehicle.tokenReference == nil {
+            var check = Check(
+                kind: "token",
+                title: issuer.title,
+                reference: issuer.key,
+                place: issuer.place,
+                isIssued: true
+            )
+            do throws(CommandError) {
                 if let key = issuer.key { _ = try read(key, of: "the token's server") }
-                return nil
+            } catch { check.fault = error }
+            checks.append(check)
+        } else {
+            let place = isToken && vehicle.secret != nil ? vehicle.secretPlace : vehicle.tokenPlace
+            attempt("token", vehicle.tokenReference, place) { () throws(CommandError) in
+                guard let reference = vehicle.tokenReference else {
+                    if isToken { throw missing(vehicle) }
+                    return nil
+                }
+                return try token(reference, of: vehicle).token
             }
-            checks[checks.count - 1].isIssued = true
-        }
-        if checks.isEmpty {
-            attempt("key", "none", nil) { () throws(CommandError) in
-                if isToken { throw missing(vehicle) }
-                _ = try opener(of: vehicle)
-                return nil
-            }
-            // Its family needs none.
-            if checks[0].fault == nil { checks = [] }
         }
         return checks
     }

@@ -76,7 +76,7 @@ struct SecretsCommand {
             var row = Row(
                 vehicle: vehicle.id,
                 kind: check.kind,
-                reference: check.reference,
+                reference: check.title,
                 place: check.place
             )
             if let error = check.fault {

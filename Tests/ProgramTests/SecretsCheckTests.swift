@@ -79,4 +79,30 @@ import Testing
         )
         #expect(good.status == 0 && good.output.contains("0 refused"), "\(good.output)")
     }
+
+    @Test func `a key that is missing is told of beside a passkey that is there`() throws {
+        try program.write("six", "012345\n")
+        let row = """
+              - {id: b1, serial: "00a0000000000001", family: comodule, pairing: passkey, passkey: "file:six"}
+            """
+        let result = try check(row)
+        #expect(result.status == 65, "\(result.output)\(result.errors)")
+        #expect(result.output.contains("2 secrets of 1 vehicles, 1 refused"), "\(result.output)")
+        #expect(result.output.contains("vehicle b1 has no secret"), "\(result.output)")
+        // As `validate` says.
+        let plan = try program.run(["validate", "cars.yaml"])
+        #expect(plan.status == 65 && plan.errors.contains("vehicle b1 has no secret"))
+    }
+
+    @Test func `what a token's server is asked with may be the service manager's`() throws {
+        let row = """
+              - {id: c1, serial: G9-0001, family: geotab-go, token: {url: "https://t.example/", key: "credential:desk"}}
+            """
+        let result = try check(row)
+        #expect(result.status == 78, "\(result.output)\(result.errors)")
+        #expect(result.output.contains("passed no credentials directory"), "\(result.output)")
+        let plan = try program.run(["validate", "cars.yaml"])
+        #expect(plan.status == 0, "\(plan.errors)")
+        #expect(plan.errors.contains("passed no credentials directory"), "\(plan.errors)")
+    }
 }
