@@ -1,5 +1,6 @@
 import Domain
 import Operations
+import Wire
 
 /// Any address is taken apart or refused; what is taken apart can be written again, and is the same.
 func fuzzLive(_ bytes: [UInt8]) {
@@ -15,6 +16,20 @@ func fuzzLive(_ bytes: [UInt8]) {
         if written.utf8.count <= LiveTarget.limit {
             precondition((try? LiveTarget(written)) == target, written)
         }
+    }
+    // What is sent is read or refused, and what is read can be sent again.
+    if let fields = try? LiveTarget.form(bytes[...]) {
+        let body = fields.map { LiveTarget.escaped($0.key) + "=" + LiveTarget.escaped($0.value) }
+        precondition((try? LiveTarget.form(Array(body.joined(separator: "&").utf8)[...])) == fields)
+        _ = try? SteeringRequest(form: fields, author: "fuzz")
+    }
+    if let document = try? JSONValue(json: bytes),
+        let request = try? SteeringRequest(json: document, author: "fuzz")
+    {
+        precondition(request.verb.takesVehicles || request.vehicles.isEmpty)
+    }
+    if let access = LiveAccess.read(bytes, path: "access.yaml").access {
+        precondition(access.person(with: "") == nil)
     }
     if case .page(.vehicles(let filter))? = try? LiveRoute(text) { precondition(filter.page > 0) }
     let host = LiveHost(names: ["depot.example"])

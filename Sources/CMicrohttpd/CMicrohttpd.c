@@ -53,6 +53,14 @@ struct server {
     struct web_calls calls;
 };
 
+/* One request, from its first line to the end of its answer. */
+struct request {
+    char *target;
+    char *body;
+    size_t size;
+    int begun;
+};
+
 int web_descriptor(void *connection) {
     const union MHD_ConnectionInfo *info =
         lib.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -70,31 +78,67 @@ static void unheard(void *context, const char *format, va_list arguments) {
 static void *target_came(void *context, const char *target, struct MHD_Connection *connection) {
     (void)context;
     (void)connection;
-    return strdup(target);
+    struct request *request = calloc(1, sizeof *request);
+    if (request && !(request->target = strdup(target))) {
+        free(request);
+        return NULL;
+    }
+    return request;
+}
+
+/* Whether all of a body can be taken; one without a length that is said beforehand never is. */
+static int is_short(struct server *server, struct MHD_Connection *connection) {
+    if (web_header_count(connection, "Transfer-Encoding") > 0) return 0;
+    if (web_header_count(connection, "Content-Length") == 0) return 1;
+    if (web_header_count(connection, "Content-Length") > 1) return 0;
+    const char *length = web_header(connection, "Content-Length");
+    return length && strtoull(length, NULL, 10) <= server->calls.body_bytes;
 }
 
 static enum MHD_Result request_came(
     void *context, struct MHD_Connection *connection, const char *address, const char *method,
-    const char *version, const char *body, size_t *body_size, void **target
+    const char *version, const char *body, size_t *body_size, void **own
 ) {
     struct server *server = context;
+    struct request *request = *own;
     (void)address;
     (void)version;
-    (void)body;
-    (void)body_size;
-    if (!*target) return MHD_NO;
-    return server->calls.requested(server->calls.context, connection, method, *target) ? MHD_YES
-                                                                                       : MHD_NO;
+    if (!request) return MHD_NO;
+    /* Called with the head, then with each piece of the body, then once more. */
+    if (!request->begun) {
+        request->begun = 1;
+        if (strcmp(method, "POST") == 0 && is_short(server, connection)) {
+            request->body = malloc(server->calls.body_bytes + 1);
+            return request->body ? MHD_YES : MHD_NO;
+        }
+    } else if (*body_size > 0) {
+        if (*body_size > server->calls.body_bytes - request->size) return MHD_NO;
+        memcpy(request->body + request->size, body, *body_size);
+        request->size += *body_size;
+        *body_size = 0;
+        return MHD_YES;
+    }
+    return server->calls.requested(
+               server->calls.context, connection, method, request->target, request->body,
+               request->size
+           )
+               ? MHD_YES
+               : MHD_NO;
 }
 
 static void request_ended(
-    void *context, struct MHD_Connection *connection, void **target,
+    void *context, struct MHD_Connection *connection, void **own,
     enum MHD_RequestTerminationCode code
 ) {
     struct server *server = context;
+    struct request *request = *own;
     (void)code;
-    free(*target);
-    *target = NULL;
+    if (request) {
+        free(request->target);
+        free(request->body);
+        free(request);
+    }
+    *own = NULL;
     server->calls.finished(server->calls.context, web_descriptor(connection));
 }
 

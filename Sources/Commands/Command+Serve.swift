@@ -9,11 +9,14 @@ extension Command {
                 + "can be read without script and on a phone, and load nothing from elsewhere. "
                 + "Programs find the documents of --json below /api/v1, metrics at /metrics, and "
                 + "/healthz.",
-            "It reads the journal and changes nothing, and no run waits for it. Nobody is asked who he "
-                + "is: it serves on the loopback or on a unix socket alone, and a web server in "
-                + "front of it lets others in. A socket that systemd hands over is used instead.",
+            "It serves on the loopback or on a unix socket alone, and a web server in front of it lets "
+                + "others in. A socket that systemd hands over is used instead. No run waits for it.",
+            "Nobody is asked who he is, and nothing can be changed, unless there is a list of tokens: "
+                + "access.yaml in the state directory, or --access. Then readers may look, and "
+                + "operators may pause, resume, abort, retry, inhibit, uninhibit and clear too; "
+                + "who it was is written down.",
         ],
-        flags: [.state, .listen, .host, .quiet, .noColor],
+        flags: [.state, .listen, .host, .access, .quiet, .noColor],
         examples: [
             Example("yardmaster serve", "The pages are at http://127.0.0.1:8750/."),
             Example(
@@ -36,6 +39,13 @@ extension Flag {
         help: "Serve here: ADDRESS:PORT of the loopback, or unix:PATH.",
         fallback: "127.0.0.1:8750",
         isRepeatable: true
+    )
+
+    fileprivate static let access = Flag(
+        "access",
+        value: Value("FILE", .file),
+        help: "Let in those whom this list names, and nobody else.",
+        fallback: "access.yaml in the state directory, where there is one"
     )
 
     fileprivate static let host = Flag(

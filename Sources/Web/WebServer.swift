@@ -16,8 +16,10 @@ package final class WebServer: Sendable {
         package var streams = 32
         /// For the head of a request, and that of its answer.
         package var headBytes = 16_384
+        /// The longest body of a request.
+        package var bodyBytes = 8_192
         /// Seconds from the beginning of a connection, or the end of an answer, to the end of a
-        /// request's head.
+        /// request.
         package var headSeconds = 10
         /// Seconds in which an answer must be taken.
         package var answerSeconds = 60
@@ -68,9 +70,12 @@ package final class WebServer: Sendable {
         var calls = web_calls()
         // Given back by `stop`, when no thread of the library is left.
         calls.context = Unmanaged.passRetained(web).toOpaque()
-        calls.requested = { context, connection, method, target in
+        calls.body_bytes = limits.bodyBytes
+        calls.requested = { context, connection, method, target, body, size in
             guard let context, let connection, let method, let target else { return 0 }
-            return WebServer.at(context).requested(connection, method, target)
+            // The library's, until the request is over: it is copied before.
+            let bytes = body.map { Array(UnsafeRawBufferPointer(start: $0, count: size)) }
+            return WebServer.at(context).requested(connection, method, target, bytes)
         }
         calls.finished = { context, descriptor in
             if let context { WebServer.at(context).finished(descriptor) }
@@ -184,20 +189,33 @@ package final class WebServer: Sendable {
     private func requested(
         _ connection: UnsafeMutableRawPointer,
         _ method: UnsafePointer<CChar>,
-        _ target: UnsafePointer<CChar>
+        _ target: UnsafePointer<CChar>,
+        _ body: [UInt8]?
     ) -> CInt {
         func header(_ name: String) -> String? {
             web_header(connection, name).map { String(cString: $0) }
         }
+        /// Two of them are read in two ways by two programs, and so they are none.
+        func single(_ name: String) -> String? {
+            web_header_count(connection, name) == 1 ? header(name) : nil
+        }
         let request = WebRequest(
             method: String(cString: method),
             target: String(cString: target),
-            // Two of them are read in two ways by two programs.
-            host: web_header_count(connection, "Host") == 1 ? header("Host") : nil,
+            host: single("Host"),
             hasBody: header("Content-Length").map { $0 != "0" } ?? false
                 || header("Transfer-Encoding") != nil,
+            body: body,
+            type: single("Content-Type"),
             validator: header("If-None-Match"),
-            accept: header("Accept") ?? ""
+            accept: header("Accept") ?? "",
+            authorization: single("Authorization"),
+            cookie: single("Cookie"),
+            origin: single("Origin"),
+            // What is there and cannot be read is not the same as what is not there.
+            site: web_header_count(connection, "Sec-Fetch-Site") > 1
+                ? "" : header("Sec-Fetch-Site"),
+            isEncrypted: single("X-Forwarded-Proto") == "https"
         )
         let descriptor = web_descriptor(connection)
         switch respond(request) {

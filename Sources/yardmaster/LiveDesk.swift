@@ -9,7 +9,7 @@ import Synchronization
 import Web
 import Wire
 
-/// Answers what `serve` is asked, from the journal alone.
+/// Answers what `serve` is asked, from the journal alone; what it is told goes through `ControlDesk`.
 ///
 /// An answer is kept until the journal has changed: many who look cost no more than one. While a run
 /// writes, an answer stays for ten times as long as it took to make.
@@ -44,12 +44,35 @@ final class LiveDesk: Sendable {
     private let journal: StandingJournal
     private let host: LiveHost
     private let context: Context
+    let gate: LiveGate
+    let queue: ControlQueue
     private let state = Mutex(State())
 
-    init(_ journal: StandingJournal, _ host: LiveHost, _ context: Context) {
+    init(
+        _ journal: StandingJournal,
+        _ host: LiveHost,
+        _ gate: LiveGate,
+        _ queue: ControlQueue,
+        _ context: Context
+    ) {
         self.journal = journal
         self.host = host
+        self.gate = gate
+        self.queue = queue
         self.context = context
+    }
+
+    /// What a page shows to whom.
+    private struct Look: Sendable {
+        var isOpen: Bool
+        var mayAct = false
+        /// Nil where nobody has to.
+        var isSignedIn: Bool?
+
+        /// Pages that differ are kept apart.
+        var key: String {
+            (isOpen ? "o" : "p") + (mayAct ? "a" : "-") + (isSignedIn.map { $0 ? "s" : "n" } ?? "-")
+        }
     }
 
     /// The number of the last change when there was one since it was asked last.
@@ -68,17 +91,17 @@ final class LiveDesk: Sendable {
 
     /// `checksHost` is false for sockets that no browser can reach.
     func answer(_ request: WebRequest, checksHost: Bool) -> WebAnswer {
-        guard request.method == "GET" || request.method == "HEAD", !request.hasBody else {
-            let refused = Self.refusal(405, "Only reading is possible here", "Use GET or HEAD.")
-            guard case .whole(_, let headers, let body) = refused else { return refused }
-            return .whole(
-                status: 405,
-                headers: headers + [(name: "Allow", value: "GET, HEAD")],
-                body: body
-            )
+        let viewer = gate.viewer(request)
+        let isSent = request.method == "POST"
+        if case .anybody = viewer, isSent {
+            return Self.notAllowed("GET, HEAD", "Only reading is possible here", "Use GET or HEAD.")
+        }
+        guard isSent || ((request.method == "GET" || request.method == "HEAD") && !request.hasBody)
+        else {
+            return Self.notAllowed("GET, HEAD", "Only reading is possible here", "Use GET or HEAD.")
         }
         guard !checksHost || host.takes(request.host) else {
-            return Self.refusal(
+            return refusal(
                 421,
                 "This is not served under that name",
                 "Ask for localhost, or have 'yardmaster serve --host NAME' know the name."
@@ -90,38 +113,85 @@ final class LiveDesk: Sendable {
         } catch {
             switch error {
             case .target:
-                return Self.refusal(400, "That is no address", "It cannot be read.")
+                return refusal(400, "That is no address", "It cannot be read.")
             case .unknown:
-                return Self.refusal(404, "There is nothing here", "Nobody knows this address.")
+                return refusal(404, "There is nothing here", "Nobody knows this address.")
             case .query(let name):
-                return Self.refusal(
+                return refusal(
                     400,
                     "That is no question",
                     "What is asked with '\(name.visible)' cannot be answered."
                 )
             }
         }
-        let isOpen = request.accept.contains("application/openmetrics-text")
+        let isFree = [.health, .style, .script].contains(route)
+        if case .closed(let error) = viewer, !isFree {
+            context.console.note(error.text)
+            return isForPrograms(route)
+                ? document(503, error) : refusal(503, "Nobody is let in", error.sentence)
+        }
+        if isSent { return post(request, route, viewer) }
+        switch route {
+        case .session, .act(.some): return personal(route, viewer)
+        case .leaving, .act(nil), .requests:
+            return Self.notAllowed("POST", "There is nothing to read here", "It takes requests.")
+        default: break
+        }
+        if case .nobody = viewer, !isFree {
+            return isForPrograms(route)
+                ? document(401, CommandError(.usage, "show a token: 'Authorization: Bearer TOKEN'"))
+                : personal(401, LiveActPage.signIn())
+        }
+        return read(route, request, viewer)
+    }
+
+    private func isForPrograms(_ route: LiveRoute) -> Bool {
+        switch route {
+        case .document, .changes, .metrics, .requests: true
+        case .page, .health, .style, .script, .session, .leaving, .act: false
+        }
+    }
+
+    private func read(
+        _ route: LiveRoute,
+        _ request: WebRequest,
+        _ viewer: LiveGate.Viewer
+    ) -> WebAnswer {
+        var look = Look(isOpen: request.accept.contains("application/openmetrics-text"))
+        var cache = "no-cache"
+        if case .person(let person, let session) = viewer {
+            look.mayAct = person.mayAct && session != nil
+            look.isSignedIn = true
+            cache = "private, no-cache"
+        }
         if route == .changes {
             guard request.method == "GET" else {
                 return .whole(
                     status: 200,
-                    headers: Self.headers("text/event-stream"),
+                    headers: Self.headers("text/event-stream", cache: cache),
                     body: []
                 )
             }
             return .events(
-                headers: Self.headers("text/event-stream") + [
+                headers: Self.headers("text/event-stream", cache: cache) + [
                     (name: "X-Accel-Buffering", value: "no")
                 ]
             )
         }
-        let kept = kept(route, isOpen, key: (isOpen ? "o" : "p") + request.target)
-        let tagged = Self.headers(kept.type) + [(name: "ETag", value: kept.tag)]
+        let kept = kept(route, look, key: look.key + request.target)
+        let tagged = Self.headers(kept.type, cache: cache) + [(name: "ETag", value: kept.tag)]
         if kept.status == 200, let known = request.validator, Self.names(kept.tag, in: known) {
             return .whole(status: 304, headers: tagged, body: [])
         }
         return .whole(status: kept.status, headers: tagged, body: kept.body)
+    }
+
+    /// What was changed here is to be seen at once.
+    func forget() {
+        state.withLock { state in
+            state.kept = [:]
+            state.bytes = 0
+        }
     }
 
     private static func names(_ tag: String, in list: String) -> Bool {
@@ -131,7 +201,7 @@ final class LiveDesk: Sendable {
         }
     }
 
-    private func kept(_ route: LiveRoute, _ isOpen: Bool, key: String) -> Kept {
+    private func kept(_ route: LiveRoute, _ look: Look, key: String) -> Kept {
         let time = RealTime()
         let mark = JournalMark(journal.state)
         let found = state.withLock { $0.kept[key] }
@@ -146,7 +216,7 @@ final class LiveDesk: Sendable {
             }
         }
         let began = time.now
-        let (status, type, body) = make(route, isOpen)
+        let (status, type, body) = make(route, look)
         let made = time.now
         let fresh = Kept(
             status: status,
@@ -172,20 +242,20 @@ final class LiveDesk: Sendable {
 
     // MARK: Making
 
-    private func make(_ route: LiveRoute, _ isOpen: Bool) -> (Int, String, [UInt8]) {
+    private func make(_ route: LiveRoute, _ look: Look) -> (Int, String, [UInt8]) {
         switch route {
-        case .changes: return (500, "text/plain", [])
+        case .changes, .session, .leaving, .act, .requests: return (500, "text/plain", [])
         case .health: return (200, "text/plain; charset=utf-8", Array("ok\n".utf8))
         case .style: return (200, "text/css; charset=utf-8", Array(LiveFrame.style.utf8))
         case .script:
             return (200, "text/javascript; charset=utf-8", Array(LiveFrame.script.utf8))
         case .metrics:
             let type =
-                isOpen
+                look.isOpen
                 ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
                 : "text/plain; version=0.0.4; charset=utf-8"
             do throws(CommandError) {
-                let text = MetricsText.text(try metrics()) + (isOpen ? "# EOF\n" : "")
+                let text = MetricsText.text(try metrics()) + (look.isOpen ? "# EOF\n" : "")
                 return (200, type, Array(text.utf8))
             } catch { return (503, "text/plain; charset=utf-8", Array(error.text.utf8)) }
         case .document(let subject):
@@ -196,8 +266,11 @@ final class LiveDesk: Sendable {
             }
         case .page(let subject):
             do throws(CommandError) {
-                let (frame, zone) = try page(subject)
-                let text = frame.text(made: zone.text(RealTime().wallTime))
+                let (frame, zone) = try page(subject, look)
+                let text = frame.text(
+                    made: zone.text(RealTime().wallTime),
+                    isSignedIn: look.isSignedIn
+                )
                 return (200, Self.html, Array(text.utf8))
             } catch {
                 let sentence = LiveFrame.refusal("There is nothing to show", error.sentence)
@@ -218,17 +291,20 @@ final class LiveDesk: Sendable {
         }
     }
 
-    private func page(_ subject: LiveSubject) throws(CommandError) -> (LiveFrame, Zone) {
+    private func page(
+        _ subject: LiveSubject,
+        _ look: Look
+    ) throws(CommandError) -> (LiveFrame, Zone) {
         switch subject {
-        case .rollouts: return try rollout(nil)
-        case .rollout(let name): return try rollout(name)
+        case .rollouts: return try rollout(nil, look)
+        case .rollout(let name): return try rollout(name, look)
         case .vehicles(let filter):
             let status = try journal.status(of: filter.rollout)
             let zone = zone(of: status)
             return (LiveVehiclesPage(status, filter, time: zone.text).frame, zone)
         case .vehicle(let vehicle):
             let (story, zone) = try journal.story(of: vehicle, context)
-            return (LiveVehiclePage(story, time: zone.text).frame, zone)
+            return (LiveVehiclePage(story, mayAct: look.mayAct, time: zone.text).frame, zone)
         case .morning(let since, let days):
             let (page, zone) = try journal.morning(since: since, days: days, context)
             let body = MorningHTML(page, time: zone.text).body
@@ -239,10 +315,13 @@ final class LiveDesk: Sendable {
         }
     }
 
-    private func rollout(_ name: String?) throws(CommandError) -> (LiveFrame, Zone) {
+    private func rollout(
+        _ name: String?,
+        _ look: Look
+    ) throws(CommandError) -> (LiveFrame, Zone) {
         let status = try journal.status(of: name)
         let zone = zone(of: status)
-        return (LiveRolloutPage(status, time: zone.text).frame, zone)
+        return (LiveRolloutPage(status, mayAct: look.mayAct, time: zone.text).frame, zone)
     }
 
     private func zone(of status: RolloutStatus) -> Zone {
@@ -271,9 +350,9 @@ final class LiveDesk: Sendable {
 
     // MARK: Refusing
 
-    private static let html = "text/html; charset=utf-8"
+    static let html = "text/html; charset=utf-8"
 
-    private static func status(_ error: CommandError) -> Int {
+    static func status(_ error: CommandError) -> Int {
         switch error.kind {
         case .inputMissing: 404
         case .usage: 400
@@ -281,16 +360,24 @@ final class LiveDesk: Sendable {
         }
     }
 
-    private static func refusal(_ status: Int, _ title: String, _ sentence: String) -> WebAnswer {
+    func refusal(_ status: Int, _ title: String, _ sentence: String) -> WebAnswer {
         .whole(
             status: status,
-            headers: headers(html),
+            headers: Self.headers(Self.html, cache: "no-cache"),
+            body: Array(LiveFrame.refusal(title, sentence).utf8)
+        )
+    }
+
+    static func notAllowed(_ methods: String, _ title: String, _ sentence: String) -> WebAnswer {
+        .whole(
+            status: 405,
+            headers: headers(html, cache: "no-cache") + [(name: "Allow", value: methods)],
             body: Array(LiveFrame.refusal(title, sentence).utf8)
         )
     }
 
     /// What every answer has: names that come over the air are shown here, and nothing of them may act.
-    private static func headers(_ type: String) -> [(name: String, value: String)] {
+    static func headers(_ type: String, cache: String) -> [(name: String, value: String)] {
         [
             (name: "Content-Type", value: type),
             (
@@ -301,10 +388,12 @@ final class LiveDesk: Sendable {
             ),
             (name: "X-Content-Type-Options", value: "nosniff"),
             (name: "X-Frame-Options", value: "DENY"),
-            (name: "Referrer-Policy", value: "no-referrer"),
+            // With "no-referrer" browsers do not say of a form that a page of ours has sent it.
+            (name: "Referrer-Policy", value: "same-origin"),
             (name: "Cross-Origin-Resource-Policy", value: "same-origin"),
             (name: "Cross-Origin-Opener-Policy", value: "same-origin"),
-            (name: "Cache-Control", value: "no-cache"),
+            (name: "Cache-Control", value: cache),
+            (name: "Vary", value: "Authorization, Cookie"),
         ]
     }
 }

@@ -8,11 +8,14 @@ import Rollout
 import Synchronization
 import Web
 
-/// `serve`: the pages of this machine's rollouts, for browsers and programs; reading only.
+/// `serve`: the pages of this machine's rollouts, for browsers and programs.
+///
+/// Reading only, unless a list says who may do more.
 struct ServeCommand {
     private let journal: StandingJournal
     private let listen: [String]
     private let hosts: [String]
+    private let gate: LiveGate
     private let common: CommonOptions
     private let context: Context
 
@@ -23,11 +26,16 @@ struct ServeCommand {
         )
         listen = invocation.values("listen")
         hosts = invocation.values("host")
+        gate = LiveGate(
+            path: invocation.value("access") ?? journal.state + "/access.yaml",
+            isNamed: invocation.has("access")
+        )
         common = CommonOptions(invocation)
         self.context = context
     }
 
     func run() async throws(CommandError) -> ExitCode {
+        let hasList = try gate.check()
         var sockets = try ListeningSocket.inherited(context)
         guard sockets.isEmpty || listen.isEmpty else {
             throw CommandError(
@@ -43,7 +51,8 @@ struct ServeCommand {
             }
         }
         let stop = Signals.catchThem()
-        let desk = LiveDesk(journal, LiveHost(names: hosts), context)
+        let queue = ControlQueue()
+        let desk = LiveDesk(journal, LiveHost(names: hosts), gate, queue, context)
         var servers: [WebServer] = []
         defer { for server in servers { server.stop() } }
         for socket in sockets {
@@ -63,9 +72,14 @@ struct ServeCommand {
             }
         }
         if !common.isQuiet {
-            for socket in sockets { context.console.note("serving on \(socket.name)\n") }
+            let whom = hasList ? ", for those who have a token" : ""
+            for socket in sockets { context.console.note("serving on \(socket.name)\(whom)\n") }
         }
+        async let acts: Void = queue.work(ControlDesk(state: journal.state))
         await Self.work(desk, servers, until: stop)
+        // A server that waits for an answer gets it, and can be stopped.
+        queue.finish()
+        await acts
         return Signals.exitCode ?? .done
     }
 

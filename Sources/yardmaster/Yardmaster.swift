@@ -1,5 +1,6 @@
 import Commands
 import Glibc
+import Operations
 import Threads
 import Wire
 
@@ -130,8 +131,13 @@ enum Yardmaster {
         case .enrol: try await EnrolCommand(invocation, context).run()
         case .watch: try await WatchCommand(invocation, context).run()
         case .exec: try await ExecCommand(invocation, context).run()
-        case .pause, .resume, .abort, .retry, .inhibit, .uninhibit, .clear:
-            try await ControlCommand(invocation, context).run()
+        case .pause: try await ControlCommand(.pause, invocation, context).run()
+        case .resume: try await ControlCommand(.resume, invocation, context).run()
+        case .abort: try await ControlCommand(.abort, invocation, context).run()
+        case .retry: try await ControlCommand(.retry, invocation, context).run()
+        case .inhibit: try await ControlCommand(.inhibit, invocation, context).run()
+        case .uninhibit: try await ControlCommand(.uninhibit, invocation, context).run()
+        case .clear: try await ControlCommand(.clear, invocation, context).run()
         case .trust: try await TrustCommand(invocation, context).run()
         case .bundleCreate: try await BundleCreateCommand(invocation, context).run()
         case .bundleVerify: try await BundleVerifyCommand(invocation, context).run()

@@ -83,6 +83,28 @@ import Wire
         }
     }
 
+    @Test func `requests are read as they are described`() throws {
+        let request = try Description().schema("Request")
+        let properties = request["properties"]?.members ?? []
+        #expect(properties.map(\.name) == SteeringRequest.members)
+        let verbs = SteeringRequest.Verb.allCases.map(\.rawValue)
+        #expect(request["properties"]?["request"]?["enum"]?.array?.compactMap(\.string) == verbs)
+        // Each member alone, in the type that it is described with and in another one.
+        for verb in verbs {
+            for property in properties where property.name != "request" {
+                let isList = property.value["type"] == "array"
+                let words: JSONValue = property.name == "for" ? "90m" : "some"
+                for (value, isType) in [(words, !isList), (.array([words]), isList), (7, false)] {
+                    let document = JSONValue.object([
+                        JSONMember("request", .string(verb)), JSONMember(property.name, value),
+                    ])
+                    let read = try? SteeringRequest(json: document, author: "test")
+                    #expect(read == nil || isType, "\(document.text)")
+                }
+            }
+        }
+    }
+
     @Test func `the documents are as they are described`() throws {
         let description = try Description()
         let program = try Program()
@@ -111,12 +133,22 @@ import Wire
             try check("Vehicle", "show", vehicle)
         }
         try check("Failure", "show", "bike-99")
+        for words in [
+            ["resume"], ["abort"], ["retry", "bike-99"], ["inhibit", "bike-03"],
+            ["uninhibit", "bike-03"], ["clear"], ["pause"],
+        ] {
+            let text = try program.run(words + ["--json", "--state", program.state]).output
+            let value = try JSONValue(json: text)
+            let name = value["error"] == nil ? "Answer" : "Failure"
+            let faults = description.faults(value, description.schema(name), name, &seen)
+            #expect(faults.isEmpty, "\(words): \(faults)")
+        }
         // What a bad night has in it, so that the above was about something.
         for place in [
             "Status.waves", "Status.author", "Status.debts[].name", "Status.inhibits[].expires",
             "Status.vehicles[].class", "Status.next[].commands", "Morning.tasks[].plate",
             "Vehicle.debts[].image", "Vehicle.verdicts[].outcome", "Vehicle.rollouts[].hold",
-            "History.runs[].counts", "Failure.error.hint",
+            "History.runs[].counts", "Failure.error.hint", "Answer.rollout", "Answer.message",
         ] {
             #expect(seen.contains(place), "\(place)")
         }

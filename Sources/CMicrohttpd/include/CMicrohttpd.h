@@ -16,9 +16,15 @@ const char *web_loaded_version(void);
 /* What a server is told to do; all is called on its own thread. */
 struct web_calls {
     void *context;
-    /* The head of a request is there; target is its address as it was sent. To be answered at once
-       by web_answer or web_stream, whose result is returned; 0 ends the connection. */
-    int (*requested)(void *context, void *connection, const char *method, const char *target);
+    /* The longest body that is taken. */
+    size_t body_bytes;
+    /* A request is there; target is its address as it was sent. Body is NULL but for a POST whose
+       length was said and is short enough. To be answered at once by web_answer or web_stream,
+       whose result is returned; 0 ends the connection. */
+    int (*requested)(
+        void *context, void *connection, const char *method, const char *target, const char *body,
+        size_t size
+    );
     /* The answer to a request is out, or its connection has broken. */
     void (*finished)(void *context, int descriptor);
     void (*opened)(void *context, int descriptor);

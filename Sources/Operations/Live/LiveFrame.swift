@@ -17,23 +17,39 @@ package struct LiveFrame: Sendable {
         }
     }
 
-    private let section: Section
+    private let section: Section?
     private let title: String
     private let body: String
+    /// Stays as it is: somebody fills a form in, or reads what came of it.
+    private let isStill: Bool
 
     /// `body` is HTML.
-    package init(_ section: Section, _ title: String, _ body: String) {
+    package init(_ section: Section?, _ title: String, _ body: String, isStill: Bool = false) {
         self.section = section
         self.title = title
         self.body = body
+        self.isStill = isStill
     }
 
-    /// `made` says when the journal was read.
-    package func text(made: String) -> String {
-        let links = Section.allCases.map { one in
+    /// `made` says when the journal was read, where it was; `isSignedIn` is nil where nobody has to.
+    package func text(made: String?, isSignedIn: Bool? = nil) -> String {
+        var links = Section.allCases.map { one in
             let current = one == section ? " aria-current=\"page\"" : ""
             return "<a href=\"\(one.address)\"\(current)>\(one.title)</a>"
         }.joined(separator: "\n")
+        if let isSignedIn {
+            links += "\n<a href=\"/session\">\(isSignedIn ? "Signed in" : "Sign in")</a>"
+        }
+        let read =
+            made.map {
+                """
+                <p class="facts made">Read from the journal at <time>\(Markup.text($0))</time>.
+                <span id="link" role="status"></span></p>
+                """
+            } ?? ""
+        let still = isStill ? " data-still" : ""
+        let again =
+            isStill ? "" : "\n<noscript><meta http-equiv=\"refresh\" content=\"30\"></noscript>"
         return """
             <!DOCTYPE html>
             <html lang="en">
@@ -43,8 +59,7 @@ package struct LiveFrame: Sendable {
             <meta name="color-scheme" content="light dark">
             <title>\(Markup.text(title)) - Yardmaster</title>
             <link rel="stylesheet" href="/style.css">
-            <script src="/script.js" defer></script>
-            <noscript><meta http-equiv="refresh" content="30"></noscript>
+            <script src="/script.js" defer></script>\(again)
             </head>
             <body>
             <a class="skip" href="#main">To the content</a>
@@ -53,10 +68,9 @@ package struct LiveFrame: Sendable {
             \(links)
             </nav>
             </header>
-            <main id="main">
+            <main id="main"\(still)>
             \(body)
-            <p class="facts made">Read from the journal at <time>\(Markup.text(made))</time>.
-            <span id="link" role="status"></span></p>
+            \(read)
             </main>
             </body>
             </html>
@@ -102,6 +116,9 @@ package struct LiveFrame: Sendable {
             input, select, button { font: inherit; min-height: 44px; padding: 6px 10px; width: 100%;
               color: var(--text); background: var(--ground); border: 1px solid var(--faint); border-radius: 6px; }
             button { width: auto; background: var(--card); }
+            .acts { max-width: none; padding: 0; gap: 8px; margin: 16px 0; }
+            .acts a { border: 1px solid var(--faint); border-radius: 6px; background: var(--card); }
+            .ask { display: grid; max-width: 480px; }
             progress { width: 100%; height: 12px; accent-color: var(--transfer); }
             code { overflow-wrap: anywhere; white-space: pre-wrap; }
             .told { margin: 12px 0 0; padding: 0 0 0 1.2em; list-style: disc; }
@@ -128,7 +145,8 @@ package struct LiveFrame: Sendable {
         "use strict";
         (function () {
           var main = document.getElementById("main");
-          if (!main || !window.EventSource || !window.fetch) { return; }
+          if (!main || main.hasAttribute("data-still")) { return; }
+          if (!window.EventSource || !window.fetch) { return; }
           var wanted = false, busy = false;
           function say(text) {
             var link = document.getElementById("link");

@@ -5,11 +5,18 @@ import Reports
 /// One rollout on a page: how it stands, its waves and gates, what is to be done; and the other rollouts.
 package struct LiveRolloutPage {
     private let status: RolloutStatus
+    /// Whether whoever looks may act.
+    private let mayAct: Bool
     private let time: (WallTime) -> String
 
     /// `time` writes a time as people have it.
-    package init(_ status: RolloutStatus, time: @escaping (WallTime) -> String) {
+    package init(
+        _ status: RolloutStatus,
+        mayAct: Bool = false,
+        time: @escaping (WallTime) -> String
+    ) {
         self.status = status
+        self.mayAct = mayAct
         self.time = time
     }
 
@@ -23,7 +30,7 @@ package struct LiveRolloutPage {
         }
         let body = [
             "<h1>\(Markup.text(run.rollout))</h1>", head, LiveMarks.tiles(status.counts), told,
-            waves, underWay, toDo, needing, others,
+            acts, waves, underWay, toDo, needing, others,
         ]
         return LiveFrame(
             .rollouts,
@@ -70,6 +77,21 @@ package struct LiveRolloutPage {
         guard !lines.isEmpty else { return "" }
         return "<ul class=\"told\">\n"
             + lines.map { "<li>\(Markup.text($0))</li>\n" }.joined() + "</ul>"
+    }
+
+    private var acts: String {
+        guard mayAct, let name = status.snapshot.run?.rollout else { return "" }
+        var verbs: [SteeringRequest.Verb] = []
+        switch status.snapshot.rollout?.hold?.kind {
+        case .aborted: break
+        case .paused: verbs = [.resume, .retry, .abort]
+        case nil: verbs = [.pause, .retry, .abort]
+        }
+        let isLeftAlone = status.snapshot.inhibits.contains { $0.vehicle == nil }
+        return LiveMarks.acts(
+            verbs.map { LiveAct($0, rollout: name) }
+                + [LiveAct(isLeftAlone ? .uninhibit : .inhibit)]
+        )
     }
 
     private var waves: String {
@@ -187,6 +209,15 @@ enum LiveMarks {
     private static func tile(_ name: String, _ count: Int, _ mark: HTMLReport.Mark) -> String {
         "<li class=\"\(mark.rawValue)\"><b data-count=\"\(name)\">\(count)</b>"
             + "<span>\(mark.sign) \(name)</span></li>\n"
+    }
+
+    /// Where those who may act begin.
+    static func acts(_ acts: [LiveAct]) -> String {
+        let links = acts.map {
+            "<a href=\"\(Markup.text($0.address))\">\(Markup.text(LiveActPage.title($0)))</a>"
+        }
+        return "<nav class=\"acts\" aria-label=\"What you can do\">\n"
+            + links.joined(separator: "\n") + "\n</nav>"
     }
 
     static func link(_ vehicle: VehicleID) -> String {

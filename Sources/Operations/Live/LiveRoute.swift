@@ -10,6 +10,14 @@ package enum LiveRoute: Sendable, Equatable {
     case metrics
     case style
     case script
+    /// Who has signed in; a form sent there signs in.
+    case session
+    /// A form sent there signs out.
+    case leaving
+    /// The form of a request before it is made, and where it is sent; nil for the latter.
+    case act(LiveAct?)
+    /// Where programs send requests.
+    case requests
 
     /// Why there is nothing at an address.
     package enum Fault: Error, Sendable, Equatable {
@@ -23,7 +31,7 @@ package enum LiveRoute: Sendable, Equatable {
     /// The addresses of the interface for programs, as its description has them.
     package static let interface = [
         "/api/v1/status", "/api/v1/vehicles/{id}", "/api/v1/morning", "/api/v1/history",
-        "/api/v1/changes",
+        "/api/v1/changes", "/api/v1/requests",
     ]
 
     package init(_ text: String) throws(Fault) {
@@ -45,6 +53,10 @@ package enum LiveRoute: Sendable, Equatable {
         case ["api", "v1", "morning"]: self = .document(try query.morning())
         case ["api", "v1", "history"]: self = .document(try query.history())
         case ["api", "v1", "changes"]: self = .changes
+        case ["api", "v1", "requests"]: self = .requests
+        case ["session"]: self = .session
+        case ["session", "end"]: self = .leaving
+        case ["act"]: self = .act(try query.act())
         default:
             let words = target.words
             if words.count == 2, words[0] == "rollouts" {
@@ -64,6 +76,30 @@ package enum LiveRoute: Sendable, Equatable {
     private static func vehicle(_ word: String) throws(Fault) -> VehicleID {
         guard let vehicle = VehicleID(word) else { throw .unknown }
         return vehicle
+    }
+}
+
+/// What is to be done, before a person has said yes to it.
+package struct LiveAct: Sendable, Equatable {
+    package let verb: SteeringRequest.Verb
+    package var rollout: String?
+    package var vehicle: String?
+
+    package init(_ verb: SteeringRequest.Verb, rollout: String? = nil, vehicle: String? = nil) {
+        self.verb = verb
+        self.rollout = rollout
+        self.vehicle = vehicle
+    }
+
+    /// What its form may be sent for, and for nothing else.
+    package var purpose: String { "\(verb.rawValue)\n\(rollout ?? "")\n\(vehicle ?? "")" }
+
+    /// The page that asks for it.
+    package var address: String {
+        var parts = ["request=\(verb.rawValue)"]
+        if let rollout { parts.append("rollout=\(LiveTarget.escaped(rollout))") }
+        if let vehicle { parts.append("vehicle=\(LiveTarget.escaped(vehicle))") }
+        return "/act?" + parts.joined(separator: "&")
     }
 }
 
@@ -132,6 +168,18 @@ private struct LiveQuery {
 
     mutating func history() throws(LiveRoute.Fault) -> LiveSubject {
         .history(rollout: take("rollout"), count: try number("last", 1...10_000) ?? 20)
+    }
+
+    /// Nil without a query: that is where its form is sent.
+    mutating func act() throws(LiveRoute.Fault) -> LiveAct? {
+        guard !values.isEmpty else { return nil }
+        guard let verb = take("request").flatMap({ SteeringRequest.Verb(rawValue: $0) }) else {
+            throw .query("request")
+        }
+        var act = LiveAct(verb)
+        if verb.takesRollout { act.rollout = take("rollout") }
+        if verb.takesVehicles { act.vehicle = take("vehicle") }
+        return act
     }
 
     /// A name that nobody has taken.

@@ -35,14 +35,19 @@ package struct LiveTarget: Sendable, Equatable {
             }
         }
         self.words = words
-        var query: [String: String] = [:]
-        for pair in bytes[mark...].dropFirst().split(separator: 0x26) {
+        query = try Self.form(bytes[mark...].dropFirst())
+    }
+
+    /// The fields of a form, as a query or as a body (`application/x-www-form-urlencoded`).
+    package static func form(_ bytes: ArraySlice<UInt8>) throws(Fault) -> [String: String] {
+        var fields: [String: String] = [:]
+        for pair in bytes.split(separator: 0x26) {
             let sign = pair.firstIndex(of: 0x3D) ?? pair.endIndex
-            let name = try Self.decoded(pair[..<sign], plusIsSpace: true)
-            let value = try Self.decoded(pair[sign...].dropFirst(), plusIsSpace: true)
-            guard query.updateValue(value, forKey: name) == nil else { throw .doubleName }
+            let name = try decoded(pair[..<sign], plusIsSpace: true)
+            let value = try decoded(pair[sign...].dropFirst(), plusIsSpace: true)
+            guard fields.updateValue(value, forKey: name) == nil else { throw .doubleName }
         }
-        self.query = query
+        return fields
     }
 
     private static func decoded(

@@ -5,10 +5,16 @@ import Reports
 /// All that is known of one vehicle, over all nights: what `show` says, on a page.
 package struct LiveVehiclePage {
     private let story: VehicleStory
+    private let mayAct: Bool
     private let time: (WallTime) -> String
 
-    package init(_ story: VehicleStory, time: @escaping (WallTime) -> String) {
+    package init(
+        _ story: VehicleStory,
+        mayAct: Bool = false,
+        time: @escaping (WallTime) -> String
+    ) {
         self.story = story
+        self.mayAct = mayAct
         self.time = time
     }
 
@@ -16,8 +22,8 @@ package struct LiveVehiclePage {
         let name = story.view.vehicle.text
         let facts = story.facts(time).map { "<li>\(Markup.text($0))</li>\n" }.joined()
         let body = [
-            "<h1>\(Markup.text(name))</h1>", "<ul class=\"told\">\n\(facts)</ul>", toDo, rollouts,
-            verdicts,
+            "<h1>\(Markup.text(name))</h1>", "<ul class=\"told\">\n\(facts)</ul>", toDo, acts,
+            rollouts, verdicts,
         ]
         return LiveFrame(.vehicles, name, body.filter { !$0.isEmpty }.joined(separator: "\n"))
     }
@@ -33,6 +39,20 @@ package struct LiveVehiclePage {
             return text + "</li>\n"
         }
         return "<h2>What to do</h2>\n<ul class=\"attention\">\n\(items.joined())</ul>"
+    }
+
+    private var acts: String {
+        guard mayAct else { return "" }
+        let name = story.view.vehicle.text
+        let isLeftAlone = story.view.inhibits.contains { $0.vehicle != nil }
+        var acts = [
+            LiveAct(isLeftAlone ? .uninhibit : .inhibit, vehicle: name),
+            LiveAct(.clear, vehicle: name),
+        ]
+        if let row = story.rollouts.first, row.hold?.kind != .aborted {
+            acts.insert(LiveAct(.retry, rollout: row.rollout, vehicle: name), at: 0)
+        }
+        return LiveMarks.acts(acts)
     }
 
     private var rollouts: String {

@@ -492,11 +492,12 @@ _yardmaster() {
         esac
         ;;
     'serve')
-        flags='--state --listen --host --quiet --no-color --help'
+        flags='--state --listen --host --access --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
         --listen) flags= kind=none ;;
         --host) flags= kind=none ;;
+        --access) flags= kind=files ;;
         esac
         ;;
     'simulate')

@@ -442,6 +442,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from gateways' -s h -l help -d
 complete -c yardmaster -n '__fish_seen_subcommand_from serve' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
 complete -c yardmaster -n '__fish_seen_subcommand_from serve' -l listen -x -d 'Serve here: ADDRESS:PORT of the loopback, or unix:PATH.'
 complete -c yardmaster -n '__fish_seen_subcommand_from serve' -l host -x -d 'Answer to this name too, beside localhost: the one that browsers ask for.'
+complete -c yardmaster -n '__fish_seen_subcommand_from serve' -l access -r -F -d 'Let in those whom this list names, and nobody else.'
 complete -c yardmaster -n '__fish_seen_subcommand_from serve' -s q -l quiet -d 'Print nothing when all is well, and otherwise only what is not.'
 complete -c yardmaster -n '__fish_seen_subcommand_from serve' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'
 complete -c yardmaster -n '__fish_seen_subcommand_from serve' -s h -l help -d 'Show this help.'

@@ -674,6 +674,7 @@ _yardmaster() {
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '*--listen=''[Serve here\: ADDRESS\:PORT of the loopback, or unix\:PATH.]'':ADDRESS: ' \
             '*--host=''[Answer to this name too, beside localhost\: the one that browsers ask for.]'':NAME: ' \
+            '--access=''[Let in those whom this list names, and nobody else.]'':FILE:_files' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]'

@@ -1,0 +1,121 @@
+import Domain
+import Reports
+
+/// Asks for a request before it is made, and says what came of it; signing in and out.
+package enum LiveActPage {
+    /// The fields of forms that are ours.
+    package static let mark = "mark"
+    package static let token = "token"
+
+    package static func title(_ act: LiveAct) -> String {
+        let whom = act.vehicle ?? (act.verb.takesRollout ? act.rollout : nil)
+        let name = whom.map { " \($0.visible)" } ?? ""
+        switch act.verb {
+        case .pause: return "Pause\(name)"
+        case .resume: return "Resume\(name)"
+        case .abort: return "Abort\(name)"
+        case .retry: return act.vehicle == nil ? "Retry the failed ones" : "Retry\(name)"
+        case .inhibit: return act.vehicle == nil ? "Leave the depot alone" : "Leave\(name) alone"
+        case .uninhibit: return act.vehicle == nil ? "Use the depot again" : "Use\(name) again"
+        case .clear: return act.vehicle == nil ? "Forget failures" : "Clear\(name)"
+        }
+    }
+
+    /// What it does, in the words of the commands' help.
+    private static func meaning(_ act: LiveAct) -> String {
+        switch act.verb {
+        case .pause:
+            "From the answer on nothing new is begun; what is under way is finished first."
+        case .resume:
+            "The next run goes on. Failures from before do not count at the gate any more."
+        case .abort:
+            "This is for good: nothing is tried again, and vehicles that were not begun end as "
+                + "aborted. A module in mid-update is finished first."
+        case .retry:
+            act.vehicle == nil
+                ? "Failed, unreachable and deferred vehicles are taken again. What was carried out "
+                    + "stays done."
+                : "The vehicle is taken again. When a command of it is in doubt, you say with this "
+                    + "that it was not carried out: it may be sent again."
+        case .inhibit:
+            "Nothing is begun there from the answer on. A run that is at work on a vehicle finishes "
+                + "the step it is at."
+        case .uninhibit: "Runs may work there again."
+        case .clear:
+            act.vehicle == nil
+                ? "The failures of all vehicles are forgotten."
+                : "You say that you have looked: an update that is not proven is owed no more, a "
+                    + "command in doubt counts as done, and failures are forgotten."
+        }
+    }
+
+    /// The form of one request.
+    package static func form(_ act: LiveAct, mark: String) -> LiveFrame {
+        let title = title(act)
+        var fields = hidden("request", act.verb.rawValue) + hidden(Self.mark, mark)
+        if let rollout = act.rollout { fields += hidden("rollout", rollout) }
+        if let vehicle = act.vehicle { fields += hidden("vehicle", vehicle) }
+        if [.pause, .abort, .inhibit].contains(act.verb) {
+            fields += "<label>Why<input name=\"reason\" maxlength=\"200\"></label>\n"
+        }
+        if act.verb == .inhibit {
+            fields += "<label>For how long, such as 90m or 2d; empty until it is lifted"
+            fields += "<input name=\"for\" maxlength=\"20\"></label>\n"
+        }
+        let body = """
+            <h1>\(Markup.text(title))</h1>
+            <p>\(Markup.text(meaning(act)))</p>
+            <form class="ask" action="/act" method="post">
+            \(fields)<p><button>\(Markup.text(title))</button> <a href="\(back(act))">Leave it</a></p>
+            </form>
+            """
+        return LiveFrame(nil, title, body, isStill: true)
+    }
+
+    /// What came of it.
+    package static func done(_ act: LiveAct, _ sentence: String, isRefused: Bool) -> LiveFrame {
+        let lines = sentence.split(separator: "\n").map { "<p>\(Markup.text(String($0)))</p>\n" }
+        let mark = isRefused ? HTMLReport.Mark.bad : .good
+        let body = """
+            <h1>\(Markup.text(title(act)))</h1>
+            <div class="exit \(mark.rawValue)" role="status">\(isRefused ? "<b>Nothing was changed</b>" : "")
+            \(lines.joined())</div>
+            <p><a href="\(back(act))">Back</a></p>
+            """
+        return LiveFrame(nil, title(act), body, isStill: true)
+    }
+
+    /// Where the token is given; `fault` says why the one before was not taken.
+    package static func signIn(fault: String? = nil) -> LiveFrame {
+        let fault = fault.map { "<p class=\"exit bad\" role=\"alert\">\(Markup.text($0))</p>\n" }
+        let body = """
+            <h1>Sign in</h1>
+            \(fault ?? "")<form class="ask" action="/session" method="post">
+            <label>Your token<input type="password" name="token" autocomplete="current-password" required></label>
+            <p><button>Sign in</button></p>
+            </form>
+            """
+        return LiveFrame(nil, "Sign in", body, isStill: true)
+    }
+
+    /// Who has signed in.
+    package static func session(_ person: LiveAccess.Person, mark: String?) -> LiveFrame {
+        let may = person.mayAct ? "may look and act" : "may look"
+        var body =
+            "<h1>Signed in</h1>\n<p><b>\(Markup.text(person.name))</b> (\(person.role.rawValue)): \(may).</p>"
+        if let mark {
+            body += "\n<form class=\"ask\" action=\"/session/end\" method=\"post\">\n"
+            body += hidden(Self.mark, mark) + "<p><button>Sign out</button></p>\n</form>"
+        }
+        return LiveFrame(nil, "Signed in", body, isStill: true)
+    }
+
+    private static func hidden(_ name: String, _ value: String) -> String {
+        "<input type=\"hidden\" name=\"\(name)\" value=\"\(Markup.text(value))\">\n"
+    }
+
+    private static func back(_ act: LiveAct) -> String {
+        if let vehicle = act.vehicle { return "/vehicles/\(LiveTarget.escaped(vehicle))" }
+        return act.rollout.map { "/rollouts/\(LiveTarget.escaped($0))" } ?? "/"
+    }
+}

@@ -1,0 +1,90 @@
+package import Domain
+
+/// The browsers that have signed in, and the forms that each was given.
+///
+/// A form is sent once: its mark is bound to the browser and to what the form is for, and used up by
+/// the first that comes back. Marks are handed in, and must not be guessable.
+package struct LiveSessions: Sendable {
+    private struct Session: Sendable {
+        let person: LiveAccess.Person
+        let begun: Moment
+        /// The oldest first.
+        var forms: [Form] = []
+    }
+
+    private struct Form: Sendable, Equatable {
+        let mark: String
+        let purpose: String
+    }
+
+    /// Of a working day.
+    package static let longest = Duration.seconds(12 * 3_600)
+    private static let mostSessions = 64
+    private static let mostForms = 32
+
+    private var sessions: [String: Session] = [:]
+
+    package init() {}
+
+    package var count: Int { sessions.count }
+
+    package mutating func begin(_ session: String, _ person: LiveAccess.Person, at now: Moment) {
+        sessions = sessions.filter { $0.value.begun.duration(to: now) < Self.longest }
+        if sessions.count >= Self.mostSessions,
+            let oldest = sessions.min(by: { $0.value.begun < $1.value.begun })?.key
+        {
+            sessions[oldest] = nil
+        }
+        sessions[session] = Session(person: person, begun: now)
+    }
+
+    package mutating func end(_ session: String) { sessions[session] = nil }
+
+    /// Who has signed in there; nobody any more whom the list has not, or has otherwise.
+    package mutating func person(
+        of session: String,
+        in access: LiveAccess,
+        at now: Moment
+    ) -> LiveAccess.Person? {
+        guard let found = sessions[session] else { return nil }
+        guard found.begun.duration(to: now) < Self.longest, access.people.contains(found.person)
+        else {
+            sessions[session] = nil
+            return nil
+        }
+        return found.person
+    }
+
+    /// A form is shown.
+    package mutating func give(_ mark: String, for purpose: String, to session: String) {
+        guard var found = sessions[session] else { return }
+        if found.forms.count >= Self.mostForms { found.forms.removeFirst() }
+        found.forms.append(Form(mark: mark, purpose: purpose))
+        sessions[session] = found
+    }
+
+    /// Whether a form that comes back is one that was given, and has not come back before.
+    package mutating func take(_ mark: String, for purpose: String, from session: String) -> Bool {
+        guard var found = sessions[session],
+            let place = found.forms.firstIndex(of: Form(mark: mark, purpose: purpose))
+        else { return false }
+        found.forms.remove(at: place)
+        sessions[session] = found
+        return true
+    }
+}
+
+/// Whether a form was sent by a page of ours, as the browser that sends it says.
+package enum LiveOrigin {
+    /// `origin` and `site` are the headers `Origin` and `Sec-Fetch-Site`.
+    ///
+    /// Browsers say the first with each form, and where they know us as safe the second too. What
+    /// neither is there for comes from no browser of today, and is refused.
+    package static func isOurs(origin: String?, site: String?, host: String?) -> Bool {
+        if let site, site != "same-origin" { return false }
+        guard let origin, let host, !host.isEmpty else { return false }
+        return ["http://", "https://"].contains { scheme in
+            origin.lowercased() == scheme + host.lowercased()
+        }
+    }
+}

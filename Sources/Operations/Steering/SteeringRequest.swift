@@ -1,0 +1,194 @@
+package import Commands
+package import Domain
+package import Wire
+
+/// What a person asks of rollouts and vehicles: on a command line, on a page, or by a program.
+package struct SteeringRequest: Sendable, Equatable {
+    /// What can be asked for, as the commands are called.
+    package enum Verb: String, CaseIterable, Sendable {
+        case pause, resume, abort, retry, inhibit, uninhibit, clear
+
+        /// Whether it is asked of a rollout.
+        package var takesRollout: Bool {
+            switch self {
+            case .pause, .resume, .abort, .retry: true
+            case .inhibit, .uninhibit, .clear: false
+            }
+        }
+
+        /// Whether it is asked of vehicles; named or all.
+        package var takesVehicles: Bool {
+            switch self {
+            case .retry, .inhibit, .uninhibit, .clear: true
+            case .pause, .resume, .abort: false
+            }
+        }
+    }
+
+    package let verb: Verb
+    /// Nil means the one that ran last.
+    package let rollout: String?
+    /// As they were named; none means all of the rollout, or the depot.
+    package let vehicles: [VehicleSelection]
+    package let reason: String?
+    /// How long it holds; nil means until it is lifted.
+    package let length: Duration?
+    /// Who says so.
+    package let author: String
+
+    package init(
+        _ verb: Verb,
+        rollout: String? = nil,
+        vehicles: [VehicleSelection] = [],
+        reason: String? = nil,
+        length: Duration? = nil,
+        author: String
+    ) {
+        self.verb = verb
+        self.rollout = rollout
+        self.vehicles = vehicles
+        self.reason = reason
+        self.length = length
+        self.author = author
+    }
+
+    /// Those that are named by their ids: only such an answer counts for a doubt.
+    package var named: [VehicleID] { vehicles.compactMap { VehicleID($0.text) } }
+
+    /// The members of a request of a program, as `docs/api.json` has them.
+    package static let members = ["request", "rollout", "vehicles", "reason", "for"]
+
+    /// Why a request is none.
+    package struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
+        package let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+
+    /// What a program has sent.
+    package init(json document: JSONValue, author: String) throws(Fault) {
+        guard let members = document.members else { throw Fault("it is no JSON object") }
+        var fields: [String: String] = [:]
+        var vehicles: [String] = []
+        for member in members where member.value != .null {
+            guard Self.members.contains(member.name) else {
+                throw Fault(
+                    "there is no member '\(member.name.visible)'; those known are "
+                        + Self.members.joined(separator: ", ")
+                )
+            }
+            if member.name == "vehicles" {
+                guard let list = member.value.array, list.allSatisfy({ $0.string != nil }) else {
+                    throw Fault("'vehicles' is no list of texts")
+                }
+                vehicles = list.compactMap(\.string)
+                continue
+            }
+            guard let text = member.value.string else {
+                throw Fault("'\(member.name)' is no text")
+            }
+            fields[member.name] = text
+        }
+        try self.init(fields: fields, vehicles: vehicles, author: author)
+    }
+
+    /// What a form has sent; its empty fields are as if they were not there.
+    package init(form: [String: String], author: String) throws(Fault) {
+        var fields = form.filter { !$0.value.isEmpty }
+        let vehicle = fields.removeValue(forKey: "vehicle")
+        if let name = fields.keys.filter({ !Self.members.contains($0) }).min() {
+            throw Fault("there is no field '\(name.visible)'")
+        }
+        try self.init(fields: fields, vehicles: vehicle.map { [$0] } ?? [], author: author)
+    }
+
+    private init(
+        fields: [String: String],
+        vehicles: [String],
+        author: String
+    ) throws(Fault) {
+        guard let verb = fields["request"].flatMap({ Verb(rawValue: $0) }) else {
+            throw Fault(
+                "'request' must be one of "
+                    + Verb.allCases.map(\.rawValue).joined(separator: ", ")
+            )
+        }
+        func refuse(_ name: String, unless isTaken: Bool) throws(Fault) {
+            guard isTaken || fields[name] == nil else {
+                throw Fault("'\(verb.rawValue)' takes no '\(name)'")
+            }
+        }
+        try refuse("rollout", unless: verb.takesRollout)
+        try refuse("for", unless: verb == .inhibit)
+        guard verb.takesVehicles || vehicles.isEmpty else {
+            throw Fault("'\(verb.rawValue)' takes no vehicles")
+        }
+        // They are shown to people, and stand in lines of text.
+        for (name, text) in fields where !text.unicodeScalars.allSatisfy(Self.isShown) {
+            throw Fault("'\(name)' holds control characters")
+        }
+        var selections: [VehicleSelection] = []
+        for text in vehicles {
+            guard let selection = VehicleSelection(text) else {
+                throw Fault("'\(text.visible)' means no vehicle")
+            }
+            selections.append(selection)
+        }
+        var length: Duration?
+        if let text = fields["for"] {
+            guard let duration = Duration(text: text), duration > .zero else {
+                throw Fault("'\(text.visible)' is no length of time such as 90m or 2d")
+            }
+            length = duration
+        }
+        self.init(
+            verb,
+            rollout: fields["rollout"],
+            vehicles: selections,
+            reason: fields["reason"],
+            length: length,
+            author: author
+        )
+    }
+
+    private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value)
+    }
+}
+
+/// What became of a request, for people and for programs.
+package struct SteeringAnswer: Sendable, Equatable {
+    package let sentence: String
+    package let rollout: String?
+    package let isTakenUpNow: Bool
+    /// Nothing was changed, and it is not so already.
+    package let isRefused: Bool
+
+    package init(
+        _ sentence: String,
+        rollout: String? = nil,
+        isTakenUpNow: Bool = false,
+        isRefused: Bool = false
+    ) {
+        self.sentence = sentence
+        self.rollout = rollout
+        self.isTakenUpNow = isTakenUpNow
+        self.isRefused = isRefused
+    }
+
+    /// The document that `--json` writes, and that programs are given.
+    package func json(of request: SteeringRequest) -> JSONValue {
+        .object([
+            "schema": 1,
+            "request": .string(request.verb.rawValue),
+            "rollout": rollout.map { .string($0) },
+            "vehicles": .array(request.named.map { .string($0.text) }),
+            "taken-up-now": .bool(isTakenUpNow),
+            "message": .string(sentence),
+            "exit": .object([
+                "code": .integer(Int64(ExitCode.done.rawValue)),
+                "reason": .string(ExitCode.done.sentence),
+            ]),
+        ])
+    }
+}

@@ -1,0 +1,117 @@
+import Digests
+import Domain
+import Operations
+import Testing
+
+/// Who may look and act, and for how long a browser stays signed in.
+@Suite struct LiveAccessTests {
+    private static let token = String(repeating: "t", count: 40)
+    private static let digest = "sha256:\(SHA256.digest(of: Array(token.utf8)))"
+
+    private func read(_ text: String) -> (LiveAccess?, [String]) {
+        let (access, diagnostics) = LiveAccess.read(Array(text.utf8), path: "/l/access.yaml")
+        return (access, diagnostics.map { "\($0)" })
+    }
+
+    @Test func `a token is somebody's, whole and long enough`() throws {
+        let short = "short"
+        let (found, faults) = read(
+            """
+            people:
+              anna: {role: operator, token: "\(Self.digest)"}
+              weak: {role: operator, token: "sha256:\(SHA256.digest(of: Array(short.utf8)))"}
+            """
+        )
+        #expect(faults == [])
+        let access = try #require(found)
+        #expect(access.person(with: Self.token)?.author == "anna (serve)")
+        #expect(access.person(with: Self.token)?.mayAct == true)
+        #expect(access.person(with: Self.token + "t") == nil)
+        #expect(access.person(with: String(Self.token.dropLast())) == nil)
+        // It could be guessed.
+        #expect(access.person(with: short) == nil)
+    }
+
+    @Test(arguments: [
+        ("people: {anna: {role: boss, token: \"DIGEST\"}}", ":1:23: error: "),
+        ("people: {anna: {role: reader}}", ":1:16: error: a person needs the key `token`"),
+        (
+            "people: {anna: {role: reader, token: \"mine\"}}",
+            ":1:31: error: the token of `anna` is no SHA-256 digest"
+        ),
+        ("people: {\"a b\": {role: reader, token: \"DIGEST\"}}", ":1:10: error: `a b` is no name"),
+        (
+            "people: {a: {role: reader, token: \"DIGEST\"}, b: {role: operator, token: \"DIGEST\"}}",
+            ":1:131: error: two people have this token"
+        ),
+        ("persons: {}", ":1:1: error: unknown key"),
+        ("[]", ":1:1: error: expected"),
+    ])
+    func `a list that is wrong is refused at its place`(text: String, fault: String) {
+        let (access, faults) = read(text.replacing("DIGEST", with: Self.digest))
+        #expect(access == nil)
+        #expect(faults.contains { $0.contains(fault) }, "\(faults)")
+        // What may be the token itself is not repeated.
+        #expect(!faults.contains { $0.contains("mine") })
+    }
+
+    @Test func `a form is sent once, by the browser that has it, for what it is for`() throws {
+        let access = try #require(
+            read("people: {a: {role: operator, token: \"\(Self.digest)\"}}").0
+        )
+        let anna = try #require(access.people.first)
+        var sessions = LiveSessions()
+        let start = Moment(nanoseconds: 0)
+        func takes(_ mark: String, _ purpose: String, _ session: String) -> Bool {
+            sessions.take(mark, for: purpose, from: session)
+        }
+        func person(_ session: String, _ access: LiveAccess, _ now: Moment) -> LiveAccess.Person? {
+            sessions.person(of: session, in: access, at: now)
+        }
+        sessions.begin("one", anna, at: start)
+        sessions.begin("two", anna, at: start)
+        sessions.give("m", for: "pause", to: "one")
+        #expect(!takes("m", "abort", "one"))
+        #expect(!takes("m", "pause", "two"))
+        #expect(!takes("n", "pause", "one"))
+        #expect(takes("m", "pause", "one"))
+        #expect(!takes("m", "pause", "one"))
+        // Of many forms the last ones are good.
+        for number in 0..<40 { sessions.give("\(number)", for: "pause", to: "one") }
+        #expect(!takes("0", "pause", "one"))
+        #expect(takes("39", "pause", "one"))
+        // A session has an end, and none outlives its person.
+        let late = start.advanced(by: LiveSessions.longest)
+        #expect(person("one", access, start) == anna)
+        #expect(person("one", access, late) == nil)
+        #expect(!takes("38", "pause", "one"))
+        let nobody = try #require(read("people: {}").0)
+        #expect(person("two", nobody, start) == nil)
+        #expect(person("two", access, start) == nil)
+        // However many sign in.
+        for number in 0..<200 { sessions.begin("s\(number)", anna, at: start) }
+        #expect(sessions.count <= 64)
+    }
+
+    @Test(
+        arguments: [
+            ("http://depot.example", nil, "depot.example", true),
+            ("https://Depot.example:8443", "same-origin", "depot.EXAMPLE:8443", true),
+            ("https://depot.example", "same-site", "depot.example", false),
+            ("https://depot.example:8443", nil, "depot.example", false),
+            ("https://evil.example", nil, "depot.example", false),
+            ("ftp://depot.example", nil, "depot.example", false),
+            ("null", "same-origin", "depot.example", false),
+            (nil, "same-origin", "depot.example", false),
+            ("http://", nil, "", false),
+        ] as [(String?, String?, String, Bool)]
+    )
+    func `a form of ours comes from where it was shown`(
+        origin: String?,
+        site: String?,
+        host: String,
+        isOurs: Bool
+    ) {
+        #expect(LiveOrigin.isOurs(origin: origin, site: site, host: host) == isOurs)
+    }
+}
