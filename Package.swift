@@ -315,7 +315,8 @@ let package = Package(
         tests(
             "FleetStoreTests",
             [
-                "Domain", "Journal", "Operations", "Postgres", "PrivatePostgres", "Rollout",
+                "Domain", "Journal", "Operations", "Postgres", "PrivatePostgres", "Reports",
+                "Rollout",
                 "Threads", "Workbench",
             ]
         ),

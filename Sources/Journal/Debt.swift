@@ -58,6 +58,36 @@ package struct Debt: Sendable, Equatable {
         seenRun = execution.run
     }
 
+    /// One that another gateway began: `execution` is 0 for another rollout's.
+    init(
+        serial: Serial,
+        vehicle: VehicleID,
+        rollout: String,
+        execution: Int,
+        run: Int,
+        begun: WallTime,
+        image: SHA256Digest,
+        name: String,
+        version: FirmwareVersion?,
+        target: String,
+        total: Int,
+        stage: String
+    ) {
+        self.serial = serial
+        self.vehicle = vehicle
+        self.rollout = rollout
+        self.execution = execution
+        self.run = run
+        self.begun = begun
+        self.image = image
+        self.name = name
+        self.version = version
+        self.target = target
+        self.total = total
+        self.stage = stage
+        seenRun = run
+    }
+
     static let columns = """
         serial, vehicle, rollout, execution, run, begun, image, name, version, target, total, \
         stage, part, acknowledged, interruptions, restarts, settle_deadline, target_seen, \

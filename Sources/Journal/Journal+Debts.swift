@@ -17,10 +17,12 @@ extension Journal {
         _ debt: Debt,
         outcome: String,
         recording execution: ExecutionRecord,
-        at time: WallTime
+        at time: WallTime,
+        telling word: FleetWord? = nil
     ) throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
+            if let word { try Self.leave([word], in: database) }
             try database.statement(
                 "DELETE FROM debts WHERE serial = ? AND execution = ? AND image = ?"
             ).run([
@@ -80,9 +82,13 @@ extension Journal {
     }
 
     /// The step was done, or is not to be done any more.
-    package func drop(_ owed: OwedStep) throws(JournalError) {
+    package func drop(
+        _ owed: OwedStep,
+        telling word: FleetWord? = nil
+    ) throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
+            if let word { try Self.leave([word], in: database) }
             try Self.drop(owed, in: database)
         }
     }

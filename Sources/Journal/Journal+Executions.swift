@@ -64,7 +64,8 @@ extension Journal {
         durably: Bool,
         debt: Debt? = nil,
         holding hold: Hold? = nil,
-        with events: [EventRecord] = []
+        with events: [EventRecord] = [],
+        telling word: FleetWord? = nil
     ) throws(JournalError) {
         let database = try opened()
         try database.transaction(durably ? .durable : .relaxed) { () throws(JournalError) in
@@ -84,6 +85,7 @@ extension Journal {
             if let debt { try database.statement(Debt.update).run(debt.changes) }
             if let hold { try Self.trip(hold, in: database) }
             try Self.insert(events, in: database)
+            if let word { try Self.leave([word], in: database) }
         }
     }
 
@@ -117,11 +119,12 @@ extension Journal {
     package func intend(
         _ intent: Intent,
         opening debt: Debt? = nil,
-        owing steps: [OwedStep] = []
+        owing steps: [OwedStep] = [],
+        isFleets: Bool = false
     ) throws(JournalError) -> IntentID {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
-            try Self.intend(intent, opening: debt, owing: steps, in: database)
+            try Self.intend(intent, opening: debt, owing: steps, isFleets: isFleets, in: database)
         }
     }
 
@@ -129,6 +132,7 @@ extension Journal {
         _ intent: Intent,
         opening debt: Debt?,
         owing steps: [OwedStep],
+        isFleets: Bool,
         in database: JournalDatabase
     ) throws(JournalError) -> IntentID {
         try database.statement(
@@ -156,6 +160,21 @@ extension Journal {
             "INSERT OR IGNORE INTO owed (\(OwedStep.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)"
         )
         for step in steps { try owe.run(step.values) }
+        guard isFleets else { return id }
+        try database.statement("UPDATE intents SET fleet = 1 WHERE id = ?").run([.integer(id.row)])
+        if let debt {
+            try database.statement("UPDATE debts SET fleet = 1 WHERE serial = ?")
+                .run([.text(debt.serial.text)])
+        }
+        let mark = try database.statement(
+            "UPDATE owed SET fleet = 1 WHERE execution = ? AND digest = ? AND ordinal = ?"
+        )
+        for step in steps {
+            try mark.run([
+                Value(step.execution), .text(step.step.digest?.description ?? ""),
+                Value(step.step.ordinal),
+            ])
+        }
         return id
     }
 
@@ -166,10 +185,12 @@ extension Journal {
         _ id: IntentID,
         outcome: String,
         at time: WallTime,
-        paying owed: OwedStep? = nil
+        paying owed: OwedStep? = nil,
+        telling words: [FleetWord] = []
     ) throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
+            try Self.leave(words, in: database)
             try database.statement(
                 "UPDATE intents SET outcome = ?, settled = ? WHERE id = ? AND settled IS NULL"
             ).run([.text(outcome), Value(time), .integer(id.row)])

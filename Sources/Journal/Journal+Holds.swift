@@ -43,7 +43,7 @@ extension Journal {
         try save(hold, in: database)
     }
 
-    private static func save(_ hold: Hold, in database: JournalDatabase) throws(JournalError) {
+    static func save(_ hold: Hold, in database: JournalDatabase) throws(JournalError) {
         try database.statement(
             "INSERT OR REPLACE INTO holds (\(Hold.columns)) VALUES (?, ?, ?, ?, ?)"
         ).run(hold.values)
@@ -63,17 +63,22 @@ extension Journal {
             case .paused: break
             }
             try database.statement("DELETE FROM holds WHERE rollout = ?").run([.text(rollout)])
-            // Also one whose verdict was taken away since, by `retry` or by being tried once more.
-            try database.statement(
-                "UPDATE executions SET forgiven = 1 WHERE rollout = ? AND counted = 1"
-            ).run([.text(rollout)])
-            try database.statement(
-                """
-                UPDATE rollouts SET wave = wave + 1, wave_ended = NULL
-                WHERE name = ? AND state = 'running' AND wave_ended IS NOT NULL
-                """
-            ).run([.text(rollout)])
+            try Self.forgive(rollout, in: database)
             return .done
         }
+    }
+
+    /// What was counted at the gate counts no more, and a wave that has ended is over.
+    static func forgive(_ rollout: String, in database: JournalDatabase) throws(JournalError) {
+        // Also one whose verdict was taken away since, by `retry` or by being tried once more.
+        try database.statement(
+            "UPDATE executions SET forgiven = 1 WHERE rollout = ? AND counted = 1"
+        ).run([.text(rollout)])
+        try database.statement(
+            """
+            UPDATE rollouts SET wave = wave + 1, wave_ended = NULL
+            WHERE name = ? AND state = 'running' AND wave_ended IS NOT NULL
+            """
+        ).run([.text(rollout)])
     }
 }

@@ -47,7 +47,8 @@ extension Journal {
     package func intendUnlessInhibited(
         _ intent: Intent,
         opening debt: Debt? = nil,
-        owing steps: [OwedStep] = []
+        owing steps: [OwedStep] = [],
+        isFleets: Bool = false
     ) throws(JournalError) -> IntentAnswer {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
@@ -56,7 +57,13 @@ extension Journal {
                 return .inhibited(inhibit)
             }
             return .intended(
-                try Self.intend(intent, opening: debt, owing: steps, in: database)
+                try Self.intend(
+                    intent,
+                    opening: debt,
+                    owing: steps,
+                    isFleets: isFleets,
+                    in: database
+                )
             )
         }
     }

@@ -230,6 +230,7 @@ enum Schema {
             generation INTEGER NOT NULL CHECK (generation > 0)
         ) STRICT, WITHOUT ROWID;
         """,
+        Schema.fleetWords,
     ]
 
     static var version: Int { migrations.count }

@@ -29,11 +29,84 @@ package protocol Coordinator: Sendable {
 
     /// Keeps the rights alive, until it is cancelled; nil where nothing is to be done.
     var upkeep: (@Sendable () async -> Void)? { get }
+
+    /// Whether other machines may come to the same modules: then they are told what is done.
+    var isShared: Bool { get }
+
+    /// Says what is about to be done on a module, to whoever may come to it next, and whether it may
+    /// be; where that has to be waited for, until `stop` is requested.
+    ///
+    /// What is `paying` is owed, and is done though people want the vehicle left alone.
+    func permit(
+        _ act: Act,
+        on serial: Serial,
+        paying: Bool,
+        unless stop: StopSignal
+    ) async throws(JournalError) -> Permit
+
+    /// What is to be told of something that was done under the right to a module; nil when nobody is.
+    ///
+    /// It goes into the journal with what it tells of.
+    func word(of deed: Deed, on serial: Serial) -> FleetWord?
+
+    /// Tells what the journal has to tell, as far as it is taken now.
+    func tell() async throws(JournalError)
+
+    /// What people have set for the rollout on whichever machine is set here, too.
+    func follow() async throws(JournalError)
 }
 
 extension Coordinator {
+    package var isShared: Bool { false }
+
+    package func permit(
+        _ act: Act,
+        on serial: Serial,
+        paying: Bool,
+        unless stop: StopSignal
+    ) async throws(JournalError) -> Permit { .granted }
+
+    package func word(of deed: Deed, on serial: Serial) -> FleetWord? { nil }
+    package func tell() async throws(JournalError) {}
+    package func follow() async throws(JournalError) {}
     package func fence(of serial: Serial) -> LeaseFence? { nil }
     package var upkeep: (@Sendable () async -> Void)? { nil }
+}
+
+/// Something that is about to be done on a module, and what it brings with it.
+package struct Act: Sendable {
+    package let intent: Intent
+    /// What the module owes from then on.
+    package var debt: Debt?
+    package var owed: [OwedStep]
+
+    package init(_ intent: Intent, opening debt: Debt? = nil, owing owed: [OwedStep] = []) {
+        (self.intent, self.debt, self.owed) = (intent, debt, owed)
+    }
+}
+
+/// Whether an act may be done.
+package enum Permit: Sendable, Equatable {
+    case granted
+    /// Another gateway has done it.
+    case done(by: String)
+    /// Another gateway began it, and nobody knows how that ended.
+    case doubt(by: String)
+    case inhibited(Inhibit)
+    /// The right is over, or nobody answers and it is time to end.
+    case ended
+}
+
+/// Something that was done on a module.
+package enum Deed: Sendable {
+    /// A step was settled so.
+    case settled(Intent, String)
+    /// What was begun on it is proven.
+    case paid(Debt)
+    /// A step of `always` was done.
+    case did(OwedStep)
+    /// How the work ended; `release` is what it was for.
+    case ended(VehicleID, Verdict, touched: Bool, release: SHA256Digest?)
 }
 
 /// The answer to asking for the right to touch a module.
@@ -45,6 +118,8 @@ package enum Claim: Sendable, Equatable {
     case stopped(Hold)
     /// The vehicle is to be left alone.
     case inhibited(Inhibit)
+    /// It has failed too often on what is to be done.
+    case quarantined(String)
     /// Nobody could say, or nobody may have it now; the text says why, for people.
     case unknown(String)
 }

@@ -76,7 +76,7 @@ extension Execution {
         _ update: UpdateJob,
         step: Int,
         _ memory: UpdateMemory
-    ) async throws(JournalError) {
+    ) async throws(Halt) {
         guard debt?.image != update.digest else { return }
         var debt = Debt(
             serial: job.serial,
@@ -91,7 +91,7 @@ extension Execution {
         )
         debt.keep(memory)
         debt.bootloaderPlace = record.bootloaderPlace
-        _ = try await depot.journal.intend(
+        let act = Act(
             Intent(
                 of: record,
                 step: job.key(of: step),
@@ -104,8 +104,35 @@ extension Execution {
             opening: debt,
             owing: always
         )
+        // A debt that only the fleet knows is taken over and paid by whoever has the module next.
+        try await permit(act)
+        do throws(JournalError) {
+            _ = try await depot.journal.intend(
+                act.intent,
+                opening: debt,
+                owing: act.owed,
+                isFleets: depot.coordinator.isShared
+            )
+        } catch { throw .journal(error) }
         record.acted = true
         self.debt = debt
+    }
+
+    private func permit(_ act: Act) async throws(Halt) {
+        let permit: Permit
+        do throws(JournalError) {
+            permit = try await depot.coordinator.permit(
+                act,
+                on: job.serial,
+                paying: false,
+                unless: depot.stop
+            )
+        } catch { throw .journal(error) }
+        switch permit {
+        case .granted, .done, .doubt: return
+        case .inhibited(let inhibit): throw .verdict(.deferred, nil, inhibit.sentence)
+        case .ended: throw .stopped
+        }
     }
 
     /// The module was seen at rest: the debt is paid.
@@ -114,9 +141,11 @@ extension Execution {
             debt,
             outcome: outcome,
             recording: record,
-            at: time.wallTime
+            at: time.wallTime,
+            telling: word(of: .paid(debt))
         )
         self.debt = nil
+        try await depot.coordinator.tell()
     }
 }
 

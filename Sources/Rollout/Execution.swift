@@ -110,7 +110,10 @@ final class Execution {
             return try await end(.deferred, .transient, "\(reason); a later run tries again")
         case .stopped: return nil
         case .inhibited(let inhibit): return try await end(.deferred, nil, inhibit.sentence)
+        case .quarantined(let sentence): return try await end(.failed, nil, sentence)
         case .granted(let lease):
+            // What others began on it is known here by now.
+            debt = try await depot.journal.debt(of: job.serial)
             if let doubt = try await depot.journal.doubts(of: vehicle).first, !job.onlyReads {
                 // Nothing is done on a vehicle of which nobody knows what was done.
                 aim = .verdict(job.closing(inDoubt: doubt))
@@ -368,6 +371,9 @@ final class Execution {
             problems: problems
         )
         let (journal, record, debt) = (depot.journal, record, debt)
+        let word = word(
+            of: .ended(vehicle, verdict, touched: record.acted, release: job.release)
+        )
         let hold = depot.gate(verdict.outcome, verdict.failure, record.acted)
         try await depot.events.emit(.vehicleEnded(vehicle, verdict)) {
             (events) async throws(JournalError) in
@@ -376,7 +382,8 @@ final class Execution {
                 durably: true,
                 debt: debt,
                 holding: hold,
-                with: events
+                with: events,
+                telling: word
             )
         }
         return verdict

@@ -66,6 +66,20 @@ package struct RolloutStart: Sendable {
         }
     }
 
+    /// The same of a rollout that nothing holds, as others know it.
+    package func beginsAgain(
+        isFinished: Bool,
+        begun: WallTime,
+        at now: WallTime
+    ) throws(ClockBehind) -> Bool {
+        guard isWhole else { return false }
+        switch plan.rollout.again {
+        case .whenAsked: return false
+        case .eachRun: return isFinished
+        case .daily: return try isLaterDay(now, than: begun)
+        }
+    }
+
     /// A day before it is a wrong clock.
     private func isLaterDay(
         _ now: WallTime,

@@ -551,9 +551,8 @@ struct RunSession {
         var nextRoster = depot.time.now.advanced(by: Self.rosterPause)
         while !Task.isCancelled {
             await depot.time.sleep(for: Self.tick, "the scheduler's next look around")
-            if depot.stop.isRequested {
-                turns.with { $0.actions += $0.scheduler.drain(.stopped) }
-            }
+            let isStopped = depot.stop.isRequested
+            if isStopped { turns.with { $0.actions += $0.scheduler.drain(.stopped) } }
             let now = depot.time.now
             for adapter in turns.with({ $0.recover(at: now) }) {
                 let name = turns.with { $0.centrals[adapter].adapter }
@@ -616,6 +615,7 @@ struct RunSession {
         guard run.schedule.plan != nil else { return }
         do throws(JournalError) {
             try await depot.events.save(in: depot.journal)  // For whoever looks on by the journal.
+            try await depot.coordinator.follow()
             if ledger.refusal == nil, let hold = try await depot.journal.hold(on: depot.rollout) {
                 obey(hold)
             }

@@ -178,6 +178,10 @@ extension UpdateRun: UpdateDesk {
     // MARK: Notes
 
     func keep(_ session: UpdateSession) async throws(Halt) {
+        if session.memory.stage != .none, !hasIntended {
+            hasIntended = true
+            try await execution.intend(update, step: step, session.memory)
+        }
         do throws(JournalError) { try await write(session) } catch { throw .journal(error) }
     }
 
@@ -205,10 +209,6 @@ extension UpdateRun: UpdateDesk {
         let interrupted = memory.interruptions > saved.interruptions
         let hasMoved = memory != saved
         saved = memory
-        if memory.stage != .none, !hasIntended {
-            hasIntended = true
-            try await execution.intend(update, step: step, memory)
-        }
         if execution.debt?.image == update.digest { execution.debt?.keep(memory) }
         if memory.stage != .none {
             execution.record.image = update.digest

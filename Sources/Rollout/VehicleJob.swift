@@ -51,7 +51,7 @@ package struct VehicleJob: Sendable {
     }
 
     /// What failures are counted on: the first image that the job brings.
-    var release: SHA256Digest? {
+    package var release: SHA256Digest? {
         for case .update(let update) in steps { return update.digest }
         return nil
     }

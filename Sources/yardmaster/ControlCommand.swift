@@ -35,7 +35,11 @@ struct ControlCommand {
         for manifest in invocation.values("fleet") {
             listed += try Inputs.plan(manifest, context, common).vehicles
         }
-        desk = ControlDesk(state: state, listed: listed)
+        desk = ControlDesk(
+            state: state,
+            listed: listed,
+            fleet: try FleetAccess.ofVerb(context).map { FleetControl(access: $0) }
+        )
     }
 
     func run() async throws(CommandError) -> ExitCode {

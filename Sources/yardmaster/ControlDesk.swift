@@ -3,6 +3,7 @@ import Domain
 import Journal
 import Manifest
 import Operations
+import Postgres
 import Reports
 import Rollout
 import Threads
@@ -12,6 +13,8 @@ struct ControlDesk: Sendable {
     let state: String
     /// Vehicles of manifests that were named.
     var listed: [PlannedVehicle] = []
+    /// Where this machine belongs to a fleet: what is said holds for all its gateways.
+    var fleet: FleetControl?
 
     /// A refusal is an answer too.
     func perform(_ request: SteeringRequest) async throws(CommandError) -> SteeringAnswer {
@@ -48,11 +51,25 @@ struct ControlDesk: Sendable {
         _ journal: Journal,
         _ holder: LockHolder?
     ) async throws(CommandError) -> SteeringAnswer {
+        var others = FleetShare()
+        if let fleet {
+            var vehicles: [VehicleID?] = []
+            if request.verb.takesVehicles {
+                let known = try await fleet.vehicles()
+                let (chosen, unknown) = try await chosenHere(request, journal, known)
+                if let unknown { return unknown }
+                vehicles = chosen
+            }
+            switch try await fleet.perform(request, on: vehicles) {
+            case .whole(let answer): return answer
+            case .share(let share): others = share
+            }
+        }
         do throws(JournalError) {
             switch request.verb {
             case .inhibit: return try await inhibit(request, journal, holder)
-            case .uninhibit: return try await uninhibit(request, journal)
-            case .clear: return try await clear(request, journal, holder)
+            case .uninhibit: return try await uninhibit(request, journal, others)
+            case .clear: return try await clear(request, journal, holder, others)
             case .pause, .resume, .abort, .retry: break
             }
             let named = request.rollout
@@ -60,6 +77,7 @@ struct ControlDesk: Sendable {
                 named == nil
                 ? try await journal.lastRollout() : try await journal.lastRun(rollout: named)
             guard let rollout = run?.rollout else {
+                if let answer = others.answer { return answer }
                 throw JournalError(.missing, "request", words: Self.unknown(named))
             }
             let isAtWork = holder?.rollout == rollout
@@ -77,7 +95,12 @@ struct ControlDesk: Sendable {
                 )
             case .retry, .inhibit, .uninhibit, .clear: break
             }
-            return try await retry(request, journal, rollout, isAtWork)
+            let answer = try await retry(request, journal, rollout, isAtWork)
+            // Nothing is known of them here, or nothing was to be done here.
+            guard let wide = others.answer, answer.isRefused || !answer.isTakenUpNow else {
+                return answer
+            }
+            return wide
         } catch { throw Self.refusal(error) }
     }
 
@@ -219,11 +242,13 @@ struct ControlDesk: Sendable {
 
     private func uninhibit(
         _ request: SteeringRequest,
-        _ journal: Journal
+        _ journal: Journal,
+        _ others: FleetShare
     ) async throws(JournalError) -> SteeringAnswer {
-        let (chosen, unknown) = try await chosen(request, journal)
+        let (chosen, unknown) = try await chosen(request, journal, others.known)
         if let unknown { return unknown }
-        var lifted = 0
+        // Also what was said here before the machine belonged to a fleet.
+        var lifted = others.lifted
         for vehicle in chosen where try await journal.uninhibit(vehicle) { lifted += 1 }
         let names = Self.names(chosen)
         return SteeringAnswer(
@@ -235,9 +260,10 @@ struct ControlDesk: Sendable {
     private func clear(
         _ request: SteeringRequest,
         _ journal: Journal,
-        _ holder: LockHolder?
+        _ holder: LockHolder?,
+        _ others: FleetShare
     ) async throws(JournalError) -> SteeringAnswer {
-        let (chosen, unknown) = try await chosen(request, journal)
+        let (chosen, unknown) = try await chosen(request, journal, others.known)
         if let unknown { return unknown }
         let named = chosen.compactMap(\.self)
         guard !named.isEmpty else {
@@ -259,7 +285,9 @@ struct ControlDesk: Sendable {
         }
         sentences += cleared.answered.map { "\($0): what was in doubt counts as done" }
         sentences += cleared.owed.map { "\($0.vehicle): `\($0.action)` is owed no more" }
-        if cleared.failures > 0 { sentences.append("failures forgotten: \(cleared.failures)") }
+        sentences += others.sentences(beyond: cleared)
+        let failures = max(cleared.failures, others.cleared.failures)
+        if failures > 0 { sentences.append("failures forgotten: \(failures)") }
         if sentences.isEmpty {
             sentences.append("no change, nothing to clear: \(Self.names(chosen))")
         }
@@ -278,14 +306,26 @@ struct ControlDesk: Sendable {
     /// The vehicles that are named, by id or pattern, among all that are known; nil for the depot.
     ///
     /// With the refusal where one is not known.
+    private func chosenHere(
+        _ request: SteeringRequest,
+        _ journal: Journal,
+        _ others: Set<VehicleID>
+    ) async throws(CommandError) -> ([VehicleID?], SteeringAnswer?) {
+        do throws(JournalError) {
+            return try await chosen(request, journal, others)
+        } catch { throw Self.refusal(error) }
+    }
+
     private func chosen(
         _ request: SteeringRequest,
-        _ journal: Journal
+        _ journal: Journal,
+        _ others: Set<VehicleID> = []
     ) async throws(JournalError) -> ([VehicleID?], SteeringAnswer?) {
         guard !request.vehicles.isEmpty else { return ([nil], nil) }
         // Labels and endings are those of the rollout that ran last, and of manifests that are named.
         var ground = VehicleLedger(state: state).ground(ofRollout: nil)
         ground.others.formUnion(try await journal.vehicles())
+        ground.others.formUnion(others)
         ground.planned += listed
         var chosen: [VehicleID] = []
         for pattern in request.vehicles {

@@ -48,6 +48,11 @@ struct FleetAccess: Sendable {
         return try named(flag, context)
     }
 
+    /// For what people set: nil where the machine belongs to no fleet.
+    static func ofVerb(_ context: Context) throws(CommandError) -> FleetAccess? {
+        try named(nil, context)
+    }
+
     /// From the flag, else the environment, else the file.
     private static func named(
         _ flag: String?,

@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Glibc
 import Journal
+import Manifest
 import Operations
 import Postgres
 import Rollout
@@ -15,24 +16,12 @@ struct FleetPlace: Sendable {
     /// In the state directory: the last start of this gateway that may have rights.
     private static let file = "fleet-instance"
 
-    /// What was done once is not known to other gateways yet, so one of them could do it again.
-    static func refuseSingleSteps(_ jobs: [VehicleJob]) throws(CommandError) {
-        guard let job = jobs.first(where: \.hasSingleSteps) else { return }
-        throw CommandError(
-            .configuration,
-            "vehicle \(job.vehicle) has steps that must be done once, and a fleet cannot promise that yet",
-            hint:
-                "leave such commands and `feature` to 'yardmaster exec', or give each gateway its own "
-                + "vehicles and no fleet"
-        )
-    }
-
     /// Signs in, after it gave back what the last start in this state directory held.
     ///
     /// For the holder of the directory's lock, before any radio work. On `lane`, or a thread of its own.
     func sit(
         state: String,
-        knowing generation: Int?,
+        journal: Journal,
         on lane: (any SerialExecutor)?,
         at time: WallTime
     ) async throws(CommandError) -> FleetSeat {
@@ -42,8 +31,14 @@ struct FleetPlace: Sendable {
         }
         let fleet = access.database(on: executor)
         do {
-            let holder = try await signIn(to: fleet, state, generation, time)
-            return FleetSeat(fleet: fleet, holder: holder, thread: thread, context: context)
+            let holder = try await signIn(to: fleet, state, journal, time)
+            return FleetSeat(
+                fleet: fleet,
+                holder: holder,
+                thread: thread,
+                context: context,
+                address: access.address
+            )
         } catch {
             await fleet.close()
             thread?.stop()
@@ -55,9 +50,10 @@ struct FleetPlace: Sendable {
     private func signIn(
         to fleet: FleetDatabase,
         _ state: String,
-        _ generation: Int?,
+        _ journal: Journal,
         _ time: WallTime
     ) async throws -> FleetHolder {
+        let generation = try await journal.fleetGeneration()
         let standing = try await fleet.standing()
         switch standing {
         case .same, .ahead: break
@@ -77,6 +73,8 @@ struct FleetPlace: Sendable {
                     + "accept-restore"
             )
         }
+        // What the last start has done is told before its rights are given back: it still counts.
+        if let error = try await FleetPost(journal, fleet).deliver() { throw error }
         let path = state + "/" + Self.file
         if let last = try Self.instance(at: path) {
             let freed = try await fleet.releaseAll(of: last)
@@ -142,12 +140,71 @@ struct FleetSeat: Sendable {
     /// Nil where the database has the run's own.
     let thread: ThreadExecutor?
     let context: Context
+    let address: FleetAddress
+
+    /// Begins the rollout or goes on with it, for all gateways; tells whether it begins anew here.
+    ///
+    /// Every gateway works by the same plan.
+    func enter(
+        _ plan: FrozenPlan,
+        _ journal: Journal,
+        again: Bool,
+        starts start: RolloutStart,
+        at now: WallTime
+    ) async throws -> (beginning: Int, isNew: Bool) {
+        do {
+            let known = try await fleet.rollout(plan.name)
+            let before = try await journal.fleetMark(of: plan.name)
+            let isSame = known?.plan == plan.digest.description
+            var begins = again
+            if let known, !begins {
+                let isOver = known.isFinished || known.hold?.kind == .aborted
+                if !isSame {
+                    begins = isOver
+                } else if known.hold == nil {
+                    begins = try start.beginsAgain(
+                        isFinished: known.isFinished,
+                        begun: known.begun,
+                        at: now
+                    )
+                }
+                guard isSame || begins else { throw Self.otherPlan(plan.name, known.plan) }
+            }
+            let (beginning, digest) = try await fleet.enter(
+                plan.name,
+                plan: plan.digest,
+                begins: begins,
+                seen: known?.beginning ?? 0,
+                as: holder
+            )
+            guard digest == plan.digest.description else {
+                throw Self.otherPlan(plan.name, digest)
+            }
+            if let error = try await FleetPost(journal, fleet).follow(plan.name) { throw error }
+            return (beginning, begins || before.map { $0.beginning != beginning } ?? again)
+        } catch let error as FleetError {
+            throw error.commandError(address)
+        } catch let error as RolloutStart.ClockBehind {
+            throw CommandError(error)
+        }
+    }
+
+    private static func otherPlan(_ rollout: String, _ digest: String) -> CommandError {
+        CommandError(
+            .trust,
+            "the fleet works on \(rollout.visible) by another plan, \(digest.visible)",
+            because: ["every gateway works by the same manifest, images and fleet list"],
+            hint: "bring the same files here, or begin the rollout anew for all gateways with "
+                + "'run --again'"
+        )
+    }
 
     func coordinator(
         over local: LocalCoordinator,
         journal: Journal,
         rollout: String,
         run: Int,
+        part: FleetPart,
         time: any Timekeeper
     ) -> FleetCoordinator {
         FleetCoordinator(
@@ -157,6 +214,7 @@ struct FleetSeat: Sendable {
             holder: holder,
             rollout: rollout,
             run: run,
+            part: part,
             time: time
         ) { [console = context.console] text in
             console.note("yardmaster: warning: \(text.visible)\n")

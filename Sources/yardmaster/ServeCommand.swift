@@ -75,7 +75,9 @@ struct ServeCommand {
             let whom = hasList ? ", for those who have a token" : ""
             for socket in sockets { context.console.note("serving on \(socket.name)\(whom)\n") }
         }
-        async let acts: Void = queue.work(ControlDesk(state: journal.state))
+        // What pages set on a gateway holds for its fleet.
+        let fleet = try FleetAccess.ofVerb(context).map { FleetControl(access: $0) }
+        async let acts: Void = queue.work(ControlDesk(state: journal.state, fleet: fleet))
         await Self.work(desk, servers, until: stop)
         // A server that waits for an answer gets it, and can be stopped.
         queue.finish()

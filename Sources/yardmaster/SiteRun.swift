@@ -101,10 +101,9 @@ struct SiteRun {
         let chosen = Set(job.vehicles.map(\.id))
         let jobs = builder.jobs(images: contents.mapValues(\.parts), access: job.access)
             .filter { chosen.contains($0.vehicle) }
-        if job.fleet != nil, !job.isOrder { try FleetPlace.refuseSingleSteps(jobs) }
         let seat = try await job.fleet?.sit(
             state: job.state,
-            knowing: try await journal.fleetGeneration(),
+            journal: journal,
             // Time stands still while a rehearsal asks; nothing else does elsewhere.
             on: site.seed == nil ? nil : site.lane,
             at: RealTime().wallTime
@@ -130,7 +129,24 @@ struct SiteRun {
     ) async throws -> ExitCode {
         let time = site.time
         let began = time.now
-        let again = try await begins(journal, at: time.wallTime)
+        var again = false
+        var part: FleetPart?
+        if let seat {
+            let (beginning, isNew) = try await seat.enter(
+                job.plan,
+                journal,
+                again: job.isOrder || job.again && !job.isKept,
+                starts: start,
+                at: time.wallTime
+            )
+            again = isNew
+            var own = FleetPart(beginning: beginning)
+            own.quarantineAfter = job.plan.rollout.quarantineAfter
+            for job in jobs { own.releases[job.vehicle] = job.release }
+            part = own
+        } else {
+            again = try await begins(journal, at: time.wallTime)
+        }
         let run = try await journal.beginRun(
             rollout: job.plan.name,
             plan: job.plan.digest,
@@ -186,14 +202,19 @@ struct SiteRun {
             await asked(CheckProgram(between, rollout: name, wave: wave)).objection
         }
         let local = LocalCoordinator(journal: journal, rollout: job.plan.name, run: run)
-        let coordinator: any Coordinator =
-            seat?.coordinator(
+        var coordinator: any Coordinator = local
+        if let seat, let part {
+            let shared = seat.coordinator(
                 over: local,
                 journal: journal,
                 rollout: job.plan.name,
                 run: run,
+                part: part,
                 time: time
-            ) ?? local
+            )
+            try await shared.begin()
+            coordinator = shared
+        }
         let result = try await RolloutRun(
             jobs,
             in: Depot(
@@ -259,6 +280,14 @@ struct SiteRun {
         return code
     }
 
+    private var start: RolloutStart {
+        RolloutStart(
+            job.plan,
+            isWhole: job.vehicles.count == job.plan.vehicles.count,
+            zone: job.zone
+        )
+    }
+
     /// Whether the run begins the rollout again, by its flag or by what the manifest says.
     private func begins(_ journal: Journal, at now: WallTime) async throws -> Bool {
         if job.isOrder { return true }
@@ -267,11 +296,6 @@ struct SiteRun {
         let record = try await journal.rollout(job.plan.name)
         var begun: WallTime?
         if let record { begun = try await journal.run(record.began)?.started }
-        let start = RolloutStart(
-            job.plan,
-            isWhole: job.vehicles.count == job.plan.vehicles.count,
-            zone: job.zone
-        )
         do throws(RolloutStart.ClockBehind) {
             return try start.beginsAgain(record, begun: begun, at: now)
         } catch { throw CommandError(error) }

@@ -19,7 +19,7 @@ enum Store: CaseIterable, Sendable {
         allCases.filter { $0 == .journal || PrivatePostgres.absence == nil }
     }
 
-    private static let server = Result { try PrivatePostgres() }
+    static let server = Result { try PrivatePostgres() }
 
     /// Lends the rights of one run, and its journal.
     func withRights(
@@ -62,6 +62,13 @@ enum Store: CaseIterable, Sendable {
                 gateway: "north",
                 random: (0..<16).map { _ in UInt8.random(in: .min ... .max) }
             )
+            let (beginning, _) = try await fleet.enter(
+                "city",
+                plan: digest,
+                begins: false,
+                seen: 0,
+                as: holder
+            )
             let coordinator = FleetCoordinator(
                 local: local,
                 journal: journal,
@@ -69,6 +76,7 @@ enum Store: CaseIterable, Sendable {
                 holder: holder,
                 rollout: "city",
                 run: run,
+                part: FleetPart(beginning: beginning),
                 time: clock
             ) { ground.said($0) }
             // All on the database's thread: no time passes while it is asked.

@@ -172,8 +172,8 @@ struct DatabaseTests {
             #expect(try await fleet.standing() == .older(1))
             #expect(try await fleet.upgrade(from: .older(1), by: "new"))
             #expect(try await fleet.standing() == .same)
-            // The older program goes on.
-            #expect(try await fleet.standing(of: first) == .ahead(FleetSchema.current.version))
+            // The older program does not know what other gateways begin: it may not go on.
+            #expect(try await fleet.standing(of: first) == .newer(FleetSchema.current.version))
             #expect(try server.query(database, "SELECT epoch FROM yardmaster.module") == "7\n")
             #expect(try await fleet.history().isSameTable)
         }

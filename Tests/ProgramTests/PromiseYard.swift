@@ -68,6 +68,21 @@ struct PromiseYard {
         ["run", "\(name).yaml", "--simulate", "depot.yaml", "--state", program.state]
     }
 
+    /// The state directory of another machine, by which the same vehicles stand.
+    func state(of gateway: String) throws -> String {
+        let (state, shared) = (program.state + "-" + gateway, program.state + "/simulation")
+        let files = FileManager.default
+        if !files.fileExists(atPath: state) {
+            try files.createDirectory(atPath: shared, withIntermediateDirectories: true)
+            try files.createDirectory(atPath: state, withIntermediateDirectories: true)
+            try files.createSymbolicLink(
+                atPath: state + "/simulation",
+                withDestinationPath: shared
+            )
+        }
+        return state
+    }
+
     func run(_ name: String = "yard", _ more: String...) throws -> Program.Result {
         try program.run(line(name) + more)
     }

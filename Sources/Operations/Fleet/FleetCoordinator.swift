@@ -3,6 +3,7 @@ package import Journal
 package import Postgres
 package import Reports
 package import Rollout
+import Sessions
 import Synchronization
 
 /// The rights of a fleet: a module is touched only with the right of the fleet's database, and by this
@@ -13,13 +14,10 @@ package final class FleetCoordinator: Coordinator {
         var fences: [Serial: LeaseFence] = [:]
         /// Whether it was said that the database does not answer.
         var isAway = false
-        /// What the database has not been told yet, in its order.
-        var untold: [Untold] = []
-    }
-
-    private struct Untold: Sendable {
-        let lease: FleetLease
-        let verdict: FleetVerdict
+        /// Of the rights that work is done under.
+        var epochs: [Serial: Int] = [:]
+        /// When people's words are looked for next.
+        var nextLook: Moment?
     }
 
     private let local: LocalCoordinator
@@ -28,6 +26,8 @@ package final class FleetCoordinator: Coordinator {
     private let holder: FleetHolder
     private let rollout: String
     private let run: Int
+    private let part: FleetPart
+    private let post: FleetPost
     private let terms: LeaseTerms
     private let time: any Timekeeper
     /// Tells people what is waited for.
@@ -37,6 +37,7 @@ package final class FleetCoordinator: Coordinator {
     /// For how long one vehicle waits for a database that does not answer or may not grant.
     package static let patience = Duration.seconds(30 * 60)
     private static let tick = Duration.seconds(1)
+    private static let lookPause = Duration.seconds(5)
 
     package init(
         local: LocalCoordinator,
@@ -45,6 +46,7 @@ package final class FleetCoordinator: Coordinator {
         holder: FleetHolder,
         rollout: String,
         run: Int,
+        part: FleetPart,
         terms: LeaseTerms = .standard,
         time: any Timekeeper,
         say: @escaping @Sendable (String) -> Void
@@ -55,6 +57,8 @@ package final class FleetCoordinator: Coordinator {
         self.holder = holder
         self.rollout = rollout
         self.run = run
+        self.part = part
+        post = FleetPost(journal, fleet)
         self.terms = terms
         self.time = time
         self.say = say
@@ -82,7 +86,18 @@ package final class FleetCoordinator: Coordinator {
             LeaseWish.Known(epoch: $0.epoch, generation: $0.generation)
         }
         let answer = try await ask(
-            LeaseWish(serial, rollout: rollout, vehicle: vehicle, known: known),
+            LeaseWish(
+                serial,
+                rollout: rollout,
+                vehicle: vehicle,
+                known: known,
+                entry: LeaseWish.Entry(
+                    beginning: part.beginning,
+                    isPaying: paying,
+                    release: part.releases[vehicle],
+                    quarantineAfter: part.quarantineAfter
+                )
+            ),
             unless: stop
         )
         if case .granted(let granted) = answer {
@@ -102,9 +117,12 @@ package final class FleetCoordinator: Coordinator {
         while true {
             let sent = time.now
             let reason: String
-            switch await answer(to: wish) {
+            switch try await answer(to: wish) {
             case .granted(let lease, let generation):
-                state.withLock { $0.keeper.granted(lease, sent: sent) }
+                state.withLock {
+                    $0.keeper.granted(lease, sent: sent)
+                    $0.epochs[lease.serial] = lease.epoch
+                }
                 isBack()
                 try await journal.remember(
                     FleetEpoch(serial: lease.serial, epoch: lease.epoch, generation: generation)
@@ -133,43 +151,98 @@ package final class FleetCoordinator: Coordinator {
         case later(String)
     }
 
-    private func answer(to wish: LeaseWish) async -> Answer {
+    /// What this gateway has to tell comes before what it asks: what it takes over is the last word.
+    private func answer(to wish: LeaseWish) async throws(JournalError) -> Answer {
+        if let error = try await post.deliver() { return later(error) }
+        let answer: Answer
+        let accounts: FleetAccounts
         do throws(FleetError) {
-            switch try await fleet.claim(wish, by: holder, terms: terms) {
-            case .granted(let lease, let generation):
-                return .granted(lease, generation: generation)
-            case .held(let other): return .final(.held(by: other))
-            case .resting(let left):
-                return .final(
-                    .unknown(
-                        "the gateway that had the right to this module has vanished; it is free in "
-                            + left.brief
-                    )
+            answer = try await claim(wish)
+            guard case .granted = answer else { return answer }
+            accounts = try await fleet.accounts(of: wish.vehicle, on: wish.serial)
+        } catch { return later(error) }
+        if let record = try await journal.execution(rollout: rollout, vehicle: wish.vehicle) {
+            try await adopt(accounts, in: record, isHeld: true)
+        }
+        return answer
+    }
+
+    private func adopt(
+        _ accounts: FleetAccounts,
+        in record: ExecutionRecord,
+        isHeld: Bool
+    ) async throws(JournalError) {
+        try await journal.adopt(
+            accounts.knowledge,
+            in: record,
+            isHeld: isHeld,
+            stage: UpdateMemory.Stage.transferring.rawValue,
+            at: time.wallTime
+        )
+    }
+
+    /// Before a run begins: what others have settled meanwhile is settled here.
+    package func begin() async throws(JournalError) {
+        guard try await post.deliver() == nil else { return }
+        for record in try await journal.fleetAccounts() {
+            let accounts: FleetAccounts
+            do throws(FleetError) {
+                accounts = try await fleet.accounts(of: record.vehicle, on: record.serial)
+            } catch { return }
+            try await adopt(accounts, in: record, isHeld: false)
+        }
+    }
+
+    private func later(_ error: FleetError) -> Answer {
+        switch error.kind {
+        case .noLibrary, .unreachable, .lost, .collided, .busy:
+            .later("the fleet's database does not answer: \(error)")
+        case .forbidden, .noSchema, .refused:
+            .final(.unknown("the fleet's database refuses: \(error)"))
+        }
+    }
+
+    private func claim(_ wish: LeaseWish) async throws(FleetError) -> Answer {
+        switch try await fleet.claim(wish, by: holder, terms: terms) {
+        case .granted(let lease, let generation):
+            return .granted(lease, generation: generation)
+        case .replaced:
+            return .final(.unknown("the rollout was begun anew by another gateway"))
+        case .stopped(let hold):
+            return .final(.stopped(Hold(hold, of: rollout)))
+        case .inhibited(let inhibit):
+            return .final(.inhibited(Inhibit(inhibit, at: time.wallTime)))
+        case .quarantined(let count, let message):
+            return .final(
+                .quarantined(
+                    "in quarantine after \(count) failures, the last: \(message); mend it and "
+                        + "say 'yardmaster clear \(wish.vehicle)'"
                 )
-            case .behind(let known, let found):
-                return .final(
-                    .unknown(
-                        "the fleet's database went back in time: it knows epoch \(found) of this "
-                            + "module, and this gateway \(known); see 'yardmaster fleet accept-restore'"
-                    )
+            )
+        case .held(let other): return .final(.held(by: other))
+        case .resting(let left):
+            return .final(
+                .unknown(
+                    "the gateway that had the right to this module has vanished; it is free in "
+                        + left.brief
                 )
-            case .closed(.restored(let words)):
-                return .final(.unknown("the fleet's database grants no rights: \(words)"))
-            case .closed(.open), .closed(.waits), .closed(.movedOn):
-                let known = wish.known?.generation
-                _ = try await fleet.guardedHistory(known: known, terms: terms)
-                return .later(
-                    "the fleet's database grants no rights for a while: another server took over, "
-                        + "or a backup was confirmed"
+            )
+        case .behind(let known, let found):
+            return .final(
+                .unknown(
+                    "the fleet's database went back in time: it knows epoch \(found) of this "
+                        + "module, and this gateway \(known); see 'yardmaster fleet accept-restore'"
                 )
-            }
-        } catch {
-            switch error.kind {
-            case .noLibrary, .unreachable, .lost, .collided, .busy:
-                return .later("the fleet's database does not answer: \(error)")
-            case .forbidden, .noSchema, .refused:
-                return .final(.unknown("the fleet's database refuses: \(error)"))
-            }
+            )
+        case .closed(.restored(let words)):
+            return .final(.unknown("the fleet's database grants no rights: \(words)"))
+        case .closed(.open), .closed(.waits), .closed(.movedOn):
+            let known = wish.known?.generation
+            _ = try await fleet.guardedHistory(known: known, terms: terms)
+            return .later(
+                "the fleet's database grants no rights for a while: another server took over, "
+                    + "or a backup was confirmed"
+            )
         }
     }
 
@@ -193,46 +266,141 @@ package final class FleetCoordinator: Coordinator {
         state.withLock { state in
             state.keeper.ended(lease.serial)
             state.fences[lease.serial] = nil
+            state.epochs[lease.serial] = nil
         }
-        let own = FleetLease(serial: lease.serial, epoch: lease.epoch)
-        if let verdict {
-            await tell(
-                Untold(
-                    lease: own,
-                    verdict: FleetVerdict(
-                        rollout: rollout,
-                        vehicle: lease.vehicle,
-                        run: run,
-                        outcome: verdict.outcome,
-                        failure: verdict.failure,
-                        sentence: verdict.message,
-                        version: verdict.versionAfter?.description
-                    )
-                )
-            )
-        } else {
+        // The verdict is told from the journal, and gives the right back.
+        try await tell()
+        if verdict == nil {
+            let own = FleetLease(serial: lease.serial, epoch: lease.epoch)
             // Without an answer the right runs out by itself, and others wait a little longer.
             do throws(FleetError) { _ = try await fleet.release(own, of: holder) } catch {}
         }
         try await local.release(lease, with: verdict)
     }
 
-    /// Keeps a verdict that the database does not take now; the journal has it in any case.
-    private func tell(_ untold: Untold) async {
-        do throws(FleetError) {
-            try await fleet.settle(untold.lease, untold.verdict, of: holder)
-        } catch {
-            state.withLock { $0.untold.append(untold) }
+    // MARK: Telling
+
+    package var isShared: Bool { true }
+
+    package func word(of deed: Deed, on serial: Serial) -> FleetWord? {
+        guard let epoch = state.withLock({ $0.epochs[serial] }) else { return nil }
+        func word(_ kind: FleetWord.Kind, _ rollout: String, _ vehicle: VehicleID) -> FleetWord {
+            FleetWord(
+                kind,
+                instance: holder.instance,
+                gateway: holder.gateway,
+                serial: serial,
+                epoch: epoch,
+                rollout: rollout,
+                beginning: part.beginning,
+                vehicle: vehicle,
+                run: run
+            )
+        }
+        switch deed {
+        case .settled(let intent, let outcome):
+            guard intent.effect == .once else { return nil }
+            var word = word(.step, intent.rollout, intent.vehicle)
+            word.digest = intent.step.digest?.description ?? ""
+            word.ordinal = intent.step.ordinal
+            word.outcome = outcome
+            word.sentence = intent.description
+            return word
+        case .paid(let debt):
+            var word = word(.debt, debt.rollout, debt.vehicle)
+            word.digest = debt.image.description
+            return word
+        case .did(let step):
+            var word = word(.owed, step.rollout, step.vehicle)
+            word.digest = step.step.digest?.description ?? ""
+            word.ordinal = step.step.ordinal
+            return word
+        case .ended(let vehicle, let verdict, let touched, let release):
+            var word = word(.verdict, rollout, vehicle)
+            word.outcome = verdict.outcome.rawValue
+            word.failure = verdict.failure?.rawValue
+            word.sentence = verdict.message
+            word.version = verdict.versionAfter?.description
+            if touched, verdict.outcome.tally == .failed, verdict.failure != .unreachable,
+                part.quarantineAfter != nil
+            {
+                word.release = release?.description
+            }
+            return word
         }
     }
 
-    /// Tells what could not be told before, until the database does not answer again.
-    private func tellAgain() async {
-        while let first = state.withLock({ $0.untold.first }) {
+    /// While the database is away nobody waits for it: whoever keeps the rights asks again.
+    package func tell() async throws(JournalError) {
+        guard !state.withLock({ $0.isAway }) else { return }
+        try await tellAll()
+    }
+
+    private func tellAll() async throws(JournalError) {
+        guard let error = try await post.deliver() else { return }
+        switch error.kind {
+        case .noLibrary, .unreachable, .lost, .collided, .busy:
+            isWaited(for: "the fleet's database does not answer: \(error)")
+        case .forbidden, .noSchema, .refused:
+            isWaited(for: "the fleet's database refuses what it is told: \(error)")
+        }
+    }
+
+    package func permit(
+        _ act: Act,
+        on serial: Serial,
+        paying: Bool,
+        unless stop: StopSignal
+    ) async throws(JournalError) -> Permit {
+        guard let epoch = state.withLock({ $0.epochs[serial] }) else { return .ended }
+        let wish = FleetAct(
+            act,
+            FleetLease(serial: serial, epoch: epoch),
+            beginning: act.intent.rollout == rollout ? part.beginning : nil,
+            isPaying: paying
+        )
+        while true {
             do throws(FleetError) {
-                try await fleet.settle(first.lease, first.verdict, of: holder)
-            } catch { return }
-            state.withLock { $0.untold.removeAll { $0.lease == first.lease } }
+                switch try await fleet.intend(wish, of: holder) {
+                case .granted: return .granted
+                case .done(let gateway): return .done(by: gateway)
+                case .doubt(let gateway): return .doubt(by: gateway)
+                case .inhibited(let inhibit):
+                    return .inhibited(Inhibit(inhibit, at: time.wallTime))
+                case .fenced:
+                    perform(.cut(serial))
+                    return .ended
+                }
+            } catch {
+                switch error.kind {
+                case .noLibrary, .unreachable, .lost, .collided, .busy: break
+                case .forbidden, .noSchema, .refused:
+                    say("the fleet's database refuses: \(error)")
+                    perform(.cut(serial))
+                    return .ended
+                }
+                // What leaves the vehicle as it is meant to be is done under the right that is there.
+                if paying, act.intent.effect == .converge { return .granted }
+                isWaited(for: "the fleet's database does not answer: \(error)")
+            }
+            if stop.isRequested || Task.isCancelled { return .ended }
+            await time.sleep(for: Self.tick, "the fleet's database")
+            if stop.isRequested || Task.isCancelled { return .ended }
+        }
+    }
+
+    // MARK: Following
+
+    package func follow() async throws(JournalError) {
+        let now = time.now
+        let isDue = state.withLock { state in
+            guard !state.isAway, state.nextLook.map({ now >= $0 }) ?? true else { return false }
+            state.nextLook = now.advanced(by: Self.lookPause)
+            return true
+        }
+        guard isDue else { return }
+        if let error = try await post.follow(rollout) {
+            isWaited(for: "the fleet's database does not answer: \(error)")
         }
     }
 
@@ -276,17 +444,20 @@ package final class FleetCoordinator: Coordinator {
                     nextSign = now.advanced(by: terms.beat)
                     group.addTask {
                         await self.giveSign()
-                        await self.tellAgain()
+                        try? await self.tellAll()
                     }
                 }
                 await time.sleep(for: Self.tick, "the next renewal of rights")
             }
             group.cancelAll()
         }
-        await tellAgain()
-        let left = state.withLock { $0.untold.count }
+        try? await tellAll()
+        let left = (try? await journal.untoldCount()) ?? 0
         if left > 0 {
-            say("\(left) verdicts are in this gateway's journal, and the fleet does not know them")
+            say(
+                "\(left) words about what was done are in this gateway's journal, and are told when a "
+                    + "run reaches the fleet again"
+            )
         }
     }
 
@@ -319,6 +490,9 @@ package final class FleetCoordinator: Coordinator {
 
     /// For whoever looks on; a right does not depend on it.
     private func giveSign() async {
-        do throws(FleetError) { try await fleet.beat(holder) } catch {}
+        do throws(FleetError) {
+            try await fleet.beat(holder)
+            isBack()
+        } catch {}
     }
 }

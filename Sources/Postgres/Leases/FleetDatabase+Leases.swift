@@ -11,52 +11,38 @@ extension FleetDatabase {
         terms: LeaseTerms
     ) throws(FleetError) -> FleetClaim {
         let operation = "claim module \(wish.serial)"
+        let entry = wish.entry
         let found = try rows(
             FleetStatement(
                 operation,
                 """
-                WITH h AS (
-                  SELECT h.generation, h.system_identifier = s.system_identifier::text
-                    AND h.module_table = 'yardmaster.module'::regclass::oid
-                    AND h.timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
-                    AND h.claims_after <= clock_timestamp() AS is_open
-                  FROM yardmaster.history h, pg_control_system() s
-                ), granted AS (
-                  INSERT INTO yardmaster.module AS m
-                    (serial, epoch, holder, rollout, vehicle, expires)
-                  SELECT $1, $7::bigint + 1, $2::uuid, $3, $4,
-                    clock_timestamp() + $5::bigint * interval '1 microsecond'
-                  FROM h
-                  WHERE h.is_open AND ($7::bigint = 0 OR h.generation > $8::bigint
-                    OR EXISTS (SELECT FROM yardmaster.module WHERE serial = $1))
-                  ON CONFLICT (serial) DO UPDATE SET
-                    epoch = CASE
-                      WHEN m.holder = excluded.holder AND m.rollout = excluded.rollout
-                        AND m.vehicle = excluded.vehicle AND m.expires > clock_timestamp()
-                      THEN m.epoch ELSE greatest(m.epoch, $7::bigint) + 1 END,
-                    holder = excluded.holder,
-                    rollout = excluded.rollout,
-                    vehicle = excluded.vehicle,
-                    expires = clock_timestamp() + $5::bigint * interval '1 microsecond'
-                  WHERE (m.epoch >= $7::bigint OR (SELECT generation FROM h) > $8::bigint)
-                    AND (m.holder IS NULL
-                      OR m.holder = excluded.holder AND m.rollout = excluded.rollout
-                        AND m.vehicle = excluded.vehicle
-                      OR m.expires + $6::bigint * interval '1 microsecond' < clock_timestamp())
-                  RETURNING epoch
-                )
-                SELECT granted.epoch, h.generation FROM granted, h
+                SELECT word, o_epoch, o_generation, a, b, c, d FROM yardmaster.claim(
+                  $1, $2::uuid, $3, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::bigint,
+                  $10::boolean, $11, $12::integer)
                 """,
                 [
                     wish.serial.text, holder.instance, wish.rollout, wish.vehicle.text,
                     terms.length.microseconds, terms.takeoverWait.microseconds,
                     "\(wish.known?.epoch ?? 0)", "\(wish.known?.generation ?? 0)",
+                    "\(entry?.beginning ?? 0)", "\(entry?.isPaying ?? false)",
+                    entry?.release?.description, "\(entry?.quarantineAfter ?? 0)",
                 ]
             )
         )
-        if let row = found.first, let epoch = row.integer(0), let generation = row.integer(1) {
+        guard let row = found.first, let word = row.text(0) else {
+            throw FleetError(.refused, operation, "the function answers nothing")
+        }
+        switch word {
+        case "granted":
+            guard let epoch = row.integer(1), let generation = row.integer(2) else { break }
             let lease = FleetLease(serial: wish.serial, epoch: Int(epoch))
             return .granted(lease, generation: Int(generation))
+        case "replaced": return .replaced
+        case "inhibited": return .inhibited(FleetInhibit(row, from: 3))
+        case "stopped": if let hold = FleetHold(row, from: 3) { return .stopped(hold) }
+        case "quarantined":
+            return .quarantined(Int(row.integer(3) ?? 0), row.text(4) ?? "")
+        default: break
         }
         return try refusal(of: wish, terms)
     }
@@ -74,7 +60,7 @@ extension FleetDatabase {
                 "read the right to module \(wish.serial)",
                 """
                 SELECT m.epoch, coalesce(g.name, m.holder::text), m.rollout, m.vehicle,
-                  (extract(epoch FROM m.expires - clock_timestamp()) * 1000000)::bigint
+                  (extract(epoch FROM m.expires - yardmaster.clock()) * 1000000)::bigint
                 FROM yardmaster.module m LEFT JOIN yardmaster.gateway g ON g.instance = m.holder
                 WHERE m.serial = $1
                 """,
@@ -114,9 +100,9 @@ extension FleetDatabase {
                   ORDER BY m.serial FOR UPDATE OF m
                 )
                 UPDATE yardmaster.module m
-                SET expires = clock_timestamp() + $4::bigint * interval '1 microsecond'
+                SET expires = yardmaster.clock() + $4::bigint * interval '1 microsecond'
                 FROM kept
-                WHERE m.serial = kept.serial AND kept.expires > clock_timestamp()
+                WHERE m.serial = kept.serial AND kept.expires > yardmaster.clock()
                 RETURNING m.serial, m.epoch
                 """,
                 [
@@ -170,7 +156,7 @@ extension FleetDatabase {
                   SET holder = NULL, rollout = NULL, vehicle = NULL, expires = NULL
                   FROM held WHERE m.serial = held.serial RETURNING m.serial
                 ), gone AS (
-                  UPDATE yardmaster.gateway SET gone = clock_timestamp()
+                  UPDATE yardmaster.gateway SET gone = yardmaster.clock()
                   WHERE instance = $1::uuid AND gone IS NULL
                 )
                 SELECT serial FROM freed ORDER BY serial

@@ -21,18 +21,23 @@ extension FleetDatabase {
                   UPDATE yardmaster.module m
                   SET holder = NULL, rollout = NULL, vehicle = NULL, expires = NULL
                   FROM own WHERE m.serial = own.serial RETURNING m.serial
-                )
+                ), told AS (
                 INSERT INTO yardmaster.verdict (serial, epoch, instance, gateway, rollout, vehicle,
                   run, outcome, failure, sentence, version, counts)
                 SELECT $1, $2::bigint, $3::uuid, $4, $5, $6, $7::bigint, $8, $9, $10, $11,
                   EXISTS (SELECT FROM freed)
-                ON CONFLICT (instance, serial, epoch) DO NOTHING
+                ON CONFLICT (instance, serial, epoch) DO NOTHING RETURNING number
+                )
+                INSERT INTO yardmaster.failure AS f (vehicle, release, count, message, last)
+                SELECT $6, $12, 1, $10, yardmaster.clock() FROM told WHERE $12::text IS NOT NULL
+                ON CONFLICT (vehicle, release) DO UPDATE SET count = f.count + 1,
+                  message = excluded.message, last = excluded.last
                 """,
                 [
                     lease.serial.text, "\(lease.epoch)", holder.instance, holder.gateway,
                     verdict.rollout, verdict.vehicle.text, "\(verdict.run)",
                     verdict.outcome.rawValue, verdict.failure?.rawValue, verdict.sentence,
-                    verdict.version,
+                    verdict.version, verdict.failedOn,
                 ]
             )
         )

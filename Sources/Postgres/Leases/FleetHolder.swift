@@ -8,6 +8,11 @@ package struct FleetHolder: Sendable, Hashable {
     package let instance: String
     package let gateway: String
 
+    /// One that was before, by what was written down of it.
+    package init(instance: String, gateway: String) {
+        (self.instance, self.gateway) = (instance, gateway)
+    }
+
     /// 16 random bytes that nobody else draws.
     package init(gateway: String, random: [UInt8]) {
         precondition(random.count == 16)

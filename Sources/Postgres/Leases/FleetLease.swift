@@ -61,6 +61,29 @@ package struct LeaseWish: Sendable, Equatable {
     package let vehicle: VehicleID
     /// The highest epoch of the module that this gateway has written down, and in which generation.
     package let known: Known?
+    /// As whose work it is wanted; nil for a right alone.
+    package let entry: Entry?
+
+    /// What the rollout and people may have against it.
+    package struct Entry: Sendable, Equatable {
+        package let beginning: Int
+        /// Only what is owed is done.
+        package let isPaying: Bool
+        package let release: SHA256Digest?
+        package let quarantineAfter: Int?
+
+        package init(
+            beginning: Int,
+            isPaying: Bool,
+            release: SHA256Digest? = nil,
+            quarantineAfter: Int? = nil
+        ) {
+            self.beginning = beginning
+            self.isPaying = isPaying
+            self.release = release
+            self.quarantineAfter = quarantineAfter
+        }
+    }
 
     /// An epoch that a gateway remembers.
     package struct Known: Sendable, Equatable {
@@ -77,8 +100,10 @@ package struct LeaseWish: Sendable, Equatable {
         _ serial: Serial,
         rollout: String,
         vehicle: VehicleID,
-        known: Known? = nil
+        known: Known? = nil,
+        entry: Entry? = nil
     ) {
+        self.entry = entry
         self.serial = serial
         self.rollout = rollout
         self.vehicle = vehicle
@@ -95,6 +120,12 @@ package enum FleetClaim: Sendable, Equatable {
     case resting(Duration)
     /// The database may not grant rights now.
     case closed(EpochGuard)
+    /// The rollout was begun anew, or is not known: this run's part in it is over.
+    case replaced
+    case stopped(FleetHold)
+    case inhibited(FleetInhibit)
+    /// It has failed so often on what is to be done; the last failure's sentence.
+    case quarantined(Int, String)
     /// The database knows an older epoch than this gateway: it went back without a trace.
     case behind(known: Int, found: Int)
 }

@@ -11,6 +11,8 @@ package struct FleetVerdict: Sendable, Equatable {
     package let sentence: String
     /// What the module runs now, as far as it is known.
     package let version: String?
+    /// What it has failed on, where that counts towards its quarantine.
+    package let failedOn: String?
 
     package init(
         rollout: String,
@@ -19,8 +21,10 @@ package struct FleetVerdict: Sendable, Equatable {
         outcome: Outcome,
         failure: FailureClass?,
         sentence: String,
-        version: String?
+        version: String?,
+        failedOn: String? = nil
     ) {
+        self.failedOn = failedOn
         self.rollout = rollout
         self.vehicle = vehicle
         self.run = run

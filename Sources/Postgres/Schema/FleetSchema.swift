@@ -25,7 +25,7 @@ package struct FleetSchema: Sendable {
     }
 
     /// What this program works with.
-    package static let current = FleetSchema([first, verdicts])
+    package static let current = FleetSchema([first, verdicts, rollouts])
 
     package var version: Int { migrations.count }
 
@@ -211,9 +211,22 @@ package enum FleetRole: String, CaseIterable, Sendable {
                 "INSERT, UPDATE ON yardmaster.gateway",
                 "INSERT, UPDATE ON yardmaster.module",
                 "INSERT ON yardmaster.verdict",
+                "INSERT, UPDATE ON yardmaster.rollout",
+                "INSERT, UPDATE ON yardmaster.step",
+                "INSERT, UPDATE, DELETE ON yardmaster.debt",
+                "INSERT, UPDATE, DELETE ON yardmaster.owed",
+                "INSERT, UPDATE ON yardmaster.failure",
                 "UPDATE (timeline, claims_after) ON yardmaster.history",
             ]
-        case .operator: ["UPDATE ON yardmaster.history"]
+        case .operator:
+            [
+                "UPDATE ON yardmaster.history",
+                "UPDATE ON yardmaster.rollout",
+                "UPDATE ON yardmaster.step",
+                "DELETE ON yardmaster.debt, yardmaster.owed, yardmaster.failure",
+                "INSERT, UPDATE, DELETE ON yardmaster.inhibit",
+                "INSERT ON yardmaster.said",
+            ]
         case .reader: []
         }
     }

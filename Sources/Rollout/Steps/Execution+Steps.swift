@@ -72,7 +72,7 @@ extension Execution {
                     // A step was begun since, so what it brought about may not hold any more.
                     standing = .open
                 } else {
-                    try await depot.journal.drop(owed)
+                    try await depot.journal.drop(owed, telling: word(of: .did(owed)))
                 }
             }
         } catch { throw .journal(error) }
@@ -83,7 +83,11 @@ extension Execution {
         }
         let answer: IntentAnswer
         do throws(JournalError) {
-            answer = try await depot.journal.intendUnlessInhibited(intent, owing: owes(by: intent))
+            answer = try await depot.journal.intendUnlessInhibited(
+                intent,
+                owing: owes(by: intent),
+                isFleets: depot.coordinator.isShared
+            )
         } catch { throw .journal(error) }
         let id: IntentID
         switch answer {
@@ -92,9 +96,10 @@ extension Execution {
         }
         if intent.execution == record.number { record.acted = true }
         if depot.stop.isRequested {
-            try await settle(id, IntentRecord.failed)
+            try await settle(id, intent, IntentRecord.failed, isTold: false)
             throw .stopped
         }
+        guard try await mayAct(step, intent, id, settling: owed) else { return }
         try await enter(.acting, detail: step.action)
         let facts: [Fact]
         do throws(Halt) {
@@ -102,26 +107,74 @@ extension Execution {
         } catch {
             // A journal that cannot be written says nothing of the vehicle: that stays in doubt.
             if case .journal = error { throw error }
-            try await settle(id, error.isDoubt ? IntentRecord.doubtful : IntentRecord.failed)
+            try await settle(
+                id,
+                intent,
+                error.isDoubt ? IntentRecord.doubtful : IntentRecord.failed
+            )
             tell(step, intent.place, error.isDoubt ? .inDoubt : .failed, [])
             throw error
         }
-        try await settle(id, IntentRecord.done, paying: owed)
+        try await settle(id, intent, IntentRecord.done, paying: owed)
         tell(step, intent.place, .done, facts)
     }
 
+    /// Asks whether others have anything against it; false when one of them has done it.
+    private func mayAct(
+        _ step: JobStep,
+        _ intent: Intent,
+        _ id: IntentID,
+        settling owed: OwedStep?
+    ) async throws(Halt) -> Bool {
+        let permit: Permit
+        do throws(JournalError) {
+            permit = try await depot.coordinator.permit(
+                Act(intent, owing: owes(by: intent)),
+                on: job.serial,
+                paying: owed != nil,
+                unless: depot.stop
+            )
+        } catch { throw .journal(error) }
+        switch permit {
+        case .granted: return true
+        case .done:
+            try await settle(id, intent, IntentRecord.done, paying: owed, isTold: false)
+            tell(step, intent.place, .done, [])
+            return false
+        case .doubt(let gateway):
+            try await settle(id, intent, IntentRecord.doubtful, isTold: false)
+            throw .doubt(step, by: "\(gateway.visible)")
+        case .inhibited(let inhibit):
+            try await settle(id, intent, IntentRecord.failed, isTold: false)
+            throw .verdict(.deferred, nil, inhibit.sentence)
+        case .ended:
+            // It may have been written down there, and surely was not done.
+            try await settle(id, intent, IntentRecord.failed)
+            throw .stopped
+        }
+    }
+
+    func word(of deed: Deed) -> FleetWord? { depot.coordinator.word(of: deed, on: job.serial) }
+
     private func settle(
-        _ intent: IntentID,
+        _ id: IntentID,
+        _ intent: Intent,
         _ outcome: String,
-        paying owed: OwedStep? = nil
+        paying owed: OwedStep? = nil,
+        isTold: Bool = true
     ) async throws(Halt) {
+        var words: [FleetWord?] = []
+        if isTold { words.append(word(of: .settled(intent, outcome))) }
+        if let owed { words.append(word(of: .did(owed))) }
         do throws(JournalError) {
             try await depot.journal.settle(
-                intent,
+                id,
                 outcome: outcome,
                 at: time.wallTime,
-                paying: owed
+                paying: owed,
+                telling: words.compactMap(\.self)
             )
+            try await depot.coordinator.tell()
         } catch { throw .journal(error) }
     }
 
@@ -327,11 +380,11 @@ extension Halt {
     }
 
     /// A step that an earlier run began and of which nothing more is known.
-    fileprivate static func doubt(_ step: JobStep) -> Halt {
+    fileprivate static func doubt(_ step: JobStep, by whom: String = "an earlier run") -> Halt {
         .verdict(
             .inDoubt,
             .inDoubt,
-            "an earlier run began `\(step.action)` and does not know how it ended; \(step.check)"
+            "\(whom) began `\(step.action)` and does not know how it ended; \(step.check)"
         )
     }
 }
@@ -403,9 +456,4 @@ extension CarShareCommands {
         return "look " + seen.joined(separator: " and ")
             + ", then say so: `retry` when it was not carried out, `clear` when it was"
     }
-}
-
-extension VehicleJob {
-    /// Whether it has a step that must not be done twice, by whomever.
-    package var hasSingleSteps: Bool { (steps + always).contains { $0.effect == .once } }
 }

@@ -1,0 +1,193 @@
+package import Domain
+
+/// Something that this gateway has done, as the fleet's database is told of it: on this disk first, and
+/// told in its order until the database has taken it.
+package struct FleetWord: Sendable, Equatable {
+    package enum Kind: String, Sendable {
+        /// What became of a step that must be done once.
+        case step
+        /// A module was seen at rest: what was begun on it is proven.
+        case debt
+        /// A step of `always` was done.
+        case owed
+        /// How an execution ended.
+        case verdict
+    }
+
+    package let kind: Kind
+    /// The start of the program that had the right, and its gateway.
+    package let instance: String
+    package let gateway: String
+    package let serial: Serial
+    package let epoch: Int
+    package let rollout: String
+    package let beginning: Int
+    package let vehicle: VehicleID
+    package let run: Int
+    /// Of the step, or of the image.
+    package var digest = ""
+    package var ordinal = 0
+    /// A word of `Outcome`, or what a step is settled as.
+    package var outcome = ""
+    package var failure: String?
+    package var sentence = ""
+    package var version: String?
+    /// What it has failed on, where that counts towards its quarantine.
+    package var release: String?
+    /// What it adds to the gate.
+    package var attempted = 0
+    package var failed = 0
+
+    package init(
+        _ kind: Kind,
+        instance: String,
+        gateway: String,
+        serial: Serial,
+        epoch: Int,
+        rollout: String,
+        beginning: Int,
+        vehicle: VehicleID,
+        run: Int
+    ) {
+        self.kind = kind
+        self.instance = instance
+        self.gateway = gateway
+        self.serial = serial
+        self.epoch = epoch
+        self.rollout = rollout
+        self.beginning = beginning
+        self.vehicle = vehicle
+        self.run = run
+    }
+
+    fileprivate static let columns = """
+        kind, instance, gateway, serial, epoch, rollout, beginning, vehicle, run, digest, ordinal, \
+        outcome, failure, sentence, version, release, attempted, failed
+        """
+
+    fileprivate init(row: borrowing Statement) throws(JournalError) {
+        kind = try row.value(1) { Kind(rawValue: $0) }
+        instance = row.text(2) ?? ""
+        gateway = row.text(3) ?? ""
+        serial = try row.value(4) { Serial($0) }
+        epoch = Int(row.integer(5))
+        rollout = row.text(6) ?? ""
+        beginning = Int(row.integer(7))
+        vehicle = try row.value(8) { VehicleID($0) }
+        run = Int(row.integer(9))
+        digest = row.text(10) ?? ""
+        ordinal = Int(row.integer(11))
+        outcome = row.text(12) ?? ""
+        failure = row.text(13)
+        sentence = row.text(14) ?? ""
+        version = row.text(15)
+        release = row.text(16)
+        attempted = Int(row.integer(17))
+        failed = Int(row.integer(18))
+    }
+
+    fileprivate var values: [Value] {
+        [
+            .text(kind.rawValue), .text(instance), .text(gateway), .text(serial.text), Value(epoch),
+            .text(rollout), Value(beginning), .text(vehicle.text), Value(run), .text(digest),
+            Value(ordinal), .text(outcome), Value(failure), .text(sentence), Value(version),
+            Value(release), Value(attempted), Value(failed),
+        ]
+    }
+}
+
+/// A rollout of the fleet as this gateway has last seen it.
+package struct FleetMark: Sendable, Equatable {
+    package let beginning: Int
+    package let resumed: Int
+
+    package init(beginning: Int, resumed: Int) {
+        (self.beginning, self.resumed) = (beginning, resumed)
+    }
+}
+
+extension Journal {
+    static func leave(
+        _ words: [FleetWord],
+        in database: JournalDatabase
+    ) throws(JournalError) {
+        guard !words.isEmpty else { return }
+        let insert = try database.statement(
+            """
+            INSERT INTO fleet_words (\(FleetWord.columns))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """
+        )
+        for word in words { try insert.run(word.values) }
+    }
+
+    /// What the fleet has not been told, in its order.
+    package func untold(
+        limit: Int = 100
+    ) throws(JournalError) -> [(id: Int64, word: FleetWord)] {
+        try view().rows(
+            "SELECT id, \(FleetWord.columns) FROM fleet_words ORDER BY id LIMIT ?",
+            [Value(limit)],
+            { row throws(JournalError) in (row.integer(0), try FleetWord(row: row)) }
+        )
+    }
+
+    package func untoldCount() throws(JournalError) -> Int {
+        let found = try opened().statement("SELECT count(*) FROM fleet_words")
+        return try found.step() ? Int(found.integer(0)) : 0
+    }
+
+    /// The fleet has taken it.
+    package func told(_ id: Int64) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(.relaxed) { () throws(JournalError) in
+            try database.statement("DELETE FROM fleet_words WHERE id = ?").run([.integer(id)])
+        }
+    }
+
+    package func fleetMark(of rollout: String) throws(JournalError) -> FleetMark? {
+        try view().rows(
+            "SELECT beginning, resumed FROM fleet_rollouts WHERE name = ?",
+            [.text(rollout)],
+            { row throws(JournalError) in
+                FleetMark(beginning: Int(row.integer(0)), resumed: Int(row.integer(1)))
+            }
+        ).first
+    }
+
+    /// What people have set for the rollout in the fleet is set here as well, and nothing else.
+    ///
+    /// Each `resume` there is one here, too.
+    package func follow(
+        _ rollout: String,
+        _ mark: FleetMark,
+        _ hold: Hold?
+    ) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(.durable) { () throws(JournalError) in
+            let view = JournalView(database: database)
+            let before = try view.rows(
+                "SELECT beginning, resumed FROM fleet_rollouts WHERE name = ?",
+                [.text(rollout)],
+                { row throws(JournalError) in
+                    FleetMark(beginning: Int(row.integer(0)), resumed: Int(row.integer(1)))
+                }
+            ).first
+            if before != mark {
+                try database.statement(
+                    """
+                    INSERT OR REPLACE INTO fleet_rollouts (name, beginning, resumed)
+                    VALUES (?, ?, ?)
+                    """
+                ).run([.text(rollout), Value(mark.beginning), Value(mark.resumed)])
+            }
+            if let before, before.resumed < mark.resumed, before.beginning == mark.beginning {
+                try Self.forgive(rollout, in: database)
+            }
+            let known = try view.hold(on: rollout)
+            guard known?.kind != hold?.kind || known?.made != hold?.made else { return }
+            try database.statement("DELETE FROM holds WHERE rollout = ?").run([.text(rollout)])
+            if let hold { try Self.save(hold, in: database) }
+        }
+    }
+}

@@ -1,0 +1,297 @@
+package import Domain
+
+/// What the fleet knows of a vehicle and its module, as far as this gateway's journal may not.
+package struct FleetKnowledge: Sendable {
+    /// A step that must be done once.
+    package struct Step: Sendable {
+        package let rollout: String
+        package let step: StepKey
+        package let action: String
+        /// Who began it.
+        package let gateway: String
+        /// Nil and `in-doubt`: nobody knows whether it was carried out.
+        package let outcome: String?
+        /// The person who said so.
+        package let author: String?
+
+        package init(
+            rollout: String,
+            step: StepKey,
+            action: String,
+            gateway: String,
+            outcome: String?,
+            author: String?
+        ) {
+            self.rollout = rollout
+            self.step = step
+            self.action = action
+            self.gateway = gateway
+            self.outcome = outcome
+            self.author = author
+        }
+
+        fileprivate var isDoubt: Bool { outcome == nil || outcome == IntentRecord.doubtful }
+    }
+
+    package struct Debt: Sendable {
+        package let rollout: String
+        package let image: SHA256Digest
+        package let name: String
+        package let version: FirmwareVersion?
+        package let target: String
+        package let total: Int
+
+        package init(
+            rollout: String,
+            image: SHA256Digest,
+            name: String,
+            version: FirmwareVersion?,
+            target: String,
+            total: Int
+        ) {
+            self.rollout = rollout
+            self.image = image
+            self.name = name
+            self.version = version
+            self.target = target
+            self.total = total
+        }
+    }
+
+    package struct Owed: Sendable {
+        package let rollout: String
+        package let step: StepKey
+        package let action: String
+
+        package init(rollout: String, step: StepKey, action: String) {
+            (self.rollout, self.step, self.action) = (rollout, step, action)
+        }
+    }
+
+    package var steps: [Step] = []
+    package var debt: Debt?
+    package var owed: [Owed] = []
+
+    package init() {}
+}
+
+extension Journal {
+    /// Takes over what the fleet knows of a vehicle, for whoever has its right and is told of nothing
+    /// more: what others began is in doubt or owed here, too, and what they or a person settled is not.
+    ///
+    /// What was kept here before the gateway joined the fleet stays as it is. The stage of an update
+    /// that another gateway began is the module's to say. Whoever has no right yet takes over only what
+    /// is settled (`isHeld` is false): what others are at just now is no doubt.
+    package func adopt(
+        _ known: FleetKnowledge,
+        in execution: ExecutionRecord,
+        isHeld: Bool,
+        stage: String,
+        at time: WallTime
+    ) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(.durable) { () throws(JournalError) in
+            try Self.adopt(known.steps, isHeld, execution, time, in: database)
+            if isHeld || known.debt == nil {
+                try Self.adopt(known.debt, execution.serial, execution, stage, time, in: database)
+            }
+            try Self.adopt(known.owed, isHeld, execution, in: database)
+        }
+    }
+
+    /// The executions, the last of each, of vehicles of which something is open here that the fleet
+    /// keeps as well.
+    package func fleetAccounts() throws(JournalError) -> [ExecutionRecord] {
+        try view().rows(
+            """
+            SELECT \(ExecutionRecord.columns) FROM executions WHERE number IN (
+                SELECT max(number) FROM executions WHERE vehicle IN (
+                    SELECT vehicle FROM debts WHERE fleet = 1
+                    UNION SELECT vehicle FROM owed WHERE fleet = 1
+                    UNION SELECT vehicle FROM intents WHERE fleet = 1
+                        AND effect = '\(Effect.once.rawValue)'
+                        AND (outcome IS NULL OR outcome = '\(IntentRecord.doubtful)')
+                ) GROUP BY vehicle
+            ) ORDER BY number
+            """,
+            [],
+            { row throws(JournalError) in try ExecutionRecord(row: row) }
+        )
+    }
+
+    private static func adopt(
+        _ steps: [FleetKnowledge.Step],
+        _ isHeld: Bool,
+        _ execution: ExecutionRecord,
+        _ time: WallTime,
+        in database: JournalDatabase
+    ) throws(JournalError) {
+        let vehicle = execution.vehicle
+        let open = try JournalView(database: database).rows(
+            """
+            SELECT id, rollout, digest, ordinal, outcome FROM intents
+            WHERE vehicle = ? AND fleet = 1 AND effect = '\(Effect.once.rawValue)'
+                AND (outcome IS NULL OR outcome = '\(IntentRecord.doubtful)')
+            """,
+            [.text(vehicle.text)],
+            { row throws(JournalError) in
+                (
+                    id: row.integer(0), rollout: row.text(1) ?? "", digest: row.text(2) ?? "",
+                    ordinal: Int(row.integer(3))
+                )
+            }
+        )
+        func isSame(
+            _ step: FleetKnowledge.Step,
+            _ rollout: String,
+            _ digest: String,
+            _ ordinal: Int
+        )
+            -> Bool
+        {
+            step.rollout == rollout && step.step.ordinal == ordinal
+                && step.step.digest?.description ?? "" == digest
+        }
+        let settle = try database.statement(
+            "UPDATE intents SET outcome = ?, settled = ?, author = ? WHERE id = ?"
+        )
+        for intent in open {
+            let step = steps.first { isSame($0, intent.rollout, intent.digest, intent.ordinal) }
+            // Of what the fleet has not heard nothing was sent.
+            if let step, step.isDoubt { continue }
+            try settle.run([
+                .text(step?.outcome ?? IntentRecord.failed), Value(time),
+                Value(step?.author ?? step?.gateway), .integer(intent.id),
+            ])
+        }
+        for step in steps where isHeld && step.isDoubt {
+            guard
+                !open.contains(where: { isSame(step, $0.rollout, $0.digest, $0.ordinal) })
+            else { continue }
+            let intent = Intent(
+                execution: execution.number,
+                run: execution.run,
+                rollout: step.rollout,
+                vehicle: vehicle,
+                step: step.step,
+                place: 0,
+                effect: .once,
+                description: step.action,
+                begun: time
+            )
+            try database.statement(
+                """
+                INSERT INTO intents (\(Intent.columns), outcome, settled, author, fleet)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+                """
+            ).run(
+                intent.values + [
+                    .text(IntentRecord.doubtful), Value(time),
+                    .text(step.gateway),
+                ]
+            )
+        }
+    }
+
+    private static func adopt(
+        _ known: FleetKnowledge.Debt?,
+        _ serial: Serial,
+        _ execution: ExecutionRecord,
+        _ stage: String,
+        _ time: WallTime,
+        in database: JournalDatabase
+    ) throws(JournalError) {
+        let mine = try JournalView(database: database).debt(of: serial)
+        guard let known else {
+            // Another gateway has seen the module at rest, or a person has.
+            try database.statement("DELETE FROM debts WHERE serial = ? AND fleet = 1")
+                .run([.text(serial.text)])
+            guard let mine, database.changedRows > 0 else { return }
+            try database.statement(
+                """
+                UPDATE intents SET outcome = 'settled by another gateway', settled = ?
+                WHERE vehicle = ? AND image = ? AND settled IS NULL
+                """
+            ).run([Value(time), .text(mine.vehicle.text), .text(mine.image.description)])
+            return
+        }
+        guard mine?.image != known.image else { return }
+        let isOurs = known.rollout == execution.rollout
+        let debt = Debt(
+            serial: serial,
+            vehicle: execution.vehicle,
+            rollout: known.rollout,
+            execution: isOurs ? execution.number : 0,
+            run: execution.run,
+            begun: time,
+            image: known.image,
+            name: known.name,
+            version: known.version,
+            target: known.target,
+            total: known.total,
+            stage: stage
+        )
+        try database.statement(Debt.insert).run(debt.values)
+        try database.statement("UPDATE debts SET fleet = 1 WHERE serial = ?")
+            .run([.text(serial.text)])
+    }
+
+    private static func adopt(
+        _ known: [FleetKnowledge.Owed],
+        _ isHeld: Bool,
+        _ execution: ExecutionRecord,
+        in database: JournalDatabase
+    ) throws(JournalError) {
+        let vehicle = execution.vehicle
+        let mine = try JournalView(database: database).owed(by: vehicle)
+        func isSame(_ step: OwedStep, _ other: FleetKnowledge.Owed) -> Bool {
+            step.rollout == other.rollout && step.step == other.step
+        }
+        let drop = try database.statement(
+            "DELETE FROM owed WHERE execution = ? AND digest = ? AND ordinal = ? AND fleet = 1"
+        )
+        for step in mine where !known.contains(where: { isSame(step, $0) }) {
+            try drop.run([
+                Value(step.execution), .text(step.step.digest?.description ?? ""),
+                Value(step.step.ordinal),
+            ])
+        }
+        guard isHeld else { return }
+        let owe = try database.statement(
+            """
+            INSERT OR IGNORE INTO owed (\(OwedStep.columns), fleet)
+            VALUES (?, ?, ?, ?, ?, ?, ?, 1)
+            """
+        )
+        for other in known where !mine.contains(where: { isSame($0, other) }) {
+            let number = try Self.execution(other.rollout, vehicle, execution, in: database)
+            try owe.run([
+                Value(number), .text(other.step.digest?.description ?? ""),
+                Value(other.step.ordinal), .text(other.rollout), .text(vehicle.text),
+                Value(execution.run), .text(other.action),
+            ])
+        }
+    }
+
+    /// The vehicle's execution of a rollout; one that was never begun here is there from now on.
+    private static func execution(
+        _ rollout: String,
+        _ vehicle: VehicleID,
+        _ own: ExecutionRecord,
+        in database: JournalDatabase
+    ) throws(JournalError) -> Int {
+        if rollout == own.rollout { return own.number }
+        let known = try JournalView(database: database)
+            .execution(rollout: rollout, vehicle: vehicle)
+        if let known { return known.number }
+        let record = ExecutionRecord(
+            rollout: rollout,
+            vehicle: vehicle,
+            serial: own.serial,
+            run: own.run,
+            started: own.started
+        )
+        try database.statement(ExecutionRecord.insert).run(record.values)
+        return Int(database.lastInsertedRow)
+    }
+}

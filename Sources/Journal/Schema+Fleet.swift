@@ -1,0 +1,35 @@
+extension Schema {
+    /// What is told to a fleet's database after it was done, and which of what is kept here the fleet
+    /// keeps as well.
+    static let fleetWords = """
+        ALTER TABLE intents ADD COLUMN fleet INTEGER NOT NULL DEFAULT 0 CHECK (fleet IN (0, 1));
+        ALTER TABLE debts ADD COLUMN fleet INTEGER NOT NULL DEFAULT 0 CHECK (fleet IN (0, 1));
+        ALTER TABLE owed ADD COLUMN fleet INTEGER NOT NULL DEFAULT 0 CHECK (fleet IN (0, 1));
+        CREATE TABLE fleet_words (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            kind TEXT NOT NULL,
+            instance TEXT NOT NULL,
+            gateway TEXT NOT NULL,
+            serial TEXT NOT NULL,
+            epoch INTEGER NOT NULL CHECK (epoch > 0),
+            rollout TEXT NOT NULL,
+            beginning INTEGER NOT NULL,
+            vehicle TEXT NOT NULL,
+            run INTEGER NOT NULL,
+            digest TEXT NOT NULL,
+            ordinal INTEGER NOT NULL,
+            outcome TEXT NOT NULL,
+            failure TEXT,
+            sentence TEXT NOT NULL,
+            version TEXT,
+            release TEXT,
+            attempted INTEGER NOT NULL CHECK (attempted IN (0, 1)),
+            failed INTEGER NOT NULL CHECK (failed IN (0, 1))
+        ) STRICT;
+        CREATE TABLE fleet_rollouts (
+            name TEXT PRIMARY KEY,
+            beginning INTEGER NOT NULL CHECK (beginning > 0),
+            resumed INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+}

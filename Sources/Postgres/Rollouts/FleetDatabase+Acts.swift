@@ -1,0 +1,281 @@
+package import Domain
+
+/// An act that is about to be done under a right.
+package struct FleetAct: Sendable, Equatable {
+    package let lease: FleetLease
+    package let vehicle: VehicleID
+    package let rollout: String
+    /// Nil for that of another rollout, as it is now.
+    package let beginning: Int?
+    package let digest: String
+    package let ordinal: Int
+    /// As `Effect` writes it.
+    package let effect: String
+    package let action: String
+    /// Whether it is owed, and so done also where nothing is to be begun.
+    package let isPaying: Bool
+    package var debt: Debt?
+    package var owed: [Owed] = []
+
+    /// What the module will owe until it is proven.
+    package struct Debt: Sendable, Equatable {
+        package let image: String
+        package let name: String
+        package let version: String?
+        package let target: String
+        package let total: Int
+
+        package init(image: String, name: String, version: String?, target: String, total: Int) {
+            self.image = image
+            self.name = name
+            self.version = version
+            self.target = target
+            self.total = total
+        }
+    }
+
+    /// A step of `always` that the vehicle is owed from then on.
+    package struct Owed: Sendable, Equatable {
+        package let digest: String
+        package let ordinal: Int
+        package let action: String
+
+        package init(digest: String, ordinal: Int, action: String) {
+            self.digest = digest
+            self.ordinal = ordinal
+            self.action = action
+        }
+    }
+
+    package init(
+        _ lease: FleetLease,
+        vehicle: VehicleID,
+        rollout: String,
+        beginning: Int?,
+        digest: String,
+        ordinal: Int,
+        effect: String,
+        action: String,
+        isPaying: Bool
+    ) {
+        self.lease = lease
+        self.vehicle = vehicle
+        self.rollout = rollout
+        self.beginning = beginning
+        self.digest = digest
+        self.ordinal = ordinal
+        self.effect = effect
+        self.action = action
+        self.isPaying = isPaying
+    }
+}
+
+/// Whether an act may be done.
+package enum FleetPermit: Sendable, Equatable {
+    /// It is written down: whoever comes after a silence finds it in doubt.
+    case granted
+    /// It was done before, by this gateway.
+    case done(by: String)
+    /// It was begun before, and nobody knows how it ended.
+    case doubt(by: String)
+    case inhibited(FleetInhibit)
+    /// The right is over.
+    case fenced
+}
+
+/// What the fleet knows of one vehicle and its module.
+package struct FleetAccounts: Sendable, Equatable {
+    /// A step that must be done once, and what became of it.
+    package struct Step: Sendable, Equatable {
+        package let rollout: String
+        package let digest: String
+        package let ordinal: Int
+        package let action: String
+        package let gateway: String
+        /// Nil for one that is in doubt since its gateway vanished.
+        package let outcome: String?
+        package let author: String?
+    }
+
+    package struct Debt: Sendable, Equatable {
+        package let rollout: String
+        package let gateway: String
+        package let facts: FleetAct.Debt
+    }
+
+    package struct Owed: Sendable, Equatable {
+        package let rollout: String
+        package let step: FleetAct.Owed
+    }
+
+    /// The last beginning of each of its rollouts, and what is in doubt of earlier ones.
+    package var steps: [Step] = []
+    package var debt: Debt?
+    package var owed: [Owed] = []
+}
+
+extension FleetDatabase {
+    /// Writes down what is about to be done, fenced by the right, and says whether it may be.
+    package func intend(
+        _ act: FleetAct,
+        of holder: FleetHolder
+    ) throws(FleetError) -> FleetPermit {
+        let operation = "intend `\(act.action)` on module \(act.lease.serial)"
+        let debt = act.debt
+        let found = try rows(
+            FleetStatement(
+                operation,
+                """
+                SELECT word, a, b, c, d FROM yardmaster.intend(
+                  $1, $2::bigint, $3::uuid, $4, $5, $6::bigint, $7, $8, $9::integer, $10, $11,
+                  $12::boolean,
+                  CASE WHEN $13::text IS NOT NULL THEN ARRAY[$13, $14, $15, $16, $17] END,
+                  $18::text[], $19::integer[], $20::text[])
+                """,
+                [
+                    act.lease.serial.text, "\(act.lease.epoch)", holder.instance, holder.gateway,
+                    act.rollout, act.beginning.map { "\($0)" }, act.vehicle.text, act.digest,
+                    "\(act.ordinal)", act.effect, act.action, "\(act.isPaying)", debt?.image,
+                    debt?.name, debt?.version, debt?.target, debt.map { "\($0.total)" },
+                    Self.array(act.owed.map(\.digest)),
+                    Self.array(act.owed.map { "\($0.ordinal)" }),
+                    Self.array(act.owed.map(\.action)),
+                ]
+            )
+        )
+        guard let row = found.first, let word = row.text(0) else {
+            throw FleetError(.refused, operation, "the function answers nothing")
+        }
+        switch word {
+        case "granted": return .granted
+        case "done": return .done(by: row.text(1) ?? "")
+        case "doubt": return .doubt(by: row.text(1) ?? "")
+        case "inhibited": return .inhibited(FleetInhibit(row, from: 1))
+        case "fenced": return .fenced
+        default: throw FleetError(.refused, operation, "an unknown answer: \(word)")
+        }
+    }
+
+    /// What is begun, in doubt and owed on a vehicle, by whichever gateway and rollout.
+    package func accounts(
+        of vehicle: VehicleID,
+        on serial: Serial
+    ) throws(FleetError) -> FleetAccounts {
+        let found = try rows(
+            FleetStatement(
+                "read what is owed to \(vehicle)",
+                """
+                SELECT 'step', s.rollout, s.digest, s.ordinal::bigint, s.action, s.gateway, s.outcome,
+                  s.author, NULL
+                FROM yardmaster.step s
+                WHERE s.vehicle = $1 AND (s.outcome IS NULL OR s.outcome = 'in-doubt'
+                  OR s.beginning = (SELECT beginning FROM yardmaster.rollout WHERE name = s.rollout))
+                UNION ALL
+                SELECT 'debt', rollout, image, total, name, gateway, version, target, NULL
+                FROM yardmaster.debt WHERE serial = $2
+                UNION ALL
+                SELECT 'owed', rollout, digest, ordinal::bigint, action, gateway, NULL, NULL, NULL
+                FROM yardmaster.owed WHERE vehicle = $1
+                ORDER BY 1, 2, 3, 4
+                """,
+                [vehicle.text, serial.text]
+            )
+        )
+        var accounts = FleetAccounts()
+        for row in found {
+            guard let kind = row.text(0), let rollout = row.text(1), let digest = row.text(2),
+                let number = row.integer(3).map({ Int($0) }), let action = row.text(4),
+                let gateway = row.text(5)
+            else { continue }
+            switch kind {
+            case "step":
+                accounts.steps.append(
+                    FleetAccounts.Step(
+                        rollout: rollout,
+                        digest: digest,
+                        ordinal: number,
+                        action: action,
+                        gateway: gateway,
+                        outcome: row.text(6),
+                        author: row.text(7)
+                    )
+                )
+            case "debt":
+                accounts.debt = FleetAccounts.Debt(
+                    rollout: rollout,
+                    gateway: gateway,
+                    facts: FleetAct.Debt(
+                        image: digest,
+                        name: action,
+                        version: row.text(6),
+                        target: row.text(7) ?? "",
+                        total: number
+                    )
+                )
+            default:
+                accounts.owed.append(
+                    FleetAccounts.Owed(
+                        rollout: rollout,
+                        step: FleetAct.Owed(digest: digest, ordinal: number, action: action)
+                    )
+                )
+            }
+        }
+        return accounts
+    }
+
+    // MARK: What is told afterwards; safe to repeat
+
+    /// What became of a step; what a person has said of it meanwhile stays.
+    package func settleStep(
+        _ act: FleetAct,
+        _ outcome: String,
+        instance: String
+    ) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "settle `\(act.action)`",
+                """
+                UPDATE yardmaster.step SET outcome = $1, settled = yardmaster.clock()
+                WHERE rollout = $2 AND vehicle = $3 AND digest = $4 AND ordinal = $5::integer
+                  AND instance = $6::uuid AND epoch = $7::bigint AND outcome IS NULL
+                """,
+                [
+                    outcome, act.rollout, act.vehicle.text, act.digest, "\(act.ordinal)", instance,
+                    "\(act.lease.epoch)",
+                ]
+            )
+        )
+    }
+
+    /// The module was seen at rest; a later debt stays.
+    package func payDebt(of lease: FleetLease, image: String) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "pay the debt of module \(lease.serial)",
+                "DELETE FROM yardmaster.debt WHERE serial = $1 AND image = $2 AND epoch <= $3::bigint",
+                [lease.serial.text, image, "\(lease.epoch)"]
+            )
+        )
+    }
+
+    /// A step of `always` was done; what is owed since another right stays.
+    package func payOwed(
+        _ lease: FleetLease,
+        rollout: String,
+        vehicle: VehicleID,
+        digest: String,
+        ordinal: Int
+    ) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "pay what \(vehicle) is owed",
+                """
+                DELETE FROM yardmaster.owed WHERE rollout = $1 AND vehicle = $2 AND digest = $3
+                  AND ordinal = $4::integer AND epoch <= $5::bigint
+                """,
+                [rollout, vehicle.text, digest, "\(ordinal)", "\(lease.epoch)"]
+            )
+        )
+    }
+}

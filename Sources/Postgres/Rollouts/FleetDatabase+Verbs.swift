@@ -1,0 +1,235 @@
+package import Domain
+
+/// What a verb came to in the fleet.
+package enum FleetAnswer: Sendable, Equatable {
+    case done
+    case noChange(String)
+    case refused(String)
+    /// The fleet does not know the rollout.
+    case unknown
+}
+
+/// What `clear` came to in the fleet.
+package struct FleetCleared: Sendable, Equatable {
+    package var debts: [String] = []
+    package var answered: [String] = []
+    package var owed: [String] = []
+    package var failures = 0
+    /// A gateway is at work on this vehicle: nothing was changed.
+    package var atWork: (vehicle: String, gateway: String)?
+
+    package init() {}
+
+    package static func == (left: FleetCleared, right: FleetCleared) -> Bool {
+        left.debts == right.debts && left.answered == right.answered && left.owed == right.owed
+            && left.failures == right.failures && left.atWork?.vehicle == right.atWork?.vehicle
+    }
+}
+
+/// What people set, in force for every gateway from the transaction that answers.
+extension FleetDatabase {
+    /// Pauses or aborts a rollout.
+    package func hold(
+        _ rollout: String,
+        _ kind: FleetHold.Kind,
+        reason: String,
+        by author: String
+    ) throws(FleetError) -> FleetAnswer {
+        let found = try rows(
+            FleetStatement(
+                "set what holds the rollout",
+                """
+                WITH r AS MATERIALIZED (
+                  SELECT name, hold, state = 'finished' AND NOT EXISTS (
+                    SELECT FROM yardmaster.gateway g WHERE g.rollout = $1 AND g.gone IS NULL
+                      AND g.heard > yardmaster.clock() - interval '2 minutes') AS is_over
+                  FROM yardmaster.rollout WHERE name = $1 FOR UPDATE
+                ), done AS (
+                  UPDATE yardmaster.rollout n SET hold = $2, hold_reason = $3, hold_author = $4,
+                    hold_made = yardmaster.clock(), updated = yardmaster.clock()
+                  FROM r WHERE n.name = r.name
+                    AND (r.hold IS NULL AND NOT ($2 = 'aborted' AND r.is_over)
+                      OR r.hold = 'paused' AND $2 = 'aborted')
+                  RETURNING n.name
+                ), said AS (
+                  INSERT INTO yardmaster.said (verb, rollout, reason, author)
+                  SELECT $2, name, $3, $4 FROM done WHERE $4 <> 'gate'
+                )
+                SELECT r.hold, EXISTS (SELECT FROM done) FROM r
+                """,
+                [rollout, kind.rawValue, reason, author]
+            )
+        )
+        guard let row = found.first else { return .unknown }
+        if row.isTrue(1) { return .done }
+        switch (kind, row.text(0)) {
+        case (.paused, "aborted"): return .refused("it is aborted")
+        case (_, "paused"): return .noChange("it is paused already")
+        case (_, "aborted"): return .noChange("it is aborted already")
+        default: return .refused("it is finished")
+        }
+    }
+
+    /// Takes a pause back.
+    package func resume(_ rollout: String, by author: String) throws(FleetError) -> FleetAnswer {
+        let found = try rows(
+            FleetStatement(
+                "resume the rollout",
+                """
+                WITH r AS MATERIALIZED (
+                  SELECT name, hold FROM yardmaster.rollout WHERE name = $1 FOR UPDATE
+                ), done AS (
+                  UPDATE yardmaster.rollout n SET hold = NULL, hold_reason = NULL,
+                    hold_author = NULL, hold_made = NULL, resumed = n.resumed + 1,
+                    updated = yardmaster.clock()
+                  FROM r WHERE n.name = r.name AND r.hold = 'paused' RETURNING n.name
+                ), said AS (
+                  INSERT INTO yardmaster.said (verb, rollout, reason, author)
+                  SELECT 'resume', name, '', $2 FROM done
+                )
+                SELECT r.hold FROM r
+                """,
+                [rollout, author]
+            )
+        )
+        guard let row = found.first else { return .unknown }
+        switch row.text(0) {
+        case "paused": return .done
+        case "aborted": return .refused("it is aborted, and that is for good")
+        default: return .noChange("it is not paused")
+        }
+    }
+
+    /// Leaves vehicles alone, or with nil the depot; replaces what was said before.
+    package func inhibit(
+        _ vehicles: [VehicleID?],
+        reason: String,
+        expires: WallTime?,
+        by author: String
+    ) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "leave vehicles alone",
+                """
+                WITH v AS (SELECT unnest($1::text[]) AS vehicle), said AS (
+                  INSERT INTO yardmaster.said (verb, vehicle, reason, author)
+                  SELECT 'inhibit', vehicle, $2, $3 FROM v
+                )
+                INSERT INTO yardmaster.inhibit AS i (vehicle, reason, author, expires)
+                SELECT vehicle, $2, $3, to_timestamp($4::double precision / 1000) FROM v
+                ON CONFLICT (vehicle) DO UPDATE SET reason = excluded.reason,
+                  author = excluded.author, expires = excluded.expires, made = excluded.made
+                """,
+                [
+                    Self.array(vehicles.map { $0?.text ?? "" }), reason, author,
+                    expires.map { "\($0.milliseconds)" },
+                ]
+            )
+        )
+    }
+
+    /// How many there were to lift.
+    package func uninhibit(
+        _ vehicles: [VehicleID?],
+        by author: String
+    ) throws(FleetError) -> Int {
+        try rows(
+            FleetStatement(
+                "have vehicles take part again",
+                """
+                WITH gone AS (
+                  DELETE FROM yardmaster.inhibit WHERE vehicle = ANY ($1::text[]) RETURNING vehicle
+                ), said AS (
+                  INSERT INTO yardmaster.said (verb, vehicle, reason, author)
+                  SELECT 'uninhibit', vehicle, '', $2 FROM gone
+                )
+                SELECT vehicle FROM gone
+                """,
+                [Self.array(vehicles.map { $0?.text ?? "" }), author]
+            )
+        ).count
+    }
+
+    /// A person has looked at them: nothing is owed, and on those that are named in full nothing is in
+    /// doubt; `outcome` says whether that was carried out.
+    package func answer(
+        _ vehicles: [VehicleID],
+        named: Set<VehicleID>,
+        as outcome: String,
+        verb: String,
+        by author: String
+    ) throws(FleetError) -> FleetCleared {
+        let isClear = verb == "clear"
+        let found = try rows(
+            FleetStatement(
+                "\(verb) vehicles",
+                """
+                WITH busy AS MATERIALIZED (
+                  SELECT m.vehicle, coalesce(g.name, m.holder::text) AS gateway
+                  FROM yardmaster.module m LEFT JOIN yardmaster.gateway g ON g.instance = m.holder
+                  WHERE m.vehicle = ANY ($1::text[]) AND m.holder IS NOT NULL
+                    AND m.expires > yardmaster.clock()
+                ), steps AS (
+                  UPDATE yardmaster.step s SET outcome = $3, settled = yardmaster.clock(), author = $4
+                  WHERE s.vehicle = ANY ($2::text[])
+                    AND (s.outcome IS NULL OR s.outcome = 'in-doubt')
+                    AND NOT EXISTS (SELECT FROM busy WHERE $5::boolean OR busy.vehicle = s.vehicle)
+                  RETURNING s.vehicle
+                ), debts AS (
+                  DELETE FROM yardmaster.debt d WHERE $5::boolean AND d.vehicle = ANY ($1::text[])
+                    AND NOT EXISTS (SELECT FROM busy) RETURNING d.vehicle
+                ), owed AS (
+                  DELETE FROM yardmaster.owed o WHERE $5::boolean AND o.vehicle = ANY ($1::text[])
+                    AND NOT EXISTS (SELECT FROM busy) RETURNING o.vehicle
+                ), failures AS (
+                  DELETE FROM yardmaster.failure f WHERE $5::boolean
+                    AND f.vehicle = ANY ($1::text[])
+                    AND NOT EXISTS (SELECT FROM busy) RETURNING f.vehicle
+                ), said AS (
+                  INSERT INTO yardmaster.said (verb, vehicle, reason, author)
+                  SELECT $6, v, '', $4 FROM unnest($1::text[]) AS v
+                  WHERE NOT EXISTS (SELECT FROM busy WHERE $5::boolean)
+                )
+                SELECT 'busy', vehicle, gateway FROM busy
+                UNION ALL SELECT DISTINCT 'step', vehicle, NULL FROM steps
+                UNION ALL SELECT 'debt', vehicle, NULL FROM debts
+                UNION ALL SELECT DISTINCT 'owed', vehicle, NULL FROM owed
+                UNION ALL SELECT 'failure', vehicle, NULL FROM failures
+                ORDER BY 1, 2
+                """,
+                [
+                    Self.array(vehicles.map(\.text)), Self.array(named.map(\.text).sorted()),
+                    outcome, author, "\(isClear)", verb,
+                ]
+            )
+        )
+        var cleared = FleetCleared()
+        for row in found {
+            guard let vehicle = row.text(1) else { continue }
+            switch row.text(0) {
+            case "busy": cleared.atWork = cleared.atWork ?? (vehicle, row.text(2) ?? "")
+            case "step": cleared.answered.append(vehicle)
+            case "debt": cleared.debts.append(vehicle)
+            case "owed": cleared.owed.append(vehicle)
+            default: cleared.failures += 1
+            }
+        }
+        return cleared
+    }
+
+    /// Every vehicle that something is known of.
+    package func vehicles() throws(FleetError) -> Set<VehicleID> {
+        let found = try rows(
+            FleetStatement(
+                "read the vehicles",
+                """
+                SELECT vehicle FROM yardmaster.verdict UNION SELECT vehicle FROM yardmaster.step
+                UNION SELECT vehicle FROM yardmaster.debt UNION SELECT vehicle FROM yardmaster.owed
+                UNION SELECT vehicle FROM yardmaster.inhibit WHERE vehicle <> ''
+                UNION SELECT vehicle FROM yardmaster.module WHERE vehicle IS NOT NULL
+                """
+            )
+        )
+        return Set(found.compactMap { $0.text(0).flatMap { VehicleID($0) } })
+    }
+}

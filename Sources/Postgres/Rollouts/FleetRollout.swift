@@ -1,0 +1,129 @@
+package import Domain
+
+/// A rollout as the fleet knows it.
+package struct FleetRollout: Sendable, Equatable {
+    package let name: String
+    /// Counts how often it was begun anew.
+    package let beginning: Int
+    /// The digest of the plan, as text.
+    package let plan: String
+    package let isFinished: Bool
+    package let begun: WallTime
+    /// How often it was resumed.
+    package let resumed: Int
+    package let hold: FleetHold?
+
+    static let columns = """
+        name, beginning, plan, state = 'finished', (extract(epoch FROM begun) * 1000)::bigint,
+        resumed, hold, hold_reason, hold_author, (extract(epoch FROM hold_made) * 1000)::bigint
+        """
+
+    init?(_ row: FleetRow) {
+        guard let name = row.text(0), let beginning = row.integer(1), let plan = row.text(2),
+            let begun = row.integer(4)
+        else { return nil }
+        self.name = name
+        self.beginning = Int(beginning)
+        self.plan = plan
+        isFinished = row.isTrue(3)
+        self.begun = WallTime(milliseconds: begun)
+        resumed = Int(row.integer(5) ?? 0)
+        hold = FleetHold(row, from: 6)
+    }
+}
+
+/// That a rollout is paused or aborted on every gateway.
+package struct FleetHold: Sendable, Equatable {
+    package enum Kind: String, Sendable { case paused, aborted }
+
+    package let kind: Kind
+    package let reason: String
+    package let author: String
+    package let made: WallTime
+
+    package init(_ kind: Kind, reason: String, author: String, at made: WallTime) {
+        (self.kind, self.reason, self.author, self.made) = (kind, reason, author, made)
+    }
+
+    init?(_ row: FleetRow, from first: Int) {
+        guard let kind = row.text(first).flatMap({ Kind(rawValue: $0) }) else { return nil }
+        self.init(
+            kind,
+            reason: row.text(first + 1) ?? "",
+            author: row.text(first + 2) ?? "",
+            at: WallTime(milliseconds: row.integer(first + 3) ?? 0)
+        )
+    }
+}
+
+/// A vehicle, or with none the depot, that every gateway leaves alone.
+package struct FleetInhibit: Sendable, Equatable {
+    package let vehicle: VehicleID?
+    package let reason: String
+    package let author: String
+    package let expires: WallTime?
+
+    package init(_ vehicle: VehicleID?, reason: String, author: String, expires: WallTime?) {
+        self.vehicle = vehicle
+        self.reason = reason
+        self.author = author
+        self.expires = expires
+    }
+
+    init(_ row: FleetRow, from first: Int) {
+        self.init(
+            row.text(first).flatMap { VehicleID($0) },
+            reason: row.text(first + 1) ?? "",
+            author: row.text(first + 2) ?? "",
+            expires: row.integer(first + 3).map { WallTime(milliseconds: $0) }
+        )
+    }
+}
+
+extension FleetDatabase {
+    package func rollout(_ name: String) throws(FleetError) -> FleetRollout? {
+        try rows(
+            FleetStatement(
+                "read the rollout",
+                "SELECT \(FleetRollout.columns) FROM yardmaster.rollout WHERE name = $1",
+                [name]
+            )
+        ).first.flatMap { FleetRollout($0) }
+    }
+
+    /// The rollout that was worked on last, by any gateway.
+    package func lastRollout() throws(FleetError) -> FleetRollout? {
+        try rows(
+            FleetStatement(
+                "look for the last rollout",
+                """
+                SELECT \(FleetRollout.columns) FROM yardmaster.rollout
+                ORDER BY name ~ '^exec-[0-9].*Z$', updated DESC LIMIT 1
+                """
+            )
+        ).first.flatMap { FleetRollout($0) }
+    }
+
+    /// Begins a rollout, or goes on with the one that is there; gives its beginning and its plan.
+    ///
+    /// `seen` is what the decision to begin it anew was made by: of two at once one does.
+    package func enter(
+        _ rollout: String,
+        plan: SHA256Digest,
+        begins: Bool,
+        seen: Int,
+        as holder: FleetHolder
+    ) throws(FleetError) -> (beginning: Int, plan: String) {
+        let found = try rows(
+            FleetStatement(
+                "enter the rollout",
+                "SELECT * FROM yardmaster.enter($1, $2, $3::boolean, $4::bigint, $5::uuid)",
+                [rollout, plan.description, "\(begins)", "\(seen)", holder.instance]
+            )
+        )
+        guard let row = found.first, let beginning = row.integer(0), let plan = row.text(1) else {
+            throw FleetError(.refused, "enter the rollout", "the function answers nothing")
+        }
+        return (Int(beginning), plan)
+    }
+}

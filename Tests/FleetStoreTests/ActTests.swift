@@ -1,0 +1,368 @@
+import Domain
+import Journal
+import Operations
+import Postgres
+import PrivatePostgres
+import Reports
+import Rollout
+import Testing
+
+/// What several gateways know of what one of them has begun, done and owes, and what people set for all.
+@Suite(.enabled(if: PrivatePostgres.absence == nil, "PostgreSQL is not installed"))
+struct ActTests {
+    private let now = WallTime(milliseconds: 0)
+
+    private func serial() throws -> Serial { try #require(Serial("a1")) }
+    private func vehicle(_ name: String = "bus") throws -> VehicleID {
+        try #require(VehicleID(name))
+    }
+
+    private func digest(_ byte: UInt8) throws -> SHA256Digest {
+        try #require(SHA256Digest(bytes: [UInt8](repeating: byte, count: 32)))
+    }
+
+    private func claim(_ member: Members.Member, paying: Bool = false) async throws -> Claim {
+        _ = try await member.execution(try vehicle(), try serial())
+        return try await member.rights.claim(
+            try serial(),
+            for: try vehicle(),
+            paying: paying,
+            at: now,
+            unless: StopSignal()
+        )
+    }
+
+    @discardableResult
+    private func hold(_ member: Members.Member) async throws -> Lease {
+        let claim = try await claim(member)
+        guard case .granted(let lease) = claim else { throw Unexpected(description: "\(claim)") }
+        return lease
+    }
+
+    private struct Unexpected: Error, CustomStringConvertible { let description: String }
+
+    private func horn(_ member: Members.Member, _ effect: Effect = .once) async throws -> Intent {
+        Intent(
+            of: try await member.execution(try vehicle(), try serial()),
+            step: StepKey(try digest(1)),
+            place: 0,
+            effect: effect,
+            description: "command horn",
+            begun: now
+        )
+    }
+
+    /// As a run does it: the own journal first, then the fleet.
+    private func begin(_ member: Members.Member) async throws -> (Permit, IntentID) {
+        let intent = try await horn(member)
+        let id = try await member.journal.intend(intent, isFleets: true)
+        return (try await ask(member, Act(intent)), id)
+    }
+
+    private func ask(
+        _ member: Members.Member,
+        _ act: Act,
+        paying: Bool = false
+    ) async throws -> Permit {
+        try await member.rights.permit(act, on: try serial(), paying: paying, unless: StopSignal())
+    }
+
+    private func settle(
+        _ member: Members.Member,
+        _ id: IntentID,
+        _ outcome: String
+    ) async throws {
+        let word = member.rights.word(
+            of: .settled(try await horn(member), outcome),
+            on: try serial()
+        )
+        try await member.journal.settle(
+            id,
+            outcome: outcome,
+            at: now,
+            telling: [try #require(word)]
+        )
+        try await member.rights.tell()
+    }
+
+    // MARK: Steps that must be done once
+
+    @Test func `a step that was begun and not settled is in doubt for whoever comes next`()
+        async throws
+    {
+        try await Members.with(["north", "south"]) { them in
+            let (north, south) = (them[0], them[1])
+            try await hold(north)
+            #expect(try await begin(north).0 == .granted)
+            // An answer that was lost is asked for again.
+            #expect(try await ask(north, Act(try await horn(north))) == .granted)
+            try them.forget()
+            try await hold(south)
+            // It knows so before it asks, and asking does not help.
+            #expect(try await south.journal.doubts(of: try vehicle()).count == 1)
+            #expect(try await ask(south, Act(try await horn(south))) == .doubt(by: "north"))
+            // Whoever had it before has no right to it any more.
+            #expect(try await ask(north, Act(try await horn(north))) == .ended)
+        }
+    }
+
+    @Test func `a step that one gateway has done is not done by another`() async throws {
+        try await Members.with(["north", "south"]) { them in
+            let (north, south) = (them[0], them[1])
+            let lease = try await hold(north)
+            let (permit, id) = try await begin(north)
+            #expect(permit == .granted)
+            try await settle(north, id, IntentRecord.done)
+            #expect(try await north.journal.untoldCount() == 0)
+            try await north.rights.release(lease, with: nil)
+            try await hold(south)
+            #expect(try await south.journal.doubts(of: try vehicle()).isEmpty)
+            #expect(try await ask(south, Act(try await horn(south))) == .done(by: "north"))
+        }
+    }
+
+    @Test func `one that surely had no effect may be done by anybody`() async throws {
+        try await Members.with(["north", "south"]) { them in
+            let (north, south) = (them[0], them[1])
+            let lease = try await hold(north)
+            let (_, id) = try await begin(north)
+            try await settle(north, id, IntentRecord.failed)
+            try await north.rights.release(lease, with: nil)
+            try await hold(south)
+            #expect(try await begin(south).0 == .granted)
+        }
+    }
+
+    @Test func `what was done is told later, and ends the doubt of others`() async throws {
+        try await Members.with(["north", "south"]) { them in
+            let (north, south) = (them[0], them[1])
+            try await hold(north)
+            let (_, id) = try await begin(north)
+            // Done, and on its disk; the database has not heard of it.
+            let word = north.rights.word(
+                of: .settled(try await horn(north), IntentRecord.done),
+                on: try serial()
+            )
+            try await north.journal.settle(
+                id,
+                outcome: IntentRecord.done,
+                at: now,
+                telling: [try #require(word)]
+            )
+            try them.forget()
+            let lease = try await hold(south)
+            #expect(try await ask(south, Act(try await horn(south))) == .doubt(by: "north"))
+            try await north.rights.tell()
+            try await north.rights.tell()
+            #expect(try await ask(south, Act(try await horn(south))) == .done(by: "north"))
+            try await south.rights.release(lease, with: nil)
+            // With its next right it is no doubt here either.
+            try await hold(south)
+            #expect(try await south.journal.doubts(of: try vehicle()).isEmpty)
+        }
+    }
+
+    @Test(arguments: [IntentRecord.failed, IntentRecord.done])
+    func `a person's answer holds for every gateway`(answer: String) async throws {
+        try await Members.with(["north", "south"]) { them in
+            let (north, south) = (them[0], them[1])
+            try await hold(north)
+            _ = try await begin(north)
+            try them.forget()
+            let lease = try await hold(south)
+            #expect(try await south.journal.doubts(of: try vehicle()).count == 1)
+            try await south.rights.release(lease, with: nil)
+            let said = try await south.fleet.answer(
+                [try vehicle()],
+                named: [try vehicle()],
+                as: answer,
+                verb: answer == IntentRecord.done ? "clear" : "retry",
+                by: "mia"
+            )
+            #expect(said.answered == ["bus"])
+            // The one that began it has it no more either, before it has any right.
+            try await north.rights.begin()
+            #expect(try await north.journal.doubts(of: try vehicle()).isEmpty)
+            try await hold(south)
+            #expect(try await south.journal.doubts(of: try vehicle()).isEmpty)
+            let permit = try await ask(south, Act(try await horn(south)))
+            #expect(permit == (answer == IntentRecord.done ? .done(by: "north") : .granted))
+        }
+    }
+
+    @Test func `an act that the fleet never heard of was not done`() async throws {
+        try await Members.with(["north", "south"]) { them in
+            let north = them[0]
+            try await hold(north)
+            // Killed between its own disk and the question.
+            _ = try await north.journal.intend(try await horn(north), isFleets: true)
+            #expect(try await north.journal.doubts(of: try vehicle()).count == 1)
+            try await north.rights.begin()
+            #expect(try await north.journal.doubts(of: try vehicle()).isEmpty)
+            // What was begun before the gateway joined the fleet is a person's to answer.
+            _ = try await north.journal.intend(try await horn(north))
+            try await north.rights.begin()
+            #expect(try await north.journal.doubts(of: try vehicle()).count == 1)
+        }
+    }
+
+    // MARK: Debts
+
+    @Test func `what one gateway began on a module another one pays`() async throws {
+        try await Members.with(["north", "south"]) { them in
+            let (north, south) = (them[0], them[1])
+            try await hold(north)
+            let record = try await north.execution(try vehicle(), try serial())
+            let debt = Debt(
+                serial: try serial(),
+                image: try digest(2),
+                name: "city",
+                version: FirmwareVersion(4, 12),
+                target: "secondary",
+                total: 1_000,
+                stage: "preparing",
+                of: record,
+                begun: now
+            )
+            let lock = OwedStep(StepKey(try digest(3)), "command lock", of: record)
+            let act = Act(try await horn(north, .transfer), opening: debt, owing: [lock])
+            #expect(try await ask(north, act) == .granted)
+            _ = try await north.journal.intend(
+                act.intent,
+                opening: debt,
+                owing: [lock],
+                isFleets: true
+            )
+            try them.forget()
+            let lease = try await hold(south)
+            let taken = try #require(try await south.journal.debt(of: try serial()))
+            #expect(taken.image == debt.image && taken.title == "city 4.12.0")
+            #expect(taken.stage == "transferring" && taken.rollout == "city")
+            let owed = try await south.journal.owed(by: try vehicle())
+            #expect(owed.map(\.action) == ["command lock"])
+            // Paid here, it is not owed there.
+            let own = try await south.execution(try vehicle(), try serial())
+            try await south.journal.pay(
+                taken,
+                outcome: "confirmed",
+                recording: own,
+                at: now,
+                telling: south.rights.word(of: .paid(taken), on: try serial())
+            )
+            let done = try #require(owed.first)
+            try await south.journal.drop(
+                done,
+                telling: south.rights.word(of: .did(done), on: try serial())
+            )
+            try await south.rights.release(lease, with: nil)
+            try await north.rights.begin()
+            #expect(try await north.journal.debts().isEmpty)
+            #expect(try await north.journal.owed(by: nil).isEmpty)
+        }
+    }
+
+    // MARK: What people set
+
+    @Test func `what is set on any machine is obeyed before the next act`() async throws {
+        try await Members.with(["north", "south"]) { them in
+            let (north, south) = (them[0], them[1])
+            let lease = try await hold(north)
+            try await south.fleet.inhibit(
+                [try vehicle()],
+                reason: "workshop",
+                expires: nil,
+                by: "mia"
+            )
+            guard case .inhibited(let inhibit) = try await begin(north).0 else {
+                Issue.record("acted while it was to be left alone")
+                return
+            }
+            #expect(inhibit.reason == "workshop" && inhibit.author == "mia")
+            // What is owed is done all the same.
+            #expect(try await ask(north, Act(try await horn(north)), paying: true) == .granted)
+            try await north.rights.release(lease, with: nil)
+            guard case .inhibited = try await claim(south) else {
+                Issue.record("begun while it was to be left alone")
+                return
+            }
+            #expect(try await south.fleet.uninhibit([try vehicle()], by: "mia") == 1)
+            #expect(
+                try await north.fleet.hold("city", .paused, reason: "rain", by: "mia") == .done
+            )
+            guard case .stopped(let hold) = try await claim(south) else {
+                Issue.record("begun under a hold")
+                return
+            }
+            #expect(hold.reason == "rain" && hold.author == "mia")
+            // Each gateway sets it in its own journal, for whoever looks there, and takes it back.
+            for member in them.all {
+                try await member.rights.follow()
+                #expect(try await member.journal.hold(on: "city")?.reason == "rain")
+            }
+            #expect(
+                try await south.fleet.hold("city", .paused, reason: "", by: "mia")
+                    == .noChange("it is paused already")
+            )
+            #expect(try await south.fleet.resume("city", by: "mia") == .done)
+            them.clock.pass(.seconds(10))
+            for member in them.all {
+                try await member.rights.follow()
+                #expect(try await member.journal.hold(on: "city") == nil)
+            }
+            #expect(try await north.fleet.hold("city", .aborted, reason: "", by: "mia") == .done)
+            guard case .refused = try await south.fleet.resume("city", by: "mia") else {
+                Issue.record("an abort was taken back")
+                return
+            }
+            #expect(try await south.fleet.resume("village", by: "mia") == .unknown)
+        }
+    }
+
+    @Test func `a vehicle that failed too often anywhere is left alone everywhere`() async throws {
+        try await Members.with(["north", "south"], quarantineAfter: 2) { them in
+            for member in them.all {
+                let lease = try await hold(member)
+                let verdict = Verdict(
+                    outcome: .failed,
+                    failure: .device,
+                    message: "it does not answer",
+                    versionBefore: nil,
+                    versionAfter: nil,
+                    attempts: 1,
+                    interruptions: 0,
+                    bytesSent: .zero,
+                    took: .zero
+                )
+                let record = try await member.execution(try vehicle(), try serial())
+                try await member.journal.record(
+                    record,
+                    durably: true,
+                    telling: member.rights.word(
+                        of: .ended(
+                            try vehicle(),
+                            verdict,
+                            touched: true,
+                            release: try digest(7)
+                        ),
+                        on: try serial()
+                    )
+                )
+                try await member.rights.release(lease, with: verdict)
+            }
+            guard case .quarantined(let why) = try await claim(them[0]) else {
+                Issue.record("a third time")
+                return
+            }
+            #expect(why.hasPrefix("in quarantine after 2 failures, the last: it does not answer"))
+            let cleared = try await them[1].fleet.answer(
+                [try vehicle()],
+                named: [],
+                as: IntentRecord.done,
+                verb: "clear",
+                by: "mia"
+            )
+            #expect(cleared.failures == 1)
+            try await hold(them[0])
+        }
+    }
+}

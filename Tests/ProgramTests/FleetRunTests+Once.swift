@@ -1,0 +1,138 @@
+import Foundation
+import PrivatePostgres
+import Testing
+import Workbench
+
+/// Commands that must be carried out once, by gateways that are killed. Judged by the car's own record.
+extension FleetRunTests {
+    /// One car by which several gateways stand.
+    private struct Street {
+        let fleet: Yard
+        let yard: PromiseYard
+        private let address: String
+
+        init(_ steps: String, _ rollout: String = "{}") throws {
+            (fleet, yard) = (try Yard(), try PromiseYard())
+            address = fleet.server.address(fleet.database)
+            try yard.manifest(steps: steps, rollout: rollout)
+        }
+
+        private func line(_ gateway: String) throws -> [String] {
+            [
+                "run", "yard.yaml", "--simulate", "depot.yaml", "--state",
+                try yard.state(of: gateway), "--fleet", address,
+            ]
+        }
+
+        func run(_ gateway: String, _ more: String...) throws -> Program.Result {
+            try yard.program.run(
+                try line(gateway) + more,
+                environment: ["YARDMASTER_GATEWAY": gateway]
+            )
+        }
+
+        /// Begins a slow run and kills it when its events say so.
+        func kill(_ gateway: String, at words: String, pace: String = "0.5") throws {
+            let running = try yard.program.begin(
+                "cut-\(UUID().uuidString)",
+                try line(gateway) + ["--pace", pace],
+                environment: ["YARDMASTER_GATEWAY": gateway]
+            )
+            #expect(running.waits(for: words), "it was not killed where it should be")
+            Foundation.kill(running.process.processIdentifier, SIGKILL)
+            running.process.waitUntilExit()
+            // As if its right and the wait after it had passed.
+            try fleet.ask("UPDATE yardmaster.module SET expires = expires - interval '1 h'")
+        }
+
+        /// On a machine on which nothing has run.
+        func say(_ words: String...) throws -> Program.Result {
+            try yard.program.run(
+                words + ["--state", yard.program.state + "-office"],
+                environment: ["YARDMASTER_FLEET": address]
+            )
+        }
+    }
+
+    @Test func `killed between intent and act, nobody sends it before a person has looked`() throws
+    {
+        let street = try Street("[{command: unlock-all}]")
+        try street.kill("north", at: "\"state\":\"acting\"")
+        #expect(street.yard.deeds.isEmpty, "it was killed too late")
+        #expect(try street.fleet.ask("SELECT gateway, outcome FROM yardmaster.step") == "north|\n")
+        let south = try street.run("south")
+        #expect(south.status == 10, "\(south.errors)")
+        #expect(south.output.contains("in-doubt") || south.output.contains("does not know"))
+        #expect(street.yard.deeds.isEmpty)
+        // The one that began it does not know either.
+        #expect(try street.run("north").status == 10)
+        #expect(street.yard.deeds.isEmpty)
+        let said = try street.say("retry", "car")
+        #expect(said.status == 0 && said.output.contains("car"), "\(said.errors)")
+        let again = try street.run("south")
+        #expect(again.status == 0, "\(again.output)")
+        #expect(street.yard.deeds == ["unlock-all"])
+        let last = try street.run("north")
+        #expect(last.status == 0, "\(last.output)")
+        #expect(street.yard.deeds == ["unlock-all"])
+    }
+
+    @Test func `killed after the act, what it did is told later and never done again`() throws {
+        let street = try Street("[{command: unlock-all}, {wait: 60s}]")
+        // The database does not hear of it, as when the network fails just then.
+        try street.fleet.ask(
+            """
+            CREATE FUNCTION deaf() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+              RAISE EXCEPTION 'not now' USING ERRCODE = 'disk_full';
+            END $$;
+            CREATE TRIGGER deaf BEFORE UPDATE ON yardmaster.step
+            FOR EACH ROW EXECUTE FUNCTION deaf();
+            """
+        )
+        try street.kill("north", at: "\"detail\":\"wait\"", pace: "2")
+        #expect(street.yard.deeds == ["unlock-all"])
+        let south = try street.run("south")
+        #expect(south.status == 10, "\(south.errors)")
+        #expect(street.yard.deeds == ["unlock-all"])
+        try street.fleet.ask("DROP TRIGGER deaf ON yardmaster.step")
+        // It has it in its journal, and tells it before all else.
+        let north = try street.run("north")
+        #expect(north.status == 0, "\(north.output)\(north.errors)")
+        let last = try street.run("south")
+        #expect(last.status == 0, "\(last.output)")
+        #expect(street.yard.deeds == ["unlock-all"])
+        #expect(try street.fleet.ask("SELECT outcome FROM yardmaster.step") == "done\n")
+    }
+
+    @Test func `what is set on any machine stops every gateway`() throws {
+        let street = try Street("[{command: unlock-all}]")
+        #expect(try street.run("north").status == 0)
+        #expect(try street.say("pause", "--reason", "rain").output.contains("no gateway begins"))
+        for gateway in ["north", "south"] {
+            let held = try street.run(gateway)
+            #expect(held.status == 12, "\(held.output)")
+            #expect(held.output.contains("rain") || held.errors.contains("rain"))
+        }
+        #expect(try street.say("resume").status == 0)
+        #expect(try street.say("inhibit", "car", "--reason", "workshop").status == 0)
+        let left = try street.run("south")
+        #expect(left.status == 11 && left.output.contains("workshop"), "\(left.output)")
+        #expect(try street.say("uninhibit", "car").output.contains("takes part again"))
+        // Done by the other one, it is not done again; begun anew, it is once.
+        #expect(try street.run("south").status == 0)
+        #expect(street.yard.deeds == ["unlock-all"])
+        #expect(try street.run("south", "--again").status == 0)
+        #expect(try street.run("north").status == 0)
+        #expect(street.yard.deeds == ["unlock-all", "unlock-all"])
+        #expect(try street.say("abort").status == 0)
+        #expect(try street.run("north").status == 13)
+        #expect(try street.say("resume").status == 64)
+        // Another plan of the same name is the whole fleet's, or nobody's.
+        try street.yard.manifest(steps: "[{command: lock}]", rollout: "{}")
+        #expect(try street.run("north").status == 0)
+        try street.yard.manifest(steps: "[{command: unlock-driver}]", rollout: "{}")
+        let other = try street.run("south")
+        #expect(other.status == 77, "\(other.errors)")
+        #expect(other.errors.contains("by another plan"))
+    }
+}
