@@ -4,7 +4,7 @@ extension Command {
         .validate, .plan, .run, .status, .show, .morning, .pause, .resume, .abort, .retry, .inhibit,
         .uninhibit,
         .clear, .history, .historyShow, .scan, .inventory, .enrol, .watch, .exec, .tokenShow,
-        .secretsCheck,
+        .secretsCheck, .secretsRotate,
         .imageInspect,
         .fetch,
         .imagesList, .imagesVerify, .imagesPrune, .profilesList, .profilesShow, .profilesCheck,
@@ -262,6 +262,42 @@ extension Command {
             Example("yardmaster secrets check tallinn.yaml", "Shows how each secret stands.")
         ],
         exitCodes: [.invalidManifest, .inputMissing, .trustRefused, .configuration]
+    )
+
+    static let secretsRotate = Command(
+        .secretsRotate,
+        summary: "Give the modules of a fleet other secrets",
+        description: [
+            "Gives each module whose secret is kept in a file another one, proves it on a new link, "
+                + "and puts it in the place of the old one, which stays beside it in KEY.before. It is a "
+                + "rollout of its own, NAME-secrets: in the manifest's waves and windows, by its gates, "
+                + "with the journal first; 'status', 'pause' and their like work on it.",
+            "A change that is cut off locks nobody out: the new secret is in KEY.new before the module could "
+                + "have it, and the next run that meets the module, of whichever rollout, finds out "
+                + "which one it has. Give the same command until it says that all are done; with "
+                + "--again it begins once more.",
+        ],
+        arguments: [manifest],
+        flags: [
+            .state, .limit, .again, .profiles, .bus, .simulate, .pace, .seed, .events, .report,
+            .json,
+            .quiet, .noColor,
+        ],
+        examples: [
+            Example(
+                "yardmaster secrets rotate tallinn.yaml",
+                "Changes the key of every bike, wave by wave."
+            ),
+            Example(
+                "yardmaster secrets rotate tallinn.yaml --limit bike-31",
+                "Changes that of one bike."
+            ),
+        ],
+        exitCodes: [
+            .someFailed, .someMissed, .paused, .aborted, .workLeft, .invalidManifest,
+            .inputMissing, .unavailable, .cannotCreate, .cannotWrite, .busy, .trustRefused,
+            .configuration, .interrupted, .terminated,
+        ]
     )
 
     static let imageInspect = Command(

@@ -6,6 +6,7 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case scan, inventory, enrol, watch, exec
     case tokenShow = "token show"
     case secretsCheck = "secrets check"
+    case secretsRotate = "secrets rotate"
     case imageInspect = "image inspect"
     case fetch
     case imagesList = "images list"

@@ -10,13 +10,17 @@ import Wire
 extension Execution {
     func attempt() async throws(Halt) {
         if depot.stop.isRequested { throw .stopped }
-        let halt: Halt?
-        do throws(Halt) {
-            try await doSteps()
-            halt = nil
-        } catch { halt = error }
-        await hangUp()
+        var halt = await steps()
+        // It may have the secret that an earlier run was giving it.
+        if isRefused, try await takesUpSecret() { halt = await steps() }
         if let halt { throw halt }
+    }
+
+    private func steps() async -> Halt? {
+        var halt: Halt?
+        do throws(Halt) { try await doSteps() } catch { halt = error }
+        await hangUp()
+        return halt
     }
 
     private func doSteps() async throws(Halt) {
@@ -38,7 +42,7 @@ extension Execution {
             try await perform(step, index)
         }
         // A job without an update still says what its module runs, when it was spoken to.
-        if !hasLooked, application != nil, job.driver.tellsVersions {
+        if !hasLooked, application != nil, driver.tellsVersions {
             _ = try await look(at: UpdateOrder(serial: job.serial, parts: []))
         }
     }

@@ -20,6 +20,10 @@ final class Execution {
     var seen: [Fact] = []
     /// What the module is and runs was told in this run.
     var hasLooked = false
+    /// How its module is opened: by another secret once it has got one.
+    private(set) var driver: any UpdateDriver
+    /// Whether a module was opened by none of what is known.
+    private(set) var isRefused = false
     /// The open link, to whichever program the module runs; at most one of them.
     private(set) var application: (any ModuleApplication)?
     private(set) var receiver: (any ImageReceiver)?
@@ -62,6 +66,7 @@ final class Execution {
     ) {
         self.aim = aim
         self.job = job
+        driver = job.driver
         self.depot = depot
         self.position = position
         began = depot.time.now
@@ -460,7 +465,7 @@ final class Execution {
         do throws(RadioError) {
             return try await ModuleSeeker(central: depot.central, time: time).seek(
                 job.serial,
-                by: job.driver,
+                by: driver,
                 bootloader: (debt?.bootloaderPlace ?? record.bootloaderPlace).map {
                     Peer(handle: $0)
                 },
@@ -502,7 +507,7 @@ final class Execution {
 
     func openApplication(on link: any Link) async throws(ModuleError) {
         do throws(ModuleError) {
-            let opened = try await job.driver.application(on: link, time: time)
+            let opened = try await driver.application(on: link, time: time)
             application = opened
             record.bootloaderPlace = opened.bootloaderPlace?.handle
             debt?.bootloaderPlace = record.bootloaderPlace
@@ -516,7 +521,7 @@ final class Execution {
 
     func openReceiver(on link: any Link) async throws(ModuleError) {
         do throws(ModuleError) {
-            receiver = try await job.driver.receiver(on: link, time: time)
+            receiver = try await driver.receiver(on: link, time: time)
         } catch {
             await link.disconnect()
             throw error
@@ -545,6 +550,13 @@ final class Execution {
         await depot.central.forget(peer)
     }
 
+    /// From now on the module is opened by another secret.
+    func opens(by opener: ModuleOpener, of profile: Profile) {
+        driver = opener.driver(profile)
+        (isRefused, suspicion, impostors) = (false, [:], [])
+        claimants = Claimants(serial: job.serial)
+    }
+
     /// A module that refuses our secret twice is not asked a third time.
     func halt(after error: ModuleError, _ doing: String) -> Halt {
         let peer = met ?? Peer(handle: "")
@@ -553,6 +565,7 @@ final class Execution {
             return Halt(error, doing)
         }
         impostors.insert(peer)
+        isRefused = true
         return .verdict(
             .rejected,
             .rejected,

@@ -39,7 +39,7 @@ final class UpdateRun {
         var limits = execution.job.times.applied(to: usual) ?? usual
         limits.health = update.healthyWithin
         begun = UpdateSession(
-            update.goal(by: execution.job.driver, isWaypoint: isWaypoint),
+            update.goal(by: execution.driver, isWaypoint: isWaypoint),
             limits: limits,
             memory: memory,
             now: execution.time.now,

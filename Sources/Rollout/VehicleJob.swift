@@ -12,6 +12,8 @@ package struct VehicleJob: Sendable {
     package let driver: any UpdateDriver
     /// What its GO device takes commands with.
     package let carShare: TokenSupply?
+    /// Who keeps what opens its module, where that can be changed.
+    package let secret: ModuleSecretChange?
     /// What is done about the bond of its module, or of its GO device where that is all it has.
     package let bond: BondPolicy
     /// How patient its profile wants an update to be.
@@ -25,6 +27,7 @@ package struct VehicleJob: Sendable {
         serial: Serial,
         driver: any UpdateDriver,
         carShare: TokenSupply? = nil,
+        secret: ModuleSecretChange? = nil,
         bond: BondPolicy = .unbonded,
         times: ProfileTimes = ProfileTimes(),
         steps: [JobStep],
@@ -34,6 +37,7 @@ package struct VehicleJob: Sendable {
         self.serial = serial
         self.driver = driver
         self.carShare = carShare
+        self.secret = secret
         self.bond = bond
         self.times = times
         self.steps = steps
@@ -79,12 +83,14 @@ package enum JobStep: Sendable {
     case feature([FeatureOrder])
     case command(CarShareCommands)
     case wait(Duration)
+    /// Gives the module another secret.
+    case rotate
 
     /// Whether it takes a link to the module.
     var needsModule: Bool {
         switch self {
         case .require(let preconditions, _): preconditions.contains(where: \.needsModule)
-        case .update, .read, .set, .expect, .feature: true
+        case .update, .read, .set, .expect, .feature, .rotate: true
         case .command, .wait: false
         }
     }
@@ -105,6 +111,7 @@ package enum JobStep: Sendable {
         case .command(let commands):
             "command " + commands.list.map(\.rawValue).joined(separator: ", ")
         case .wait(let duration): "wait \(duration.brief)"
+        case .rotate: "rotate secret"
         }
     }
 

@@ -62,7 +62,7 @@ struct MachineCheck {
     }
 
     func findings(for vehicles: [PlannedVehicle]) -> [Finding] {
-        let findings = zone() + secrets(vehicles) + programs()
+        let findings = zone() + secrets(vehicles) + rotations(vehicles) + programs()
         // A run looks at images and at who signed them next, and brings them to where they are kept.
         if isRun, findings.isEmpty { return [] }
         return inOrder(findings + images(vehicles) + trust())
@@ -102,6 +102,27 @@ struct MachineCheck {
                     )
                 }
             }
+        }
+    }
+
+    /// That another secret can be put beside the one that there is.
+    private func rotations(_ vehicles: [PlannedVehicle]) -> [Finding] {
+        vehicles.compactMap { vehicle in
+            guard case .file(let file)? = vehicle.secret,
+                let step = vehicle.steps.first(where: { $0.action == .rotate })
+            else { return nil }
+            let folder = Draft.folder(of: file.path)
+            guard access(folder, W_OK) != 0 else { return nil }
+            return finding(
+                CommandError(
+                    .configuration,
+                    "the secret of \(vehicle.id) cannot be replaced",
+                    because: ["\(folder): \(Descriptor.text(of: errno))"],
+                    hint: "give the command as the user whose folder that is"
+                ),
+                at: step.place,
+                topic: folder
+            )
         }
     }
 

@@ -74,7 +74,7 @@ struct PlanArchive {
             }
             return bytes
         }
-        guard let plan = read?.plan, plan.digest == digest else { return nil }
+        guard let plan = read?.plan?.plan(of: rollout), plan.digest == digest else { return nil }
         return plan
     }
 

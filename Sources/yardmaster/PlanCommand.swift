@@ -212,6 +212,7 @@ struct PlanCommand {
         case .feature(let assignments):
             return "feature " + assignments.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
         case .wait(let duration): return "wait \(duration.brief)"
+        case .rotate: return "rotate secret"
         }
     }
 

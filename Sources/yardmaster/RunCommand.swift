@@ -20,6 +20,20 @@ struct RunCommand {
         return try await run(written, keeping: sources)
     }
 
+    /// `secrets rotate`: the same road, and a secret for each module instead of the manifest's steps.
+    func rotateSecrets() async throws(CommandError) -> ExitCode {
+        var sources = PlanSources()
+        let plan = try Inputs.plan(options.manifest, context, options.common, &sources).rotating
+        guard !plan.vehicles.isEmpty else {
+            throw CommandError(
+                .manifest,
+                "no vehicle of \(options.manifest) keeps its secret in a file",
+                hint: "name one in its `secret` column, as in file:keys/ID.key"
+            )
+        }
+        return try await run(plan, keeping: sources)
+    }
+
     /// Carries a plan out; `sources` are kept for as long as the rollout is not over.
     ///
     /// An order is a rollout of its own.

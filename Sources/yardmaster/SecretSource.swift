@@ -4,6 +4,7 @@ import Families
 import Glibc
 import Manifest
 import Marked
+import Operations
 import Radio
 import Rollout
 
@@ -24,6 +25,7 @@ struct SecretSource {
             return VehicleAccess(
                 module: module,
                 carShare: try token(of: vehicle).map { TokenSupply($0) } ?? issued(to: vehicle),
+                secrets: keeper(of: vehicle),
                 passkey: passkey
             )
         }
@@ -40,6 +42,13 @@ struct SecretSource {
             carShare: TokenSupply(try token(secret, of: vehicle)),
             passkey: passkey
         )
+    }
+
+    private func keeper(of vehicle: PlannedVehicle) -> FileSecret? {
+        guard case .file(let file)? = vehicle.secret,
+            FamilyRegistry.secrets(of: vehicle.family) != nil
+        else { return nil }
+        return FileSecret(path: file.path)
     }
 
     private func issued(to vehicle: PlannedVehicle) -> TokenSupply? {

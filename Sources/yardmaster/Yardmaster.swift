@@ -46,7 +46,7 @@ enum Yardmaster {
         case .validate, .plan, .run, .status, .show, .morning, .pause, .resume, .abort, .retry,
             .inhibit, .uninhibit,
             .clear, .history, .historyShow, .scan, .inventory, .enrol, .watch,
-            .exec, .tokenShow, .secretsCheck,
+            .exec, .tokenShow, .secretsCheck, .secretsRotate,
             .imageInspect,
             .fetch, .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify,
             .bundleApply, .bundleCopy, .profilesList, .profilesShow, .profilesCheck,
@@ -114,6 +114,11 @@ enum Yardmaster {
         case .version: VersionCommand(invocation).run(context)
         case .tokenShow: try TokenCommand(invocation).run(context)
         case .secretsCheck: try SecretsCommand(invocation, context).run(context)
+        case .secretsRotate:
+            try await RunCommand(
+                options: try RunOptions(invocation, context),
+                context: context
+            ).rotateSecrets()
         case .serve: try await ServeCommand(invocation, context).run()
         case .simulate: try await SimulateCommand(invocation, context).run()
         case .doctor: try await DoctorCommand(invocation).run(context)

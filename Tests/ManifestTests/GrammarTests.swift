@@ -57,7 +57,7 @@ import Wire
         #expect(schema["required"]?.array?.compactMap(\.string) == ["name", "vehicles"])
         let settle = schema["$defs"]?["settle"]
         #expect(settle?["properties"]?["quiet"]?["default"]?.string == "20s")
-        #expect(schema["$defs"]?["step"]?["oneOf"]?.array?.count == 9)
+        #expect(schema["$defs"]?["step"]?["oneOf"]?.array?.count == 10)
         #expect(
             schema["$defs"]?["vehicle"]?["additionalProperties"]?["type"]?.array?.count == 3
         )

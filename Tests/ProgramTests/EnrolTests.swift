@@ -185,4 +185,25 @@ import Testing
         withExtendedLifetime(served) {}
         #expect(run.status == 0, "\(run.output)\(run.errors)")
     }
+
+    @Test(.enabled(if: geteuid() == 0, "needs root"))
+    func `what root enrols stays with whom the fleet belongs to`() throws {
+        let nobody: uid_t = 65_534
+        #expect(chown(program.folder.path, nobody, nobody) == 0)
+        #expect(chown(program.folder.path + "/fleet.csv", nobody, nobody) == 0)
+        let result = try enrol(
+            "--serial",
+            "00a0000000000001",
+            "--old-secret",
+            "file:maker.key",
+            "bike-1"
+        )
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        for name in ["fleet.csv", "keys", "keys/bike-1.key"] {
+            var status = stat()
+            #expect(stat(program.folder.path + "/" + name, &status) == 0)
+            #expect(status.st_uid == nobody && status.st_gid == nobody, "\(name)")
+        }
+        #expect(try mode("fleet.csv") == 0o640 && mode("keys/bike-1.key") == 0o600)
+    }
 }

@@ -244,7 +244,8 @@ enum Grammar {
         "a step",
         "One thing to do: exactly one action, and what belongs to it.",
         exactlyOne: [
-            "require", "update", "set", "read", "expect", "command", "feature", "wait", "use",
+            "require", "update", "set", "read", "expect", "command", "feature", "wait", "rotate",
+            "use",
         ],
         [
             Field(
@@ -292,6 +293,12 @@ enum Grammar {
                 "wait",
                 .duration(.milliseconds(1) ... .seconds(3_600)),
                 "Waits, while the controller works for others."
+            ),
+            Field(
+                "rotate",
+                .words(["secret"]),
+                "Gives the module another secret, proves it, and puts it in the place of the one "
+                    + "before, which stays beside it."
             ),
             Field("use", .form(.name), "The steps of a macro, in place of this one."),
         ]

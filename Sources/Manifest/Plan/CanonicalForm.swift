@@ -203,6 +203,7 @@ struct CanonicalForm {
             .object(["command": .array(words.map { .string($0.rawValue) })])
         case .feature(let assignments): .object(["feature": value(assignments)])
         case .wait(let duration): .object(["wait": value(duration)])
+        case .rotate: .object(["rotate": "secret"])
         }
     }
 

@@ -34,7 +34,46 @@ extension FrozenPlan {
     }
 }
 
+extension FrozenPlan {
+    /// What follows the name of a fleet whose secrets are changed.
+    private static let rotation = "-secrets"
+
+    /// The same fleet with other work: each module whose secret is kept in a file gets another one, in the
+    /// same waves and windows and by the same gates.
+    package var rotating: FrozenPlan {
+        let step = Step(.rotate, at: place)
+        var policy = rollout
+        // That updates are begun again each night says nothing of secrets.
+        policy.again = .whenAsked
+        return FrozenPlan(
+            name: name + Self.rotation,
+            vehicles: vehicles.filter(\.keepsSecretInFile).map { $0.with(steps: [step]) },
+            images: [],
+            always: [],
+            rollout: policy,
+            radio: radio,
+            settle: settle,
+            connect: connect,
+            fetch: fetch,
+            trust: trust,
+            profiles: profiles,
+            place: place
+        )
+    }
+
+    /// The plan of that name that is made of this one: itself, or its rotation.
+    package func plan(of rollout: String) -> FrozenPlan {
+        rollout == name + Self.rotation ? rotating : self
+    }
+}
+
 extension PlannedVehicle {
+    /// Whether its secret can be replaced by whoever may write files.
+    package var keepsSecretInFile: Bool {
+        if case .file? = secret { return true }
+        return false
+    }
+
     fileprivate func with(steps: [Step]) -> PlannedVehicle {
         var vehicle = self
         vehicle.steps = steps

@@ -190,10 +190,13 @@ struct StepReader {
             action = .feature(ConditionReader.assignments(node, diagnostics))
         }
         if let duration = reader.duration("wait") { action = .wait(duration) }
+        if reader.word("rotate", Rotation.self) != nil { action = .rotate }
         // What uses a macro was read as its steps.
         _ = reader.value("use")
         return action
     }
+
+    private enum Rotation: String, CaseIterable { case secret }
 
     private func update(_ node: MarkedNode) -> UpdateStep? {
         if case .scalar = node.value {
@@ -289,7 +292,7 @@ extension Step {
     fileprivate var decides: Bool {
         switch action {
         case .require, .update: true
-        case .set, .read, .expect, .command, .feature, .wait: false
+        case .set, .read, .expect, .command, .feature, .wait, .rotate: false
         }
     }
 }

@@ -17,6 +17,8 @@ package struct Step: Sendable, Equatable {
         /// Features of the profile, by name.
         case feature([Assignment])
         case wait(Duration)
+        /// Gives its module another secret.
+        case rotate
     }
 
     /// Where a name in it stands, and the value that belongs to it.
@@ -66,7 +68,7 @@ extension Step {
         case .update(let update):
             return [part(.update(update.with(healthy: [])), nil)]
                 + update.healthy.map { part(.update(update.with(healthy: [$0])), $0.property) }
-        case .command, .wait: return [part(action, nil)]
+        case .command, .wait, .rotate: return [part(action, nil)]
         }
     }
 

@@ -15,11 +15,19 @@ package struct EnrolFault: Error, Sendable, Equatable {
     }
 
     package let kind: Kind
+    /// What its module failed with, where it did.
+    package let failure: FailureClass?
     package let sentence: String
     package let hint: String
 
-    package init(_ kind: Kind, _ sentence: String, hint: String) {
+    package init(
+        _ kind: Kind,
+        _ sentence: String,
+        hint: String,
+        failure: FailureClass? = nil
+    ) {
         self.kind = kind
+        self.failure = failure
         self.sentence = sentence
         self.hint = hint
     }

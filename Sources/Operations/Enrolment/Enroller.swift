@@ -351,6 +351,11 @@ package struct Enroller: Sendable {
                 hint: Self.again
             )
         }
-        return EnrolFault(.failed, "\(target.vehicle): \(error.description)", hint: Self.again)
+        return EnrolFault(
+            .failed,
+            "\(target.vehicle): \(error.description)",
+            hint: Self.again,
+            failure: error.failureClass
+        )
     }
 }

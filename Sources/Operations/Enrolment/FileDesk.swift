@@ -69,7 +69,8 @@ package actor FileDesk: EnrolDesk {
         guard hasChanged else { return }
         var status = stat()
         let mode = stat(fleet, &status) == 0 ? status.st_mode & 0o777 : 0o644
-        if let code = Draft.write(file.bytes, to: fleet, mode: mode, isExact: true) {
+        if let code = Draft.write(file.bytes, to: fleet, mode: mode, isExact: true, ownedAs: fleet)
+        {
             throw EnrolFault.file("cannot write", fleet, code)
         }
     }

@@ -37,14 +37,18 @@ package struct SecretFiles: Sendable {
     }
 
     package func keepPending(_ secret: Secret) throws(EnrolFault) {
-        mkdir(Draft.folder(of: path), 0o700)
-        try Self.write(secret.withBytes { $0 + [0x0A] }, to: path + ".new")
+        Draft.makeFolder(of: path)
+        // What was read from a file has the end of its line already.
+        let line = secret.withBytes { bytes in
+            bytes.reversed().drop { $0 == 0x0A || $0 == 0x0D }.reversed() + [0x0A]
+        }
+        try write(line, to: path + ".new")
     }
 
     package func commit() throws(EnrolFault) {
         // The old one stands under two names before the new one takes the first.
         if let old = try read(path) {
-            try Self.write(old.withBytes { $0 }, to: path + ".before")
+            try write(old.withBytes { $0 }, to: path + ".before")
         }
         guard rename(path + ".new", path) == 0 else {
             throw EnrolFault.file("cannot put in its place", path)
@@ -60,9 +64,9 @@ package struct SecretFiles: Sendable {
         Draft.sync(folderOf: path)
     }
 
-    private static func write(_ bytes: [UInt8], to path: String) throws(EnrolFault) {
-        if let code = Draft.write(bytes, to: path, mode: 0o600, isExact: true) {
-            throw EnrolFault.file("cannot write", path, code)
+    private func write(_ bytes: [UInt8], to file: String) throws(EnrolFault) {
+        if let code = Draft.write(bytes, to: file, mode: 0o600, isExact: true, ownedAs: path) {
+            throw EnrolFault.file("cannot write", file, code)
         }
     }
 

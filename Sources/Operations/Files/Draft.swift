@@ -59,20 +59,37 @@ package final class Draft {
         return fsync(folder) == 0 || errno == EINVAL ? nil : errno
     }
 
-    /// Writes a whole file; with `isExact` its mode is this one, whatever the process's mask.
+    /// Writes a whole file; with `isExact` its mode is this one, whatever the process's mask, and it is the
+    /// same user's as what stands at `likeness`, so that a service reads what root has written.
     package static func write(
         _ bytes: [UInt8],
         to path: String,
         mode: UInt32,
-        isExact: Bool = false
+        isExact: Bool = false,
+        ownedAs likeness: String? = nil
     ) -> CInt? {
         switch begin(for: path, mode: mode) {
         case .failure(let fault): return fault.code
         case .success(let draft):
             if let code = draft.write(bytes) { return code }
+            if let likeness, let code = draft.belong(as: likeness) { return code }
             if isExact, fchmod(draft.descriptor, mode) != 0 { return errno }
             return draft.publish()
         }
+    }
+
+    /// Gives it the owner of a file or, where there is none yet, of the folder that it is to be in.
+    private func belong(as path: String) -> CInt? {
+        var status = stat()
+        guard stat(path, &status) == 0 || stat(Self.folder(of: path), &status) == 0 else {
+            return nil
+        }
+        // Who is not root can give nothing away, but may share it with a group of theirs.
+        guard geteuid() == 0 else {
+            _ = fchown(descriptor, .max, status.st_gid)
+            return nil
+        }
+        return fchown(descriptor, status.st_uid, status.st_gid) == 0 ? nil : errno
     }
 
     private func write(_ bytes: [UInt8]) -> CInt? {
@@ -86,6 +103,15 @@ package final class Draft {
             rest = rest.dropFirst(count)
         }
         return nil
+    }
+
+    /// Makes the folder that a file is to be in, for its owner alone: that of the folder above.
+    package static func makeFolder(of path: String) {
+        let folder = folder(of: path)
+        guard mkdir(folder, 0o700) == 0, geteuid() == 0 else { return }
+        var status = stat()
+        guard stat(Self.folder(of: folder), &status) == 0 else { return }
+        _ = chown(folder, status.st_uid, status.st_gid)
     }
 
     /// Puts on the disk what was done in a file's folder.

@@ -17,7 +17,7 @@ extension Execution {
         case .read(let names): try await read(names, step, index)
         case .expect(let tests, let within): try await expect(tests, within, step, index)
         case .wait(let duration): try await wait(duration)
-        case .set, .feature, .command:
+        case .set, .feature, .command, .rotate:
             let intent = Intent(
                 of: record,
                 step: job.key(of: index),
@@ -52,6 +52,7 @@ extension Execution {
         case .set(let orders): try await set(orders)
         case .feature(let orders): try await perform(orders)
         case .command(let commands): try await perform(commands)
+        case .rotate: try await rotateSecret()
         case .require, .update, .read, .expect, .wait: []
         }
     }
@@ -400,7 +401,7 @@ extension JobStep {
         switch self {
         case .require, .read, .expect, .wait: .observe
         case .update: .transfer
-        case .set: .converge
+        case .set, .rotate: .converge
         case .feature: .once
         case .command(let commands): commands.isHarmless ? .converge : .once
         }

@@ -21,7 +21,7 @@ extension JobStep {
     fileprivate var identity: String {
         switch self {
         case .update(let update): "update\n\(update.target.rawValue)\n\(update.digest)"
-        case .require, .read, .set, .expect, .feature, .command, .wait: action
+        case .require, .read, .set, .expect, .feature, .command, .wait, .rotate: action
         }
     }
 }

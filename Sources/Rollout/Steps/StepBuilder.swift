@@ -76,6 +76,20 @@ package struct StepBuilder: Sendable {
             }
             return .command(all)
         case .wait(let duration): return .wait(duration)
+        case .rotate:
+            guard FamilyRegistry.secrets(of: vehicle.family) != nil else {
+                throw StepMistake(
+                    "modules of family `\(vehicle.family.rawValue)` have no secret that can be changed",
+                    hint: "leave the step to vehicles whose modules have one"
+                )
+            }
+            guard vehicle.keepsSecretInFile else {
+                throw StepMistake(
+                    "the secret of vehicle \(vehicle.id), and perhaps of others, is not kept in a file",
+                    hint: "a new one is written beside the old one: write it as in file:keys/ID.key"
+                )
+            }
+            return .rotate
         case .update(let step): return .update(try update(step, profile))
         }
     }

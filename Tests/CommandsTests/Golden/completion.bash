@@ -29,7 +29,7 @@ _yardmaster() {
     fi
     if [[ $command == secrets ]]; then
         if ((COMP_CWORD == 2)); then
-            mapfile -t COMPREPLY < <(compgen -W 'check' -- "$cur")
+            mapfile -t COMPREPLY < <(compgen -W 'check rotate' -- "$cur")
             return
         fi
         command+=" ${COMP_WORDS[2]}"
@@ -304,6 +304,21 @@ _yardmaster() {
         kind=files
         case $prev in
         --profiles) flags= kind=directories ;;
+        esac
+        ;;
+    'secrets rotate')
+        flags='--state --limit --again --profiles --bus --simulate --pace --seed --events --report --json --quiet --no-color --help'
+        kind=files
+        case $prev in
+        --state) flags= kind=directories ;;
+        --limit) flags= kind=vehicles ;;
+        --profiles) flags= kind=directories ;;
+        --bus) flags= kind=none ;;
+        --simulate) flags= kind=files ;;
+        --pace) flags= kind=none ;;
+        --seed) flags= kind=none ;;
+        --events) flags= kind=files ;;
+        --report) flags= kind=files ;;
         esac
         ;;
     'image inspect')

@@ -32,7 +32,7 @@ _yardmaster() {
             'watch:Show a vehicle'\''s properties as they change'
             'exec:Give vehicles one order'
             'token:show'
-            'secrets:check'
+            'secrets:check, rotate'
             'image:inspect'
             'fetch:Bring the images of a manifest into the store'
             'images:list, verify, prune'
@@ -76,7 +76,7 @@ _yardmaster() {
     fi
     if [[ $command == secrets ]]; then
         if (( CURRENT == 2 )); then
-            _values form check
+            _values form check rotate
             return
         fi
         command+=" $words[2]"
@@ -417,6 +417,24 @@ _yardmaster() {
     'secrets check')
         _arguments -S \
             '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:MANIFEST:_files'
+        ;;
+    'secrets rotate')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
+            '--again''[Begin the rollout again from the first step, whatever was done\: commands are carried out once more. An abort is over with it; a pause is not.]' \
+            '--profiles=''[Folder of profiles to be used besides those that are built in.]'':DIR:_files -/' \
+            '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
+            '--seed=''[Draw all chance of the simulation from this number; the same number replays the same run.]'':N: ' \
+            '--events=''[Append everything that happens to FILE, one JSON object a line; '\''-'\'' writes it to standard output, and the result then goes to standard error.]'':FILE:_files' \
+            '*--report=''[Write a report to FILE when the run has ended. Its ending says which\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \

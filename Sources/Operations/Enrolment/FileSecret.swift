@@ -1,0 +1,81 @@
+import Domain
+package import Families
+package import Journal
+import Modules
+package import Rollout
+
+/// What opens the module of a vehicle that is in service, as a file that can be replaced.
+package struct FileSecret: SecretKeeper {
+    private let files: SecretFiles
+
+    package init(path: String) { files = SecretFiles(path: path, maker: nil) }
+
+    package func hasOpenChange(_ journal: Journal) async -> Bool {
+        let known = try? await SecretDesk(files, journal).secrets()
+        return known?[.pending] != nil
+    }
+
+    package func change(
+        _ module: ModuleInHand,
+        isNew: Bool,
+        _ journal: Journal
+    ) async throws(SecretChangeFault) -> ModuleOpener {
+        let desk = SecretDesk(files, journal)
+        let target = EnrolTarget(
+            vehicle: module.vehicle,
+            serial: module.serial,
+            profile: module.profile,
+            bond: module.bond
+        )
+        let enroller = Enroller(
+            target,
+            desk: desk,
+            central: module.central,
+            time: module.time,
+            searchingFor: module.search,
+            chance: module.chance,
+            unless: module.isStopped
+        )
+        do throws(EnrolFault) {
+            let record = try await enroller.enrol(rotating: isNew)
+            try await desk.keep(record)
+            let secret = try await desk.secrets()[.current]
+            do throws(ModuleSecretError) {
+                return try FamilyRegistry.opener(of: module.profile.family, secret)
+            } catch { throw EnrolFault(.failed, "\(error)", hint: "", failure: .internal) }
+        } catch {
+            switch error.kind {
+            case .notHeard: throw SecretChangeFault(.unreachable, error.sentence)
+            case .files: throw SecretChangeFault(nil, error.sentence)
+            case .failed, .refused:
+                throw SecretChangeFault(error.failure ?? .transient, error.sentence)
+            }
+        }
+    }
+}
+
+/// The files of a vehicle's secret, worked on where the journal is: its row in the fleet list stays as it is.
+private actor SecretDesk: EnrolDesk {
+    nonisolated var unownedExecutor: UnownedSerialExecutor { journal.unownedExecutor }
+
+    private let files: SecretFiles
+    private let journal: Journal
+
+    init(_ files: SecretFiles, _ journal: Journal) {
+        self.files = files
+        self.journal = journal
+    }
+
+    func secrets() throws(EnrolFault) -> [SecretSlot: Secret] { try files.secrets() }
+    func keepPending(_ secret: Secret) throws(EnrolFault) { try files.keepPending(secret) }
+    func commit() throws(EnrolFault) { try files.commit() }
+    func retire() throws(EnrolFault) { try files.retire() }
+    func list(_ isListed: Bool) {}
+    func note(_ stage: EnrolmentRecord.Stage) {}
+
+    func keep(_ record: InventoryRecord) async throws(EnrolFault) {
+        do throws(JournalError) { try await journal.keep([record]) } catch {
+            throw EnrolFault(.files, error.description, hint: "")
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Domain
+import Radio
+import Reports
+
+/// Another secret for the module.
+extension Execution {
+    func rotateSecret() async throws(Halt) -> [Fact] {
+        guard let secret = job.secret else {
+            throw .verdict(.rejected, .rejected, "its secret is not kept where it can be changed")
+        }
+        try await change(secret, isNew: true)
+        return [Fact("secret", "changed")]
+    }
+
+    /// Brings a change of its secret to its end that was cut off; false where there is none.
+    func takesUpSecret() async throws(Halt) -> Bool {
+        guard let secret = job.secret, await secret.keeper.hasOpenChange(depot.journal) else {
+            return false
+        }
+        try await change(secret, isNew: false)
+        return true
+    }
+
+    /// All links are the change's own: each proves a secret, and the last one the new one.
+    private func change(_ secret: ModuleSecretChange, isNew: Bool) async throws(Halt) {
+        await hangUp()
+        let stop = depot.stop
+        let module = ModuleInHand(
+            vehicle: vehicle,
+            serial: job.serial,
+            profile: secret.profile,
+            bond: job.bond,
+            central: depot.central,
+            time: time,
+            search: depot.rules.seekTimeout,
+            chance: depot.chance,
+            isStopped: { stop.isRequested }
+        )
+        do throws(SecretChangeFault) {
+            opens(
+                by: try await secret.keeper.change(module, isNew: isNew, depot.journal),
+                of: secret.profile
+            )
+        } catch {
+            if depot.stop.isRequested { throw .stopped }
+            guard let failure = error.failure else { throw .elsewhere(error.sentence) }
+            throw .failure(failure, error.sentence)
+        }
+    }
+}
