@@ -36,6 +36,10 @@ extension Journal {
         }
     }
 
+    /// Why `resume` and `retry` of an aborted rollout are refused, and what there is instead.
+    package static let abortedForGood =
+        "it is aborted, and that is for good; 'yardmaster run --again MANIFEST' begins it again"
+
     /// A gate sets what is not set yet; an abort outweighs a pause.
     static func trip(_ hold: Hold, in database: JournalDatabase) throws(JournalError) {
         let before = try JournalView(database: database).hold(on: hold.rollout)?.kind
@@ -58,7 +62,7 @@ extension Journal {
         return try database.transaction(.durable) { () throws(JournalError) in
             let view = JournalView(database: database)
             switch try view.hold(on: rollout)?.kind {
-            case .aborted: return .refused("it is aborted, and that is for good")
+            case .aborted: return .refused(Self.abortedForGood)
             case nil: return .noChange("it is not paused")
             case .paused: break
             }

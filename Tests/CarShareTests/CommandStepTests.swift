@@ -24,12 +24,21 @@ import Wire
         let modules: Bool
         let events = Mutex<[Event]>([])
         let stop = StopSignal()
+        private let clock: Mutex<any Timekeeper>
 
         init(seed: UInt64, count: Int, lossChance: Int = 0, modules: Bool = false) {
             simulation = Simulation(seed: seed)
+            clock = Mutex(simulation.time)
             self.count = count
             self.lossChance = lossChance
             self.modules = modules
+        }
+
+        /// The run is told to stop as it looks at the clock for this time.
+        func interrupts(at look: Int) -> InterruptingClock {
+            let interrupting = InterruptingClock(simulation.time, stop, at: look)
+            clock.withLock { $0 = interrupting }
+            return interrupting
         }
 
         static let key = [UInt8](repeating: 7, count: 20)
@@ -130,13 +139,14 @@ import Wire
                     at: simulation.time.wallTime
                 )
                 let radio = SimulatedRadio(adapter: "hci0", air: simulation.air)
+                let time = clock.withLock { $0 }
                 let depot = Depot(
                     rollout: "batch",
                     run: run,
                     air: SoleAirtime(radio),
-                    time: simulation.time,
+                    time: time,
                     journal: journal,
-                    events: EventStream(run: run, time: simulation.time) { [self] event in
+                    events: EventStream(run: run, time: time) { [self] event in
                         events.withLock { $0.append(event) }
                     },
                     stop: stop,
@@ -164,6 +174,40 @@ import Wire
                 )
             }
             return nights
+        }
+    }
+
+    /// Shows a later time at each look, and asks for the end of the run at one of them.
+    private final class InterruptingClock: Timekeeper {
+        private let time: any Timekeeper
+        private let stop: StopSignal
+        private let look: Int
+        private let looks = Mutex<(count: Int, asked: WallTime?)>((0, nil))
+
+        init(_ time: any Timekeeper, _ stop: StopSignal, at look: Int) {
+            self.time = time
+            self.stop = stop
+            self.look = look
+        }
+
+        /// What it showed as it asked.
+        var asked: WallTime? { looks.withLock { $0.asked } }
+        var now: Moment { time.now }
+        var wallTime: WallTime {
+            let base = time.wallTime
+            return looks.withLock { looks in
+                looks.count += 1
+                let shown = base.advanced(by: .milliseconds(looks.count))
+                if looks.count == look {
+                    looks.asked = shown
+                    stop.request()
+                }
+                return shown
+            }
+        }
+
+        func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
+            await time.sleep(until: deadline, for: purpose())
         }
     }
 
@@ -215,6 +259,26 @@ import Wire
             }
         }
         #expect(told.contains("v1 3 command lock done"))
+    }
+
+    @Test func `a command that was intended as the run was told to stop is not sent`() throws {
+        var met = 0
+        for look in 1... {
+            let yard = Yard(seed: 1, count: 1)
+            let clock = yard.interrupts(at: look)
+            let night = try yard.nights([unlock])[0]
+            guard let asked = clock.asked else { break }
+            guard let intent = night.intents.first else {
+                #expect(night.executed == [[]], "look \(look)")
+                continue
+            }
+            guard intent.intent.begun == asked else { continue }
+            met += 1
+            #expect(night.executed == [[]])
+            #expect(intent.settlement?.outcome == IntentRecord.failed)
+            #expect(night.counts.isEmpty)
+        }
+        #expect(met == 1, "one of the looks was that of the intent")
     }
 
     @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])

@@ -9,8 +9,9 @@ import Testing
     }
 
     /// The names of the guards, and the places of their switches.
-    private func list() throws -> (guards: [String], places: [Place]) {
+    private func list() throws -> (guards: [String], places: [Place], tests: [String]) {
         var guards: [String] = []
+        var tests: [String] = []
         var places: [Place] = []
         var file = ""
         var part = 0
@@ -28,15 +29,18 @@ import Testing
             case (2, _): places[places.count - 1].new += line + "\n"
             default:
                 if line.hasPrefix("in ") { file = String(line.dropFirst(3)) }
+                if line.hasPrefix("by "), let colon = line.firstRange(of: ": ") {
+                    tests.append(String(line[colon.upperBound...]))
+                }
                 guard line.hasPrefix("guard ") else { continue }
                 guards.append(String(line.dropFirst(6).prefix { $0 != ":" }))
             }
         }
-        return (guards, places)
+        return (guards, places, tests)
     }
 
     @Test func `each guard that is broken for a trial stands where the list says`() throws {
-        let (guards, places) = try list()
+        let (guards, places, _) = try list()
         #expect(guards.count >= 80 && Set(guards).count == guards.count)
         for place in places {
             let count = try Repository.text(place.file).ranges(of: place.old).count
@@ -50,5 +54,16 @@ import Testing
         }
         let switched = places.map(\.new).joined()
         for name in guards { #expect(switched.contains("mutant(\"\(name)\")"), "\(name)") }
+    }
+
+    @Test func `each test that is said to notice a broken guard exists`() throws {
+        let tests = try list().tests
+        var there: Set<Substring> = []
+        for line in try Repository.sources("Tests").flatMap(\.lines) {
+            let parts = line.split(separator: "`", omittingEmptySubsequences: false)
+            if parts.count == 3, parts[0].hasSuffix("func ") { there.insert(parts[1]) }
+        }
+        #expect(tests.count >= 40)
+        for test in tests { #expect(there.contains(Substring(test)), "\(test)") }
     }
 }

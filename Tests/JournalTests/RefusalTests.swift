@@ -1,0 +1,177 @@
+import Domain
+import Journal
+import Testing
+import Workbench
+
+/// What a transaction refuses, whoever asks, and what it leaves as it was.
+@Suite struct RefusalTests {
+    private func inhibit(_ id: String, in journal: Journal) async throws {
+        try await journal.inhibit(
+            Inhibit(try vehicle(id), reason: "workshop", expires: nil, at: at(1))
+        )
+    }
+
+    /// An execution that has ended as failed.
+    private func failed(_ journal: Journal, _ id: String, run: Int) async throws {
+        var record = try await recorded(journal, id, run: run)
+        record.state = .ended
+        record.end = .init(.failed, failure: .device, message: "", at: at(2))
+        try await journal.record(record, durably: true)
+    }
+
+    @Test func `an abort is not taken back by resume`() async throws {
+        let scratch = try Scratch()
+        try await withJournal(scratch.path) { journal in
+            _ = try await begin(journal)
+            let abort = Hold(.aborted, "r", reason: "wrong image", author: "anna", at: at(1))
+            #expect(try await journal.set(abort, isAtWork: false) == .done)
+            guard case .refused = try await journal.resume("r") else {
+                Issue.record("resume was not refused")
+                return
+            }
+            #expect(try await journal.hold(on: "r")?.kind == .aborted)
+        }
+    }
+
+    @Test func `no right is given to an inhibited vehicle, or while its rollout is held`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let serial = try #require(Serial("serial-bus"))
+        try await withJournal(scratch.path) { journal in
+            let run = try await begin(journal)
+            func claim(paying: Bool = false) async throws -> LeaseAnswer {
+                try await journal.claim(
+                    serial,
+                    for: try vehicle("bus"),
+                    of: "r",
+                    run: run,
+                    paying: paying,
+                    at: at(2)
+                )
+            }
+            for kind in Hold.Kind.allCases {
+                let hold = Hold(kind, "r", reason: "", author: "anna", at: at(1))
+                try await journal.set(hold, isAtWork: true)
+                #expect(try await claim() == .stopped(hold))
+            }
+            guard case .granted(let right) = try await claim(paying: true) else {
+                Issue.record("what is owed may be paid under a hold")
+                return
+            }
+            try await journal.release(right)
+            try await inhibit("bus", in: journal)
+            for paying in [false, true] {
+                guard case .inhibited = try await claim(paying: paying) else {
+                    Issue.record("paying \(paying), an inhibited vehicle was given away")
+                    return
+                }
+            }
+            #expect(try await journal.vehiclesAtWork().isEmpty)
+        }
+    }
+
+    @Test func `nothing is intended on an inhibited vehicle`() async throws {
+        let scratch = try Scratch()
+        try await withJournal(scratch.path) { journal in
+            let run = try await begin(journal)
+            try await recorded(journal, "bus", run: run)
+            try await inhibit("bus", in: journal)
+            let answer = try await journal.intendUnlessInhibited(try intent("bus", step: 2))
+            guard case .inhibited = answer else {
+                Issue.record("it was intended: \(answer)")
+                return
+            }
+            #expect(try await journal.intents(of: 1).isEmpty)
+            #expect(try await journal.execution(1)?.acted == false)
+            _ = try await journal.uninhibit(try vehicle("bus"))
+            guard
+                case .intended = try await journal.intendUnlessInhibited(
+                    try intent("bus", step: 2)
+                )
+            else {
+                Issue.record("it takes part again")
+                return
+            }
+        }
+    }
+
+    @Test func `retry leaves inhibited and quarantined vehicles alone, and refuses them by name`()
+        async throws
+    {
+        let scratch = try Scratch()
+        try await withJournal(scratch.path) { journal in
+            let run = try await begin(journal)
+            for id in ["free", "inhibited", "quarantined"] {
+                try await failed(journal, id, run: run)
+            }
+            try await inhibit("inhibited", in: journal)
+            func retry(_ ids: [String]) async throws -> Rearmed {
+                try await journal.retry(
+                    "r",
+                    try ids.map { try vehicle($0) },
+                    quarantined: [try vehicle("quarantined")],
+                    by: "anna",
+                    at: at(3)
+                )
+            }
+            for id in ["inhibited", "quarantined"] {
+                let answer = try await retry([id])
+                #expect(answer.refused.keys.map(\.text) == [id])
+                #expect(answer.vehicles.isEmpty)
+            }
+            #expect(try await retry([]).vehicles.map(\.text) == ["free"])
+            let left = try await journal.executions(rollout: "r").filter { $0.end != nil }
+            #expect(left.map(\.vehicle.text) == ["inhibited", "quarantined"])
+        }
+    }
+
+    @Test func `clear changes nothing at work, and answers a doubt only by name`() async throws {
+        let scratch = try Scratch()
+        try await withJournal(scratch.path) { journal in
+            let run = try await begin(journal)
+            try await recorded(journal, "bus", run: run)
+            _ = try await journal.intend(try intent("bus", step: 2))
+            let bus = try vehicle("bus")
+            func clear(named: Bool, atWork: Bool) async throws -> Cleared {
+                try await journal.clear(
+                    [bus],
+                    named: named ? [bus] : [],
+                    atWork: atWork ? [bus] : [],
+                    by: "anna",
+                    at: at(3)
+                )
+            }
+            let refused = try await clear(named: true, atWork: true)
+            #expect(refused.atWork == bus && refused.answered.isEmpty)
+            #expect(try await journal.doubts(of: bus).count == 1)
+            let unnamed = try await clear(named: false, atWork: false)
+            #expect(unnamed.stillInDoubt == [bus] && unnamed.answered.isEmpty)
+            #expect(try await journal.doubts(of: bus).count == 1)
+            #expect(try await clear(named: true, atWork: false).answered == [bus])
+            #expect(try await journal.doubts(of: bus).isEmpty)
+        }
+    }
+
+    @Test func `what a beginning takes over is part of it from then on`() async throws {
+        let scratch = try Scratch()
+        let digest = try #require(plan)
+        try await withJournal(scratch.path) { journal in
+            // A run with --limit, then the whole rollout.
+            let part = try await recorded(journal, "bus", run: try await begin(journal))
+            let whole = try await begin(journal)
+            let began = try await journal.begin(
+                Beginning(
+                    RolloutRecord(name: "r", plan: digest, run: whole, at: at(2)),
+                    fresh: [try execution("tram", run: whole)],
+                    taken: [part.number]
+                )
+            )
+            #expect(began.count == 1)
+            let all = try await journal.executions(rollout: "r")
+            #expect(all.map(\.vehicle.text) == ["bus", "tram"])
+            #expect(all.map(\.number).contains(part.number))
+            #expect(all.allSatisfy { $0.beginning == whole })
+        }
+    }
+}

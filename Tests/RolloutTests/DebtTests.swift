@@ -1,0 +1,129 @@
+import Digests
+import Domain
+import Families
+import Journal
+import Manifest
+import Reports
+import Rollout
+import Sessions
+import Simulation
+import Synchronization
+import Testing
+
+/// What becomes of a module on which an update was begun and not proven.
+@Suite struct DebtTests {
+    private let image = DepotBench.image(bytes: 20_000)
+    private var update: [JobStep] { [.update(image)] }
+    private let schedule = DepotBench.schedule([[0]]) {
+        $0.rules.pause = PauseRule(failed: .count(0), atLeast: 1)
+    }
+
+    /// What a run of another rollout left behind on the first vehicle.
+    private func leave(
+        _ image: UpdateJob,
+        _ stage: UpdateMemory.Stage,
+        on module: ModulePlan,
+        in journal: Journal,
+        at time: WallTime
+    ) async throws {
+        let plan = SHA256.digest(of: [9])
+        let run = try await journal.beginRun(rollout: "other", plan: plan, at: time)
+        let fresh = ExecutionRecord(
+            rollout: "other",
+            vehicle: try #require(VehicleID("v1")),
+            serial: module.serial,
+            run: run,
+            started: time
+        )
+        let record = try #require(try await journal.begin(Beginning(nil, fresh: [fresh])).first)
+        let debt = Debt(
+            serial: module.serial,
+            image: image.digest,
+            name: "before",
+            version: image.version,
+            target: image.target.rawValue,
+            total: 1_000,
+            stage: stage.rawValue,
+            of: record,
+            begun: time
+        )
+        _ = try await journal.intend(
+            Intent(
+                of: record,
+                step: StepKey(plan),
+                place: 0,
+                effect: .transfer,
+                description: "update",
+                image: image.digest,
+                begun: time
+            ),
+            opening: debt
+        )
+        try await journal.endRun(run, exitCode: 143, reason: "", at: time)
+    }
+
+    private func settled(_ bench: DepotBench) -> Int {
+        bench.events.count { event in
+            guard case .stateChanged(_, .settling, _, _) = event.body else { return false }
+            return true
+        }
+    }
+
+    @Test func `what came of another rollout's update is no verdict on this one`() throws {
+        let module = DepotBench.module(1)
+        let bench = DepotBench(seed: 3, [module])
+        let other = DepotBench.image(bytes: 9_000, version: FirmwareVersion(4, 11, 9))
+        let night = try bench.nights(update, [schedule]) { [self] _, journal in
+            // The module is back with its old version: the other one's update has failed.
+            let time = bench.simulation.time.wallTime
+            try await leave(other, .settling, on: module, in: journal, at: time)
+        }[0]
+        #expect(night.result.counts == [.succeeded: 1], "\(night.records)")
+        #expect(night.versions == [FirmwareVersion(4, 12)])
+        #expect(settled(bench) >= 2, "it was brought to rest first, and after the own update")
+    }
+
+    /// It was given something newer by somebody else since: one look says that nothing is to be
+    /// sent, and says nothing of whether it is at rest.
+    @Test func `a module that is refused its image is watched to its rest all the same`() throws {
+        let module = DepotBench.module(1) { $0.version = FirmwareVersion(4, 13) }
+        let bench = DepotBench(seed: 3, [module])
+        let left = Mutex(-1)
+        let nights = try bench.nights(update, [schedule, schedule]) { [self] index, journal in
+            if index == 0 {
+                let time = bench.simulation.time.wallTime
+                try await leave(image, .transferring, on: module, in: journal, at: time)
+            } else {
+                let count = try await journal.debts().count
+                left.withLock { $0 = count }
+            }
+        }
+        #expect(settled(bench) == 1)
+        #expect(left.withLock { $0 } == 0, "it is paid")
+        #expect(nights[0].result.counts == [.rejected: 1])
+        #expect(nights[0].versions == [FirmwareVersion(4, 13)])
+    }
+
+    /// G1: nobody went to it, so nothing that was done has failed.
+    @Test func `one that owes an update and is left alone trips no gate`() throws {
+        let bench = DepotBench(seed: 3, [DepotBench.module(1)])
+        let owed = Mutex(0)
+        let nights = try bench.nights(update, [schedule, schedule]) { index, journal in
+            // Cut in its transfer, then inhibited.
+            guard index == 1 else { return try await journal.cut(after: 12) }
+            try await journal.cut(after: nil)
+            let count = try await journal.debts().count
+            owed.withLock { $0 = count }
+            let time = bench.simulation.time.wallTime
+            try await journal.inhibit(
+                Inhibit(VehicleID("v1"), reason: "workshop", expires: nil, at: time)
+            )
+        }
+        #expect(owed.withLock { $0 } == 1, "it was cut after its transfer had begun")
+        let night = try #require(nights.last)
+        #expect(nights.count == 1 && night.result.counts == [.failed: 1])
+        #expect(night.records.first?.acted == true)
+        #expect(night.records.first?.end?.failure == .unreachable)
+        #expect(night.result.ending == .complete && night.rollout?.hold == nil)
+    }
+}
