@@ -269,10 +269,17 @@ private struct NightLife: Sendable {
         }
 
         let state: Mutex<State>
+        private let host: Mutex<NightHost?> = Mutex(nil)
 
         init(_ account: NightAccount) { state = Mutex(State(account: account)) }
 
+        /// Whom states are told of, since things go wrong in them.
+        func tell(_ host: NightHost) { self.host.withLock { $0 = host } }
+
         func hear(_ event: Event) {
+            if case .stateChanged(_, let now, _, _) = event.body {
+                host.withLock { $0 }?.entered(now.rawValue)
+            }
             state.withLock { state in
                 state.events.append(event.body)
                 switch event.body {
@@ -464,6 +471,7 @@ private struct NightLife: Sendable {
                 // Whoever says something to a journal that cannot be written is told so.
             } catch { doings.state.withLock { $0.failure = error } }
         }
+        doings.tell(host)
         for incident in night.incidents {
             guard case .write(let count) = incident.at else { continue }
             if case .refusedWrite = incident.what {

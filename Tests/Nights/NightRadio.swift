@@ -10,6 +10,11 @@ final class NightHost: Sendable {
         var uses = 0
         /// What happens at a use, in any order.
         var fates: [(use: Int, what: NightStory.Event)] = []
+        /// What happens once a vehicle has come into a state so often, and how often that was so far.
+        var ambushes: [(state: String, count: Int, what: NightStory.Event)] = []
+        var entered: [String: Int] = [:]
+        /// What happens at the next use.
+        var sprung: [NightStory.Event] = []
         var isDead = false
         /// Until when each adapter is gone, and the service.
         var gone: [String: Moment] = [:]
@@ -31,7 +36,12 @@ final class NightHost: Sendable {
     ) {
         var start = State()
         for incident in incidents {
-            if case .use(let number) = incident.at { start.fates.append((number, incident.what)) }
+            switch incident.at {
+            case .use(let number): start.fates.append((number, incident.what))
+            case .state(let state, let count):
+                start.ambushes.append((state, count, incident.what))
+            case .second, .write: break
+            }
         }
         state = Mutex(start)
         self.clock = clock
@@ -54,6 +64,16 @@ final class NightHost: Sendable {
         state.withLock {
             $0.visits.append((adapter, link))
             $0.contacts.append(clock.wallTime)
+        }
+    }
+
+    /// A vehicle has come into a state.
+    func entered(_ name: String) {
+        state.withLock { state in
+            let count = state.entered[name, default: 0] + 1
+            state.entered[name] = count
+            state.sprung += state.ambushes.filter { $0.state == name && $0.count == count }
+                .map(\.what)
         }
     }
 
@@ -92,7 +112,8 @@ final class NightHost: Sendable {
     func use(_ adapter: String) async throws(RadioError) {
         let due = state.withLock { state in
             state.uses += 1
-            let due = state.fates.filter { $0.use == state.uses }.map(\.what)
+            let due = state.fates.filter { $0.use == state.uses }.map(\.what) + state.sprung
+            state.sprung = []
             return due
         }
         for what in due { await strike(what) }

@@ -210,7 +210,7 @@ private struct NightTeller {
         night.pause = one(of: [10, 600, 3_600, 8 * 3_600, 20 * 3_600])
         if pick(6) == 0 { night.clock = clock() }
         if pick(3) == 0 { for _ in 0...pick(2) { night.edits.append(edit(story)) } }
-        for _ in 0..<pick(3) { night.words.append(word(count)) }
+        for _ in 0..<pick(4) { night.words.append(word(count)) }
         switch pick(14) {
         case 0: night.start = .again
         case 1: night.start = .limit((0...pick(2)).map { _ in pick(count) })
@@ -265,8 +265,9 @@ private struct NightTeller {
 
     private mutating func word(_ count: Int) -> NightStory.Word {
         let vehicle = pick(count)
-        return switch pick(25) {
+        return switch pick(26) {
         case 24: .clearDepot
+        case 25: .abort
         case 0...2: .pause
         case 3...7: .resume
         case 8...10: .retryAll
@@ -284,7 +285,11 @@ private struct NightTeller {
         let count = story.vehicles.count
         let use = NightStory.Place.use(1 + pick(one(of: [20, 100, 400])))
         let second = NightStory.Place.second(1 + pick(one(of: [20, 120, 600])))
-        let place = pick(2) == 0 ? use : second
+        let state = NightStory.Place.state(
+            one(of: ExecutionState.allCases.filter { $0 != .ended }).rawValue,
+            1 + pick(3)
+        )
+        let place = one(of: [use, second, state, state])
         let write = NightStory.Place.write(1 + pick(one(of: [10, 60])))
         switch pick(22) {
         case 0...2: return .init(.kill, at: place)
@@ -301,7 +306,7 @@ private struct NightTeller {
         case 10, 11:
             return .init(.serviceGone(seconds: one(of: [5, 60, 200, 5_000])), at: place)
         case 12, 13: return .init(.stop, at: place)
-        case 14: return .init(.clock(clock()), at: second)
+        case 14: return .init(.clock(clock()), at: pick(2) == 0 ? second : state)
         default: return .init(.say(word(count)), at: place)
         }
     }

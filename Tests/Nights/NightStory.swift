@@ -225,6 +225,8 @@ package struct NightStory: Codable, Sendable, Equatable {
         case use(Int)
         /// So many seconds after the run began.
         case second(Int)
+        /// At the next use of a radio after some vehicle has come into this state for this many times.
+        case state(String, Int)
         /// After so many transactions of the journal: for `kill`, `power` and `refusedWrite` alone.
         case write(Int)
     }
