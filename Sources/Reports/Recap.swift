@@ -59,6 +59,7 @@ package struct Recap: Sendable {
         let look = "yardmaster status\(flags) --rollout \(rollout) --quiet"
         return switch exitCode {
         case 12: "\(look), then yardmaster resume\(flags) --rollout \(rollout)"
+        case 13: "yardmaster run --again\(flags) MANIFEST begins it again, if it is wanted"
         case 11, 15, 130, 143: "run it again; \(look) says who is left"
         default: "\(look) says what to do about each"
         }

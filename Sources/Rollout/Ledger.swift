@@ -329,7 +329,7 @@ final class Ledger: Sendable {
 
 extension Inhibit {
     /// What a vehicle that is left alone is told to have.
-    var sentence: String {
+    package var sentence: String {
         let whom = vehicle == nil ? "the depot is inhibited" : "inhibited"
         let until = expires.map { " until \($0)" } ?? ""
         return "\(whom)\(until): \(reason)"

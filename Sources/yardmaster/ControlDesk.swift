@@ -113,12 +113,7 @@ struct ControlDesk: Sendable {
         let now = RealTime().wallTime
         let record = try await journal.rollout(rollout)
         if record?.hold?.kind == .aborted {
-            return SteeringAnswer(
-                .refused("it is aborted, and that is for good"),
-                rollout,
-                "",
-                false
-            )
+            return SteeringAnswer(.refused(Journal.abortedForGood), rollout, "", false)
         }
         let known = Set(try await journal.executions(rollout: rollout).map(\.vehicle))
         var ground = VehicleLedger(state: state).ground(ofRollout: rollout)
@@ -159,7 +154,16 @@ struct ControlDesk: Sendable {
         }
         let again = Set(rearmed.vehicles + rearmed.answered).sorted()
         guard !again.isEmpty else {
-            return SteeringAnswer(.noChange("nothing is to be taken again"), rollout, "", false)
+            let doubts = Set(try await journal.doubts(of: nil).map(\.intent.vehicle))
+            let doubtful = known.intersection(doubts).subtracting(named).sorted()
+            var why = "nothing is to be taken again"
+            if let first = doubtful.first {
+                why +=
+                    "; a doubt is answered by name only: \(Self.names(doubtful)) "
+                    + "('yardmaster retry \(first)' when it was not carried out, 'yardmaster "
+                    + "clear \(first)' when it was)"
+            }
+            return SteeringAnswer(.noChange(why), rollout, "", false)
         }
         let names = again.map(\.text.visible).joined(separator: ", ")
         let who =
@@ -194,12 +198,22 @@ struct ControlDesk: Sendable {
         )
     }
 
+    /// What has to wait until the run has ended.
+    private static let besideWork = "clear beside a run"
+
     private static func unknown(_ named: String?) -> String {
         named.map { "no rollout \($0.visible) has run here" } ?? "nothing has run here"
     }
 
     /// Nothing has run here under that name: an input is missing, not the journal at fault.
     private static func refusal(_ error: JournalError) -> CommandError {
+        if error.operation == besideWork {
+            return CommandError(
+                .busy,
+                error.words,
+                hint: "say it again when the run has ended; 'yardmaster status' shows it"
+            )
+        }
         guard error.kind == .missing else { return RunCommand.refusal(error) }
         return CommandError(
             .inputMissing,
@@ -278,7 +292,8 @@ struct ControlDesk: Sendable {
             at: RealTime().wallTime
         )
         if let vehicle = cleared.atWork {
-            throw JournalError(.busy, "clear", words: "a run is at work on \(vehicle)")
+            let words = "a run is at work on \(vehicle): nothing was changed"
+            throw JournalError(.busy, Self.besideWork, words: words)
         }
         var sentences = cleared.debts.map {
             "\($0.vehicle): its update to \($0.title) is owed no more"

@@ -83,10 +83,11 @@ struct NotifyDesk: Sendable {
 
     /// What tells a pause from another one, and from itself once more vehicles are done.
     private func pause(of rollout: String) -> String? {
+        let (now, holder) = (RealTime().wallTime, StateDirectoryHolder.current(state))
         let found = try? JournalReader(directory: state).read { view throws(JournalError) in
             (
                 try view.rollout(rollout), try view.hold(on: rollout),
-                try RolloutSnapshot(of: rollout, in: view, at: RealTime().wallTime)
+                try RolloutSnapshot(of: rollout, in: view, holder: holder, at: now)
             )
         }
         guard case (let record?, let hold?, let snapshot)? = found else { return nil }
@@ -347,10 +348,11 @@ struct NotifyDesk: Sendable {
         guard let rollout = entry.rollout, let number = entry.run,
             let kind = NotifyKind(rawValue: entry.kind)
         else { return nil }
+        let (now, holder) = (RealTime().wallTime, StateDirectoryHolder.current(state))
         let found = try? JournalReader(directory: state).read { view throws(JournalError) in
             (
                 try view.run(number),
-                try RolloutSnapshot(of: rollout, in: view, at: RealTime().wallTime)
+                try RolloutSnapshot(of: rollout, in: view, holder: holder, at: now)
             )
         }
         guard case (let run?, let snapshot)? = found else { return nil }
@@ -362,7 +364,7 @@ struct NotifyDesk: Sendable {
             plan,
             flags: flags
         )
-        let tasks = steps.filter { $0.step.work != .wait }
+        let tasks = steps.filter { $0.step.work < .wait }
             .sorted { $0.step.work < $1.step.work }
             .map { record, _, step in
                 NotifyNotice.Task(

@@ -256,7 +256,11 @@ extension PlanForecast {
                 return Fate(kind: .look, reason: "ran \(version) at \(zone.text(record.updated))")
             }
             guard let end = record.end else {
-                return Fate(kind: .work, reason: "begun at \(zone.text(record.started))")
+                let isBegun = record.linked || record.acted
+                return Fate(
+                    kind: .work,
+                    reason: isBegun ? "begun at \(zone.text(record.started))" : "not begun"
+                )
             }
             return Fate(kind: .work, reason: "\(end.outcome.rawValue) before: \(end.message)")
         }

@@ -84,7 +84,26 @@ struct SiteRun {
         return code
     }
 
+    /// Refuses a simulated run where real vehicles are worked on, and a real run where the last one
+    /// was simulated: what is done on simulated vehicles is not done on real ones.
+    private func refuseMixture(_ journal: Journal) async throws {
+        guard let last = try await journal.runs(rollout: nil, limit: 1).first,
+            (last.seed == nil) != (site.seed == nil)
+        else { return }
+        let isReal = last.seed == nil
+        throw CommandError(
+            .configuration,
+            "\(job.state) is the state directory of \(isReal ? "real" : "simulated") vehicles: its "
+                + "last run, \(last.number) of \(last.rollout.visible), was "
+                + (isReal ? "not simulated" : "simulated"),
+            hint: isReal
+                ? "give the simulated run a directory of its own with --state"
+                : "name another directory with --state, or add --simulate DEPOT.yaml"
+        )
+    }
+
     private func rollout(_ journal: Journal) async throws -> ExitCode {
+        try await refuseMixture(journal)
         let room = ImageRoom(store: ImageStore(stateDirectory: job.state, executor: site.lane))
         var contents: [String: ImageContent] = [:]
         var ready: [(PlannedImage, ByteCount)] = []

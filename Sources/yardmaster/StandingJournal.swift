@@ -32,10 +32,11 @@ struct StandingJournal: Sendable {
         _ options: CommonOptions? = nil
     ) throws(CommandError) -> RolloutStatus {
         let now = RealTime().wallTime
+        let holder = holder
         let (snapshot, briefs) = try read { view throws(JournalError) in
             (
-                try RolloutSnapshot(of: rollout, in: view, at: now),
-                try RolloutStatus.briefs(in: view, at: now)
+                try RolloutSnapshot(of: rollout, in: view, holder: holder, at: now),
+                try RolloutStatus.briefs(in: view, holder: holder, at: now)
             )
         }
         if snapshot.run == nil, let rollout { throw RunCommand.unknown(rollout: rollout) }
@@ -57,8 +58,9 @@ struct StandingJournal: Sendable {
         _ context: Context
     ) throws(CommandError) -> (story: Operations.VehicleStory, zone: Zone) {
         let now = RealTime().wallTime
+        let holder = holder
         let view = try read { view throws(JournalError) in
-            try VehicleView(of: vehicle, in: view, at: now)
+            try VehicleView(of: vehicle, in: view, holder: holder, at: now)
         }
         guard view.isKnown else {
             throw CommandError(
@@ -94,8 +96,9 @@ struct StandingJournal: Sendable {
         let now = rehearsed ?? RealTime().wallTime
         let zone = zone(of: runs, context)
         let begin = try Self.begin(since, now, zone)
+        let holder = holder
         let ground = try read { view throws(JournalError) in
-            try MorningMaker.Ground(in: view, since: begin, at: now)
+            try MorningMaker.Ground(in: view, since: begin, holder: holder, at: now)
         }
         let maker = MorningMaker(
             ground,

@@ -55,8 +55,11 @@ struct StatusCommand {
             let names = snapshot.underWay.map {
                 "\($0.vehicle.text.visible) (\($0.state.rawValue))"
             }
-            let verb = holder == nil ? "was working on" : "works on"
-            lines.append("\(verb) \(names.joined(separator: ", "))")
+            lines.append("works on \(names.joined(separator: ", "))")
+        }
+        if !snapshot.cutOff.isEmpty {
+            let names = snapshot.cutOff.map(\.vehicle.text.visible)
+            lines.append("was working on \(names.joined(separator: ", "))")
         }
         if let next = snapshot.nextDeadline {
             lines.append(
@@ -79,7 +82,8 @@ struct StatusCommand {
             )
         }
         lines += Self.toDo(status.nextSteps)
-        let left = executions.filter(\.inBootloader).map(\.vehicle.text)
+        let left = executions.filter { $0.inBootloader && !snapshot.isUnderWay($0) }
+            .map(\.vehicle.text)
         if !left.isEmpty {
             lines.append("")
             lines.append(

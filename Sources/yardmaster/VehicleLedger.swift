@@ -67,8 +67,9 @@ struct VehicleLedger {
     /// Nil where there is no journal that can be read; whoever needs it says so.
     private func snapshot(of name: String?) -> RolloutSnapshot? {
         let now = RealTime().wallTime
+        let holder = StateDirectoryHolder.current(state)
         return try? JournalReader(directory: state).read { view throws(JournalError) in
-            try RolloutSnapshot(of: name, in: view, at: now)
+            try RolloutSnapshot(of: name, in: view, holder: holder, at: now)
         }
     }
 }

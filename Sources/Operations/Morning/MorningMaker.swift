@@ -16,6 +16,7 @@ package struct MorningMaker: Sendable {
         package init(
             in view: JournalView,
             since: WallTime,
+            holder: LockHolder?,
             at now: WallTime
         ) throws(JournalError) {
             let runs = try view.runs(rollout: nil, limit: 1_000)
@@ -31,7 +32,7 @@ package struct MorningMaker: Sendable {
             }
             var snapshots: [RolloutSnapshot] = []
             for name in names {
-                snapshots.append(try RolloutSnapshot(of: name, in: view, at: now))
+                snapshots.append(try RolloutSnapshot(of: name, in: view, holder: holder, at: now))
             }
             self.snapshots = snapshots
             sightings = try view.sightings()

@@ -1,5 +1,7 @@
 package import Domain
+package import Journal
 package import Reports
+import Rollout
 
 /// Says what a person does next about vehicles of one rollout.
 package struct NextStepGuide: Sendable {
@@ -8,13 +10,22 @@ package struct NextStepGuide: Sendable {
     let manifest: String?
     /// Follows the command's name where the state directory is not the usual one.
     let flags: String
-    let isHeld: Bool
+    let hold: Hold.Kind?
+    /// Whether a run of the rollout is at work.
+    let isAtWork: Bool
 
-    package init(rollout: String, manifest: String?, flags: String, isHeld: Bool) {
+    package init(
+        rollout: String,
+        manifest: String?,
+        flags: String,
+        hold: Hold.Kind?,
+        isAtWork: Bool
+    ) {
         self.rollout = rollout
         self.manifest = manifest
         self.flags = flags
-        self.isHeld = isHeld
+        self.hold = hold
+        self.isAtWork = isAtWork
     }
 
     /// Nil for a vehicle that is as it should be, or with which the rollout is done for good.
@@ -22,7 +33,34 @@ package struct NextStepGuide: Sendable {
         _ vehicle: VehicleID,
         _ standing: Standing,
         problems: [Problem] = [],
-        isQuarantined: Bool = false
+        isQuarantined: Bool = false,
+        inhibit: Inhibit? = nil
+    ) -> NextStep? {
+        let step = step(vehicle, standing, problems, isQuarantined)
+        guard let inhibit, let step else { return step }
+        // No run touches it, and `retry` refuses it, before that is lifted.
+        let whom = inhibit.vehicle.map { " \(NextStep.quoted($0.text))" } ?? ""
+        let lift = NextStep.Command(
+            "yardmaster uninhibit\(flags)\(whom)",
+            inhibit.vehicle == nil
+                ? "when the depot may be worked on" : "when it may be worked on again"
+        )
+        switch step.work {
+        case .wait, .held: return NextStep(.held, inhibit.sentence, [lift])
+        case .answer:
+            // That it was carried out can be said at any time.
+            let (clear, others) = (step.commands.prefix(1), step.commands.dropFirst())
+            return NextStep(.answer, step.sentence, clear + [lift] + others)
+        case .rescue, .mechanic, .correct, .charge, .bringIn:
+            return NextStep(step.work, step.sentence, [lift] + step.commands)
+        }
+    }
+
+    private func step(
+        _ vehicle: VehicleID,
+        _ standing: Standing,
+        _ problems: [Problem],
+        _ isQuarantined: Bool
     ) -> NextStep? {
         if let debt = standing.debt, standing.state == .inBootloader {
             return NextStep(
@@ -44,6 +82,8 @@ package struct NextStepGuide: Sendable {
             )
         }
         guard let verdict = standing.verdict else {
+            // An aborted rollout begins nothing more; what it has begun it brings to rest.
+            if hold == .aborted, standing.debt == nil, standing.owed.isEmpty { return nil }
             return NextStep(.wait, standing.sentence, run)
         }
         let message = standing.sentence
@@ -55,7 +95,7 @@ package struct NextStepGuide: Sendable {
                 ? NextStep(.charge, "\(message): charge it, the next run takes it", run)
                 : NextStep(.wait, "\(message): the next run looks again", run)
         case .unreachable:
-            return NextStep(.bringIn, message, run)
+            return NextStep(.bringIn, message, hold == .aborted ? [again] : run)
         case .ok, .current, .skipped:
             guard !standing.owed.isEmpty || standing.debt != nil else { return nil }
             let owed = standing.owed.map { "it owes `\($0)`" }
@@ -75,7 +115,8 @@ package struct NextStepGuide: Sendable {
         _ message: String,
         _ isQuarantined: Bool
     ) -> NextStep {
-        let again = command("retry", vehicle, "to have it taken again")
+        let again =
+            hold == .aborted ? self.again : command("retry", vehicle, "to have it taken again")
         if isQuarantined {
             return NextStep(
                 .mechanic,
@@ -107,11 +148,26 @@ package struct NextStepGuide: Sendable {
         }
     }
 
+    private var file: String { manifest.map { NextStep.quoted($0) } ?? "MANIFEST" }
+
+    /// What takes a vehicle of an aborted rollout again.
+    private var again: NextStep.Command {
+        NextStep.Command(
+            "yardmaster run --again\(flags) \(file)",
+            "the rollout is aborted: this begins it again"
+        )
+    }
+
     /// Going on with the rollout.
     private var run: [NextStep.Command] {
-        let file = manifest.map { NextStep.quoted($0) } ?? "MANIFEST"
-        let run = NextStep.Command("yardmaster run\(flags) \(file)", "or let the timer do it")
-        guard isHeld else { return [run] }
+        // The run under way does what it can by itself.
+        guard !isAtWork else { return [] }
+        let why =
+            hold == .aborted
+            ? "the rollout is aborted: it is brought to rest, and nothing is begun"
+            : "or let the timer do it"
+        let run = NextStep.Command("yardmaster run\(flags) \(file)", why)
+        guard hold == .paused else { return [run] }
         let name = NextStep.quoted(rollout)
         return [
             NextStep.Command(

@@ -14,18 +14,25 @@ extension RolloutSnapshot {
             rollout: run?.rollout ?? "",
             manifest: manifest,
             flags: flags,
-            isHeld: rollout?.hold?.kind == .paused
+            hold: rollout?.hold?.kind,
+            isAtWork: isAtWork
         )
         let limit = plan?.rollout.quarantineAfter
         let quarantined = Set(
             failures.filter { failure in limit.map { failure.count >= $0 } ?? false }.map(\.vehicle)
         )
+        var inhibited: [VehicleID: Inhibit] = [:]
+        for inhibit in inhibits {
+            if let vehicle = inhibit.vehicle { inhibited[vehicle] = inhibit }
+        }
+        let depot = inhibits.first { $0.vehicle == nil }
         return zip(executions, standings(of: executions)).compactMap { record, standing in
             guard !isUnderWay(record) else { return nil }
             return guide.step(
                 record.vehicle,
                 standing,
-                isQuarantined: quarantined.contains(record.vehicle)
+                isQuarantined: quarantined.contains(record.vehicle),
+                inhibit: inhibited[record.vehicle] ?? depot
             ).map { (record, standing, $0) }
         }
     }

@@ -18,15 +18,23 @@ package struct RolloutSnapshot: Sendable {
     package private(set) var debts: [Debt] = []
     private var doubts: [IntentRecord] = []
     package private(set) var owed: [OwedStep] = []
+    /// Whether its last run is at work, and not cut off.
+    package let isAtWork: Bool
 
     /// The rollout of this name; nil for the one that ran last and is no order.
+    ///
+    /// `holder` is the process that holds the lock of the state directory. A run without an end
+    /// was cut off when nobody does.
     package init(
         of rollout: String?,
         in view: JournalView,
+        holder: LockHolder?,
         at now: WallTime
     ) throws(JournalError) {
-        run =
+        let run =
             rollout == nil ? try view.lastRollout() : try view.lastRun(rollout: rollout)
+        self.run = run
+        isAtWork = holder != nil && run.map { $0.end == nil } ?? false
         guard let run else {
             executions = []
             return
@@ -46,12 +54,22 @@ package struct RolloutSnapshot: Sendable {
     package var underWay: [ExecutionRecord] { executions.filter(isUnderWay) }
 
     package func isUnderWay(_ record: ExecutionRecord) -> Bool {
-        guard let run, run.end == nil else { return false }
+        guard let run, isAtWork else { return false }
         return record.run == run.number && record.end == nil && record.state != .queued
     }
 
+    /// Vehicles that the run was working on when it was cut off.
+    package var cutOff: [ExecutionRecord] {
+        guard let run, run.end == nil, !isAtWork else { return [] }
+        return executions.filter {
+            $0.run == run.number && $0.end == nil && $0.state != .queued
+        }
+    }
+
     /// What the run under way is about to settle is no doubt yet.
-    package var openDoubts: [IntentRecord] { doubts.filter { $0.isOpenDoubt(in: run) } }
+    package var openDoubts: [IntentRecord] {
+        doubts.filter { $0.isOpenDoubt(in: isAtWork ? run : nil) }
+    }
 
     /// The same answer as a report of the last run would give, by vehicle in the order of `chosen`.
     package func standings(of chosen: [ExecutionRecord]) -> [Standing] {
@@ -69,7 +87,7 @@ package struct RolloutSnapshot: Sendable {
 
     /// What fires first if nothing happens.
     package var nextDeadline: (vehicle: VehicleID, deadline: ExecutionRecord.Deadline)? {
-        guard let run, run.end == nil else { return nil }
+        guard let run, isAtWork else { return nil }
         let deadlines = executions.filter { $0.run == run.number }.compactMap { record in
             record.nextDeadline.map { (vehicle: record.vehicle, deadline: $0) }
         }
@@ -96,7 +114,7 @@ package struct RolloutSnapshot: Sendable {
 extension IntentRecord {
     /// What the run under way is about to settle is no doubt yet.
     fileprivate func isOpenDoubt(in run: RunRecord?) -> Bool {
-        guard let run, run.end == nil, intent.run == run.number else { return true }
+        guard let run, intent.run == run.number else { return true }
         return settlement != nil
     }
 }

@@ -77,7 +77,7 @@ extension RolloutStatus {
         var lines: [String] = []
         if let rollout = snapshot.rollout {
             switch (rollout.hold, rollout.state) {
-            case (let hold?, _): lines.append(hold.sentence)
+            case (let hold?, _): lines.append(hold.sentence(resuming: resume, again: again))
             case (nil, .running): lines.append("under way in wave \(rollout.wave + 1)")
             case (nil, .finished): lines.append("finished")
             }
@@ -96,7 +96,9 @@ extension RolloutStatus {
             let until = inhibit.expires.map { " until \(time($0))" } ?? ""
             lines.append("left alone\(until): \(whom), \(inhibit.reason.visible)")
         }
-        for debt in snapshot.debts {
+        // What the run is about to bring to rest is no news yet.
+        let underWay = Set(snapshot.underWay.map(\.vehicle))
+        for debt in snapshot.debts where !underWay.contains(debt.vehicle) {
             lines.append("\(debt.vehicle.text.visible): \(debt.sentence.visible)")
         }
         for doubt in snapshot.openDoubts {
@@ -125,11 +127,13 @@ extension RolloutStatus {
 
 extension Hold {
     /// For people: what holds, who set it, and what takes it back.
-    fileprivate var sentence: String {
+    fileprivate func sentence(resuming resume: String, again: String) -> String {
         let by = author.isEmpty || author == Self.gate ? "" : ", by \(author.visible)"
         switch kind {
-        case .paused: return "paused: \(reason.visible)\(by); 'yardmaster resume' lets it go on"
-        case .aborted: return "aborted: \(reason.visible)\(by)"
+        case .paused: return "paused: \(reason.visible)\(by); '\(resume)' lets it go on"
+        case .aborted:
+            return
+                "aborted: \(reason.visible)\(by); '\(again)' begins it again, from the first step"
         }
     }
 }

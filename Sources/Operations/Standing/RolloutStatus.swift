@@ -91,6 +91,16 @@ package struct RolloutStatus: Sendable {
             .filter { names.contains($0.record.vehicle) }.map { ($0.record.vehicle, $0.step) }
     }
 
+    /// What lets a paused rollout go on, and what begins one again, as lines for the shell.
+    var resume: String {
+        let isLast = briefs.first?.run.rollout == snapshot.run?.rollout
+        let name = NextStep.quoted(snapshot.run?.rollout ?? "")
+        return "yardmaster resume\(flags)" + (isLast ? "" : " --rollout \(name)")
+    }
+    var again: String {
+        "yardmaster run --again\(flags) \(manifest.map { NextStep.quoted($0) } ?? "MANIFEST")"
+    }
+
     /// The waves of the plan that is kept, each with those of its vehicles that are meant.
     package var waves: [WaveStatus] {
         guard let plan, let rollout = snapshot.rollout else { return [] }
@@ -116,12 +126,18 @@ package struct RolloutStatus: Sendable {
     /// The rollouts that ran here and are no orders, the newest first.
     package static func briefs(
         in view: JournalView,
+        holder: LockHolder?,
         at now: WallTime
     ) throws(JournalError) -> [Brief] {
         var briefs: [Brief] = []
         for run in try view.runs(rollout: nil, limit: 1_000) where !run.isOrder {
             guard !briefs.contains(where: { $0.run.rollout == run.rollout }) else { continue }
-            let snapshot = try RolloutSnapshot(of: run.rollout, in: view, at: now)
+            let snapshot = try RolloutSnapshot(
+                of: run.rollout,
+                in: view,
+                holder: holder,
+                at: now
+            )
             let standings = snapshot.standings(of: snapshot.executions)
             briefs.append(
                 Brief(

@@ -20,6 +20,7 @@ package struct VehicleView: Sendable {
     package init(
         of vehicle: VehicleID,
         in view: JournalView,
+        holder: LockHolder?,
         at now: WallTime
     ) throws(JournalError) {
         self.vehicle = vehicle
@@ -29,7 +30,7 @@ package struct VehicleView: Sendable {
         }
         var snapshots: [RolloutSnapshot] = []
         for name in names {
-            let snapshot = try RolloutSnapshot(of: name, in: view, at: now)
+            let snapshot = try RolloutSnapshot(of: name, in: view, holder: holder, at: now)
             if snapshot.executions.contains(where: { $0.vehicle == vehicle }) {
                 snapshots.append(snapshot)
             }

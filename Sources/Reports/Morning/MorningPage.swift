@@ -80,7 +80,7 @@ package struct MorningPage: Sendable, Equatable {
         /// Each list with its title.
         package var lists: [(title: String, key: String, vehicles: [VehicleID])] {
             [
-                ("newly updated", "updated", updated), ("newly failed", "failed", failed),
+                ("newly done", "updated", updated), ("newly failed", "failed", failed),
                 ("recovered", "recovered", recovered), ("newly away", "away", away),
                 ("back again", "back", back),
             ]

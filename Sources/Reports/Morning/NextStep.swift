@@ -15,8 +15,10 @@ package struct NextStep: Sendable, Equatable {
         case charge
         /// It was not heard.
         case bringIn = "bring-in"
-        /// The next run does it by itself.
+        /// A run does it by itself.
         case wait
+        /// Somebody has said that it is to be left alone.
+        case held = "left-alone"
 
         package static func < (left: Work, right: Work) -> Bool { left.rank < right.rank }
 
@@ -30,7 +32,8 @@ package struct NextStep: Sendable, Equatable {
             case .correct: "Correct the list, the key or the image"
             case .charge: "Charge"
             case .bringIn: "Bring in"
-            case .wait: "Wait: the next run does it"
+            case .wait: "Wait: a run does it"
+            case .held: "Left alone until somebody lifts it"
             }
         }
     }

@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+import Workbench
+
+/// A week of somebody who has only the documents: what `status`, the report and `morning` say when
+/// something went wrong is so, and names the command to give.
+@Suite struct OperatorWeekTests {
+    private static let run = "$ yardmaster run"
+
+    /// What a page says to do, from the heading on.
+    private func toDo(_ result: Program.Result) -> String {
+        result.output.components(separatedBy: "what to do\n").dropFirst().joined()
+    }
+
+    @Test func `a killed run leaves its vehicle among those that are rescued`() throws {
+        let yard = try PromiseYard(bikes: ["", ""])
+        try yard.manifest(family: "comodule", steps: "[{update: city}]")
+        try yard.cut(at: "\"kind\":\"progress\"")
+        let status = try yard.say("status")
+        #expect(status.output.contains("was cut off; run it again"))
+        #expect(status.output.contains("was working on b1"))
+        #expect(!status.output.contains("next deadline"), "nobody waits for anything")
+        let row = status.output.split(separator: "\n").first { $0.hasPrefix("b1 ") }
+        #expect(row?.contains("in-bootloader") == true, "\(status.output)")
+        #expect(toDo(status).contains("Rescue from the bootloader: b1"), "\(status.output)")
+        #expect(toDo(status).contains(Self.run))
+        let morning = try yard.say("morning")
+        #expect(morning.output.contains("1 rescue, 1 wait"), "\(morning.output)")
+        #expect(try yard.say("show", "b1").output.contains("Rescue from the bootloader"))
+        #expect(try yard.run().status == 0)
+        #expect(try yard.say("morning").output.contains("nothing to do"))
+    }
+
+    @Test func `a command that was cut with its run is a doubt at once`() throws {
+        let yard = try PromiseYard(car: ", faults: [{late-result: 40s}]")
+        try yard.manifest(steps: "[{command: unlock-all}]")
+        try yard.cut(at: "command unlock-all")
+        let status = try yard.say("status")
+        #expect(status.output.contains("car: nobody knows whether `command unlock-all`"))
+        #expect(toDo(status).contains("$ yardmaster clear"), "\(status.output)")
+        #expect(toDo(status).contains("$ yardmaster retry"))
+        #expect(try yard.say("morning").output.contains("1 answer"))
+        // Without a name nobody has answered, and that is said with what to say.
+        let retry = try yard.say("retry")
+        #expect(retry.status == 0 && retry.output.contains("'yardmaster clear car' when it was)"))
+        #expect(try yard.say("clear", "car").output.contains("counts as done"))
+        #expect(try yard.run().status == 0)
+        #expect(try yard.say("status").output.contains("1 succeeded"))
+    }
+
+    @Test func `a vehicle that is left alone waits for uninhibit and for no run`() throws {
+        let yard = try PromiseYard(bikes: ["", ""])
+        try yard.manifest(family: "comodule", steps: "[{set: {lights: enabled}}]")
+        #expect(try yard.run().status == 0)
+        try yard.manifest("two", family: "comodule", steps: "[{set: {lights: disabled}}]")
+        #expect(try yard.say("inhibit", "b2", "--reason", "mechanic below it").status == 0)
+        #expect(try yard.run("two").status == 11)
+        for page in [try yard.say("status"), try yard.say("morning")] {
+            #expect(page.output.contains("$ yardmaster uninhibit"), "\(page.output)")
+            #expect(page.output.contains("mechanic below it"))
+            #expect(!page.output.contains(Self.run), "\(page.output)")
+        }
+        #expect(try yard.say("uninhibit", "b2").status == 0)
+        #expect(toDo(try yard.say("status")).contains(Self.run))
+        #expect(try yard.run("two").status == 0)
+    }
+
+    @Test func `an aborted rollout says what is brought to rest and what begins it again`() throws {
+        let yard = try PromiseYard(bikes: ["", ""])
+        try yard.manifest(family: "comodule", steps: "[{update: city}]")
+        try yard.cut(at: "\"kind\":\"progress\"")
+        #expect(try yard.say("abort").status == 0)
+        let status = try yard.say("status")
+        #expect(status.output.contains("' begins it again, from the first step"))
+        #expect(toDo(status).contains("Rescue from the bootloader: b1"), "\(status.output)")
+        #expect(toDo(status).contains("nothing is begun"))
+        #expect(!toDo(status).contains("b2"), "nothing is done on it any more")
+        for verb in ["resume", "retry"] {
+            let refused = try yard.say(verb)
+            #expect(refused.status == 64 && refused.errors.contains("'yardmaster run --again"))
+        }
+        let aborted = try yard.run("yard", "--quiet")
+        #expect(aborted.status == 13)
+        #expect((aborted.output + aborted.errors).contains("next: yardmaster run --again"))
+        #expect(try yard.run("yard", "--again").status == 0)
+    }
+
+    @Test func `beside a run nothing is said to be done by the next one`() throws {
+        let yard = try PromiseYard(bikes: ["", ""])
+        try yard.manifest(family: "comodule", steps: "[{update: city}]")
+        let running = try yard.program.begin("night", yard.line() + ["--pace", "1"])
+        #expect(running.waits(for: "\"kind\":\"progress\""))
+        let status = try yard.say("status")
+        #expect(status.output.contains("works on b1"))
+        #expect(!status.output.contains("b1: its update"), "it is at that: \(status.output)")
+        #expect(!status.output.contains("first in the next run"))
+        #expect(!toDo(status).contains(Self.run), "it would end with 75: \(status.output)")
+        let clear = try yard.say("clear", "b1")
+        #expect(clear.status == 75 && clear.errors.contains("a run is at work on b1"))
+        #expect(!clear.errors.contains("locked by another program"))
+        running.hurries()
+        #expect(running.result().status == 0)
+    }
+
+    @Test func `what is planned and not begun is not said to be begun`() throws {
+        let yard = try PromiseYard(bikes: ["", ""])
+        try yard.manifest(family: "comodule", steps: "[{update: city}]")
+        try yard.cut(at: "\"kind\":\"progress\"")
+        let plan = try yard.program.run([
+            "plan", "yard.yaml", "--state", yard.program.state,
+        ])
+        let row = plan.output.split(separator: "\n").first { $0.hasPrefix("b2 ") }
+        #expect(row?.contains("not begun") == true, "\(plan.output)")
+    }
+
+    /// A rehearsal that counted would have a command done that no vehicle was ever sent.
+    @Test func `simulated and real vehicles do not share a state directory`() throws {
+        let yard = try PromiseYard(bikes: [""])
+        try yard.manifest(family: "comodule", steps: "[{set: {lights: enabled}}]")
+        #expect(try yard.run().status == 0)
+        let journal = yard.program.state + "/journal.sqlite"
+        #expect(try Workbench.run("sqlite3", journal, "UPDATE runs SET seed = NULL") == 0)
+        let refused = try yard.run()
+        #expect(refused.status == 78)
+        #expect(refused.errors.contains("is the state directory of real vehicles"))
+        #expect(refused.errors.contains("--state"))
+        #expect(try yard.exec("b1", "read speed").status == 78)
+        let runs = try yard.document(try yard.say("history", "--json"))["runs"] as? [Any]
+        #expect(runs?.count == 1, "no run was begun")
+    }
+}
