@@ -97,7 +97,13 @@ extension Execution {
         do throws(RadioError) {
             link = try await connect(to: sighting)
         } catch { throw Halt(error, "while connecting") }
-        try await enter(.authenticating)
+        do throws(Halt) {
+            try await enter(.authenticating)
+        } catch {
+            // Nobody else knows of the link: left open, it would keep the module from being heard.
+            await link.disconnect()
+            throw error
+        }
         do throws(ModuleError) {
             try await openApplication(on: link)
         } catch {

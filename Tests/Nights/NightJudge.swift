@@ -154,8 +154,11 @@ struct NightJudge {
                 rollout.parts = []
                 // Verdicts that a part of the fleet has under this plan are taken over with it.
                 let known = isTakeover ? rollout.failedInParts[plan, default: []] : []
-                (rollout.failed, rollout.freshly) = (known, known)
-                rollout.failedInParts = [:]
+                // It may have been over, and was gone on with: a verdict had been taken away.
+                if !isKnownToGoOn(account) {
+                    (rollout.failed, rollout.freshly) = (known, known)
+                    rollout.failedInParts = [:]
+                }
             }
         } else if isForced {
             allow(account.vehicles)
@@ -177,6 +180,15 @@ struct NightJudge {
             rollout.mayBeFinished = true
         }
         rollouts[account.rollout] = rollout
+    }
+
+    /// Whether all executions are those of the beginning before.
+    private func isKnownToGoOn(_ account: NightAccount) -> Bool {
+        account.vehicles.allSatisfy { number in
+            let name = NightDepot.name(number)
+            let now = account.after.record(account.rollout, name)
+            return now != nil && now?.number == account.before.record(account.rollout, name)?.number
+        }
     }
 
     // MARK: C: nothing twice
@@ -258,7 +270,9 @@ struct NightJudge {
         if isFine, !isElsewhere, steps.contains(.update), let image = NightImage.of(kind) {
             let target = image.version(wish.release)
             let isMore = now.version.map { $0 > target } ?? false
-            if now.version != target, !isMore || told?.tally == .ok {
+            // The other program may have brought it further since.
+            let isTheirs = isMore && account.rivals.contains(number)
+            if now.version != target, !isTheirs, !isMore || told?.tally == .ok {
                 no("succeeded", "\(name) is \(told?.rawValue ?? "") and runs \(text(now))")
             }
             if now.isInBootloader || !now.isConfirmed {

@@ -506,6 +506,8 @@ private struct NightLife: Sendable {
             } catch let error as JournalError where error.kind == .disk || error.kind == .full {
                 // The next night is a new process.
             } catch { doings.state.withLock { $0.failure = error } }
+            // One link or another may have been made while it died.
+            if (try? await journal.isCut()) ?? false { await host.dies() }
             group.cancelAll()
         }
         doings.state.withLock { $0.account.contacts = host.contacts }

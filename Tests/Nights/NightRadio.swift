@@ -81,8 +81,7 @@ final class NightHost: Sendable {
     func strike(_ what: NightStory.Event) async {
         switch what {
         case .kill, .power:
-            state.withLock { $0.isDead = true }
-            await cutLinks(of: nil)
+            await dies()
         case .adapterGone(let number, let seconds):
             let until = clock.now.advanced(by: .seconds(seconds))
             state.withLock { $0.gone["hci\(number)"] = until }
@@ -94,6 +93,12 @@ final class NightHost: Sendable {
         case .stop, .clock, .say, .refusedWrite: break
         }
         await others(what)
+    }
+
+    /// Our process is gone, however it went.
+    func dies() async {
+        state.withLock { $0.isDead = true }
+        await cutLinks(of: nil)
     }
 
     /// Nothing is left of the links of a process that is gone.
