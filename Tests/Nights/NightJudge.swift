@@ -132,7 +132,14 @@ struct NightJudge {
                 no("E1", "\(account.rollout) is not over, and another plan is carried out")
             }
         }
-        if hold == .paused || (hold == .aborted && rollout.plan == plan && !isForced) {
+        let isWritten =
+            account.counts != nil
+            || account.after.records.contains {
+                $0.rollout == account.rollout && $0.plan == plan
+            }
+        if !isWritten {
+            // Cut before it had begun.
+        } else if hold == .paused || (hold == .aborted && rollout.plan == plan && !isForced) {
             // Nothing is begun under a hold.
         } else if isWhole {
             let isDue =
@@ -478,7 +485,11 @@ struct NightJudge {
         if hasTripped, isWhole, rollout.freshly.count <= limit {
             no("G3", "the gate of \(limit) has tripped, and \(rollout.freshly.count) failed anew")
         }
-        if account.said.contains(where: { $0.word == .resume }) { rollout.freshly = [] }
+        // Where nothing is held, `resume` changes nothing.
+        let isHeld =
+            hasTripped || account.before.holds[account.rollout] != nil
+            || account.said.contains { $0.word == .pause }
+        if isHeld, account.said.contains(where: { $0.word == .resume }) { rollout.freshly = [] }
         rollouts[account.rollout] = rollout
     }
 
