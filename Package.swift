@@ -296,7 +296,11 @@ let package = Package(
             ],
             resources: [.copy("Fixtures")]
         ),
-        tests("ReportsTests", ["Domain", "Wire", "Reports"], resources: [.copy("Golden")]),
+        tests(
+            "ReportsTests",
+            ["Domain", "Wire", "Reports", "Workbench"],
+            resources: [.copy("Golden")]
+        ),
         tests(
             "CommandsTests",
             [

@@ -1,6 +1,7 @@
 import Domain
 import Reports
 import Testing
+import Workbench
 
 @Suite struct TerminalPrinterTests {
     private func style(
