@@ -274,7 +274,8 @@ let package = Package(
                 "Operations", "PrivateBus", "PrivatePostgres", "Radio", "ScanAndRead", "SetLights",
                 "Signers", "Simulation", "Trust", "UnlockVehicle", "UpdateModule", "VehicleModules",
                 "Web", "Wire", "Workbench", "yardmaster",
-            ]
+            ],
+            resources: [.copy("Fixtures")]
         ),
         tests("WireTests", ["Domain", "Wire"]),
         tests(

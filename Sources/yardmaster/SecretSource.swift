@@ -277,11 +277,14 @@ struct SecretSource {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw CommandError(.configuration, sentence, because: ["\(path) is no regular file"])
         }
-        guard status.st_mode & (isCredential ? 0o037 : 0o077) == 0 else {
+        // The samples that are installed are there for all, and open no vehicle.
+        let forbidden: mode_t = context.isRehearsal ? 0o022 : isCredential ? 0o037 : 0o077
+        guard status.st_mode & forbidden == 0 else {
+            let what = context.isRehearsal ? "written" : "read"
             throw CommandError(
                 .configuration,
                 sentence,
-                because: ["\(path) can be read by other users"],
+                because: ["\(path) can be \(what) by other users"],
                 hint: "chmod 600 \(path)"
             )
         }

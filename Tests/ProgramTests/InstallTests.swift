@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Workbench
 
 /// What 'scripts/install' leaves behind, without root, in a folder of its own.
 @Suite struct InstallTests {
@@ -61,8 +62,20 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: manifests).sorted()
                 == ["commands", "demo", "depot-wide", "mixed", "nightly", "sensors", "tags"]
         )
-        // Secrets that others could read would be refused.
-        #expect(try mode(manifests + "/commands/keys/car-01.token") == 0o600)
+        // Everybody may rehearse with the samples, whose keys open nothing.
+        #expect(try mode(manifests + "/commands/keys/car-01.token") == 0o644)
+        try PlainUser.own(program.folder.path)
+        for path in [folder.path, program.folder.path] { chmod(path, 0o755) }
+        let rehearsal = try PlainUser.start(
+            [
+                folder.path + "/usr/bin/yardmaster", "run", manifests + "/demo/rollout.yaml",
+                "--simulate", manifests + "/demo/depot.yaml", "--state", program.state,
+                "--limit", "bike-03",
+            ],
+            in: program.folder.path
+        )
+        rehearsal.waitUntilExit()
+        #expect(rehearsal.terminationStatus == 0)
         #expect(try mode(folder.path + "/etc/yardmaster/credentials") == 0o700)
     }
 

@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+import Wire
+
+/// State directories as earlier builds of the program wrote them, files and all.
+@Suite struct UpgradeTests {
+    /// A bad night of the demo, with a pause and a vehicle left alone after it, by the program whose
+    /// journal had this number; and what that program's `--json` said of it.
+    private func kept(_ version: Int) throws -> (
+        program: Program, said: (String) throws -> JSONValue
+    ) {
+        let program = try Program()
+        let archive = Program.repository
+            .appending(path: "Tests/ProgramTests/Fixtures/state-\(version).tar.gz")
+        let tar = Process()
+        tar.executableURL = URL(filePath: "/usr/bin/tar")
+        tar.arguments = ["-xzf", archive.path, "-C", program.folder.path, "--no-same-owner"]
+        try tar.run()
+        tar.waitUntilExit()
+        try #require(tar.terminationStatus == 0)
+        return (
+            program,
+            { name in
+                let file = program.folder.path + "/\(name).json"
+                return try JSONValue(json: String(contentsOfFile: file, encoding: .utf8))
+            }
+        )
+    }
+
+    private func says(_ program: Program, _ words: String...) throws -> JSONValue {
+        let result = try program.run(words + ["--json", "--state", program.state])
+        return try JSONValue(json: result.output)
+    }
+
+    @Test(arguments: [5])
+    func `an upgrade keeps all that an earlier version has written`(version: Int) throws {
+        let (program, said) = try kept(version)
+        // A verb is the first that writes, and brings the journal up to date.
+        let verb = try program.run([
+            "inhibit", "bike-04", "--reason", "survey", "--state", program.state,
+        ])
+        #expect(verb.status == 0, "\(verb.errors)")
+        let (before, after) = (try said("status"), try says(program, "status"))
+        for name in [
+            "rollout", "run", "plan", "started", "ended", "exit", "state", "reason", "author",
+            "debts",
+        ] {
+            #expect(after[name] == before[name], "\(name)")
+        }
+        func outcomes(_ status: JSONValue) -> [String] {
+            (status["vehicles"]?.array ?? []).map {
+                "\($0["id"]?.string ?? "") \($0["outcome"]?.string ?? "") \($0["message"]?.string ?? "")"
+            }
+        }
+        #expect(outcomes(before).count == 24)
+        #expect(outcomes(after) == outcomes(before))
+        let inhibits = (after["inhibits"]?.array ?? []).compactMap { $0["vehicle"]?.string }
+        #expect(inhibits == ["bike-03", "bike-04"])
+        let runs = try #require(try said("history")["runs"]?.array)
+        #expect(try says(program, "history")["runs"]?.array == runs)
+        // The events of that night still make its report.
+        let report = try program.run([
+            "history", "show", "1", "--quiet", "--report", "night.csv", "--state", program.state,
+        ])
+        #expect(report.status == 0, "\(report.errors)")
+
+        // The next run goes on where that version stood: what is done is done, the debt is paid.
+        try program.copyDemo()
+        for words in [["resume"], ["uninhibit", "bike-03", "bike-04"]] {
+            let result = try program.run(words + ["--state", program.state])
+            #expect(result.status == 0, "\(result.errors)")
+        }
+        let paying = try program.run(program.demo("depot", "--limit", "bike-12"))
+        #expect(paying.status == 10 && paying.errors.contains("came back with 4.11.3"))
+        #expect(try says(program, "status")["debts"] == .array([]))
+        let run = try program.run(program.demo("depot", "--limit", "bike-12"))
+        #expect(run.status == 0, "\(run.errors)")
+        let now = try says(program, "status")
+        #expect(now["run"] == 3)
+        #expect(
+            outcomes(now).filter { $0.hasPrefix("bike-01 ") } == Array(outcomes(before).prefix(1))
+        )
+    }
+}
