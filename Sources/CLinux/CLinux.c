@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <linux/sockios.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -10,6 +11,8 @@ int window_columns(int descriptor) {
     struct winsize size;
     return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
+
+void memory_give_back(void) { malloc_trim(0); }
 
 int window_lines(int descriptor) {
     struct winsize size;

@@ -218,9 +218,10 @@ package final class WebServer: Sendable {
             isEncrypted: single("X-Forwarded-Proto") == "https"
         )
         let descriptor = web_descriptor(connection)
+        // However long the answer takes to be made: the client has said all that it had to.
+        enter(.answer, descriptor)
         switch respond(request) {
         case .whole(let status, let headers, let body):
-            enter(.answer, descriptor)
             return Self.withHeaders(headers) { list in
                 body.withUnsafeBytes {
                     web_answer(connection, CUnsignedInt(status), list, $0.baseAddress, $0.count)
@@ -228,7 +229,6 @@ package final class WebServer: Sendable {
             }
         case .events(let headers):
             guard let stream = open() else {
-                enter(.answer, descriptor)
                 return Self.withHeaders(headers) { web_answer(connection, 503, $0, nil, 0) }
             }
             enter(.stream, descriptor)

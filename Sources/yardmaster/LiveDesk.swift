@@ -1,3 +1,4 @@
+import CLinux
 import Commands
 import Digests
 import Domain
@@ -34,10 +35,23 @@ final class LiveDesk: Sendable {
         var isBehind = false
         /// Metrics of runs that have ended, which never change.
         var metrics: [Int: [MetricsText.Family]] = [:]
+        /// How a rollout stood, for other pages of the same.
+        var status: KnownStatus?
+        /// What links were like in runs that have ended.
+        var trends: [Int: RunTrend] = [:]
+    }
+
+    private struct KnownStatus: Sendable {
+        let rollout: String?
+        let mark: JournalMark
+        let made: Moment
+        let status: RolloutStatus
     }
 
     private static let mostKept = 64
-    private static let mostBytes = 16 << 20
+    private static let mostBytes = 8 << 20
+    /// An answer that took longer has read much.
+    private static let costly = Duration.milliseconds(100)
     /// What is said of a time in the future or the past is true for so long.
     private static let longest = Duration.seconds(60)
 
@@ -191,7 +205,30 @@ final class LiveDesk: Sendable {
         state.withLock { state in
             state.kept = [:]
             state.bytes = 0
+            state.status = nil
         }
+    }
+
+    /// As the journal stands now; pages, filters and documents of one rollout share it.
+    private func status(of rollout: String?) throws(CommandError) -> RolloutStatus {
+        let mark = JournalMark(journal.state)
+        let now = RealTime().now
+        let known = state.withLock { state -> RolloutStatus? in
+            if let known = state.status, known.rollout == rollout, known.mark == mark,
+                known.made.duration(to: now) < Self.longest
+            {
+                return known.status
+            }
+            // Two of a large rollout would be too much memory.
+            state.status = nil
+            return nil
+        }
+        if let known { return known }
+        let status = try journal.status(of: rollout)
+        state.withLock {
+            $0.status = KnownStatus(rollout: rollout, mark: mark, made: now, status: status)
+        }
+        return status
     }
 
     private static func names(_ tag: String, in list: String) -> Bool {
@@ -218,6 +255,8 @@ final class LiveDesk: Sendable {
         let began = time.now
         let (status, type, body) = make(route, look)
         let made = time.now
+        // What was read for a large rollout is not kept for the next one.
+        if began.duration(to: made) > Self.costly { memory_give_back() }
         let fresh = Kept(
             status: status,
             type: type,
@@ -281,13 +320,14 @@ final class LiveDesk: Sendable {
 
     private func document(_ subject: LiveSubject) throws(CommandError) -> JSONValue {
         switch subject {
-        case .rollouts, .vehicles: return try journal.status(of: nil).json
-        case .rollout(let name): return try journal.status(of: name).json
-        case .vehicle(let vehicle): return try journal.story(of: vehicle, context).story.json
+        case .rollouts, .vehicles: return try status(of: nil).json
+        case .rollout(let name): return try status(of: name).json
+        case .vehicle(let vehicle): return try story(of: vehicle).story.json
         case .morning(let since, let days):
-            return try journal.morning(since: since, days: days, context).page.json
+            return try morning(since, days).page.json
         case .history(let rollout, let count):
             return try journal.history(of: rollout, count: count, context).history.json
+        case .trends: throw CommandError(.inputMissing, "trends are for people alone")
         }
     }
 
@@ -299,16 +339,19 @@ final class LiveDesk: Sendable {
         case .rollouts: return try rollout(nil, look)
         case .rollout(let name): return try rollout(name, look)
         case .vehicles(let filter):
-            let status = try journal.status(of: filter.rollout)
+            let status = try status(of: filter.rollout)
             let zone = zone(of: status)
             return (LiveVehiclesPage(status, filter, time: zone.text).frame, zone)
         case .vehicle(let vehicle):
-            let (story, zone) = try journal.story(of: vehicle, context)
+            let (story, zone) = try story(of: vehicle)
             return (LiveVehiclePage(story, mayAct: look.mayAct, time: zone.text).frame, zone)
         case .morning(let since, let days):
-            let (page, zone) = try journal.morning(since: since, days: days, context)
+            let (page, zone) = try morning(since, days)
             let body = MorningHTML(page, time: zone.text).body
             return (LiveFrame(.morning, "What to do", body), zone)
+        case .trends(let rollout, let count):
+            let (trends, zone) = try trends(rollout, count)
+            return (LiveTrendsPage(trends, of: rollout, time: zone.text).frame, zone)
         case .history(let rollout, let count):
             let (list, zone) = try journal.history(of: rollout, count: count, context)
             return (LiveHistoryPage(list, of: rollout, time: zone.text).frame, zone)
@@ -319,9 +362,46 @@ final class LiveDesk: Sendable {
         _ name: String?,
         _ look: Look
     ) throws(CommandError) -> (LiveFrame, Zone) {
-        let status = try journal.status(of: name)
+        let status = try status(of: name)
         let zone = zone(of: status)
         return (LiveRolloutPage(status, mayAct: look.mayAct, time: zone.text).frame, zone)
+    }
+
+    private func story(
+        of vehicle: VehicleID
+    ) throws(CommandError) -> (story: Operations.VehicleStory, zone: Zone) {
+        state.withLock { $0.status = nil }
+        return try journal.story(of: vehicle, context)
+    }
+
+    private func morning(
+        _ since: String?,
+        _ days: Int
+    ) throws(CommandError) -> (page: MorningPage, zone: Zone) {
+        // It reads all rollouts, and more than one at a time would be too much memory.
+        state.withLock { $0.status = nil }
+        return try journal.morning(since: since, days: days, context)
+    }
+
+    /// What links were like in the last runs, the newest first; runs that have ended are read once.
+    private func trends(
+        _ rollout: String?,
+        _ count: Int
+    ) throws(CommandError) -> ([RunTrend], Zone) {
+        let (list, zone) = try journal.history(of: rollout, count: count, context)
+        var trends: [RunTrend] = []
+        for row in list.rows {
+            if let known = state.withLock({ $0.trends[row.run.number] }) {
+                trends.append(known)
+                continue
+            }
+            let trend = try journal.read { view throws(JournalError) in
+                RunTrend(row, try view.radio(ofRun: row.run.number))
+            }
+            if row.run.end != nil { state.withLock { $0.trends[row.run.number] = trend } }
+            trends.append(trend)
+        }
+        return (trends, zone)
     }
 
     private func zone(of status: RolloutStatus) -> Zone {
@@ -330,7 +410,7 @@ final class LiveDesk: Sendable {
 
     /// Of each rollout how it stands, and what the metrics file of its last run would have.
     private func metrics() throws(CommandError) -> [MetricsText.Family] {
-        let status = try journal.status(of: nil)
+        let status = try status(of: nil)
         var families: [MetricsText.Family] = []
         for brief in status.briefs {
             families.append(MetricsText.standing(brief.run.rollout, brief.counts))

@@ -3,6 +3,7 @@ import Glibc
 import Manifest
 import Marked
 import Operations
+import Synchronization
 
 /// The files that a plan was made from, the manifest first, each under its absolute path.
 struct PlanSources {
@@ -21,6 +22,30 @@ struct PlanSources {
         guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
         defer { free(folder) }
         return String(cString: folder) + "/" + path
+    }
+}
+
+/// Plans that were read, for a command that lives on: what a digest names never changes.
+final class PlanShelf: Sendable {
+    private static let most = 2
+
+    /// The one that was asked for last is the last.
+    private let plans = Mutex<[FrozenPlan]>([])
+
+    func plan(_ digest: SHA256Digest, read: () -> FrozenPlan?) -> FrozenPlan? {
+        let known = plans.withLock { plans -> FrozenPlan? in
+            guard let place = plans.firstIndex(where: { $0.digest == digest }) else { return nil }
+            let plan = plans.remove(at: place)
+            plans.append(plan)
+            return plan
+        }
+        if let known { return known }
+        guard let plan = read() else { return nil }
+        plans.withLock { plans in
+            if plans.count >= Self.most { plans.removeFirst() }
+            plans.append(plan)
+        }
+        return plan
     }
 }
 

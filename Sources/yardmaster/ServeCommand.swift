@@ -22,7 +22,8 @@ struct ServeCommand {
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         journal = StandingJournal(
             state: try CommonOptions.stateDirectory(invocation, context),
-            flags: CommonOptions.stateFlag(invocation)
+            flags: CommonOptions.stateFlag(invocation),
+            shelf: PlanShelf()
         )
         listen = invocation.values("listen")
         hosts = invocation.values("host")

@@ -12,11 +12,13 @@ struct StandingJournal: Sendable {
     let state: String
     /// Follows the command's name in lines for the shell.
     let flags: String
+    /// For a command that lives on.
+    var shelf: PlanShelf?
 
     /// Who works in the directory.
     var holder: LockHolder? { StateDirectoryHolder.current(state) }
 
-    private var ledger: VehicleLedger { VehicleLedger(state: state) }
+    private var ledger: VehicleLedger { VehicleLedger(state: state, shelf: shelf) }
 
     func read<R>(
         _ body: (JournalView) throws(JournalError) -> R
@@ -32,11 +34,22 @@ struct StandingJournal: Sendable {
         _ options: CommonOptions? = nil
     ) throws(CommandError) -> RolloutStatus {
         let now = RealTime().wallTime
+        if shelf != nil {
+            // What it takes to read a plan is free again before the vehicles are read.
+            let record = try read { view throws(JournalError) -> RolloutRecord? in
+                let run =
+                    rollout == nil ? try view.lastRollout() : try view.lastRun(rollout: rollout)
+                guard let run else { return nil }
+                return try view.rollout(run.rollout)
+            }
+            if let record { _ = plan(record.plan, of: record.name) }
+        }
         let holder = holder
         let (snapshot, briefs) = try read { view throws(JournalError) in
-            (
-                try RolloutSnapshot(of: rollout, in: view, holder: holder, at: now),
-                try RolloutStatus.briefs(in: view, holder: holder, at: now)
+            let snapshot = try RolloutSnapshot(of: rollout, in: view, holder: holder, at: now)
+            return (
+                snapshot,
+                try RolloutStatus.briefs(in: view, holder: holder, at: now, known: snapshot)
             )
         }
         if snapshot.run == nil, let rollout { throw RunCommand.unknown(rollout: rollout) }
@@ -140,22 +153,36 @@ struct StandingJournal: Sendable {
         )
     }
 
-    /// What a run has told, as its reports are made from it.
+    /// What a run that has ended has told, without its document.
+    ///
+    /// Read in pieces: all events of a large run at once would take more memory than all else.
     func story(ofRun number: Int) throws(CommandError) -> RunStory {
-        let records = try read { view throws(JournalError) in try view.events(run: number) }
-        var story = RunStory()
-        for record in records {
-            guard let body = RunList.body(of: record) else { continue }
-            story.note(Event(number: record.number, time: record.time, body: body))
+        var story = RunStory(withDocument: false)
+        var last = 0
+        while true {
+            let records = try read { view throws(JournalError) in
+                try view.events(run: number, after: last, limit: 2_000)
+            }
+            guard let end = records.last?.number else { return story }
+            last = end
+            for record in records {
+                guard let body = RunList.body(of: record) else { continue }
+                story.note(Event(number: record.number, time: record.time, body: body))
+            }
         }
-        return story
+    }
+
+    private func plan(_ digest: SHA256Digest, of rollout: String) -> FrozenPlan? {
+        let archive = PlanArchive(state: state)
+        guard let shelf else { return archive.plan(digest, of: rollout) }
+        return shelf.plan(digest) { archive.plan(digest, of: rollout) }
     }
 
     /// That of the window of the rollout that ran last and has one.
     func zone(of runs: [RunRecord], _ context: Context) -> Zone {
         var seen: Set<String> = []
         for run in runs where seen.insert(run.rollout).inserted {
-            guard let plan = PlanArchive(state: state).plan(run.plan, of: run.rollout),
+            guard let plan = plan(run.plan, of: run.rollout),
                 plan.rollout.window != nil
             else { continue }
             if let zone = try? ZoneSource.zone(of: plan, context) { return zone }

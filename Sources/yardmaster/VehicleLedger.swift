@@ -7,6 +7,8 @@ import Operations
 /// What a state directory knows of vehicles, for whoever selects from them.
 struct VehicleLedger {
     let state: String
+    /// For a command that lives on.
+    var shelf: PlanShelf?
 
     /// Whom an argument means.
     static func selection(_ text: String) throws(CommandError) -> VehicleSelection {
@@ -50,7 +52,11 @@ struct VehicleLedger {
 
     /// The plan that the rollout was begun with, nil when it is not kept.
     func plan(of snapshot: RolloutSnapshot) -> FrozenPlan? {
-        snapshot.rollout.flatMap { PlanArchive(state: state).plan($0.plan, of: $0.name) }
+        snapshot.rollout.flatMap { rollout in
+            let archive = PlanArchive(state: state)
+            guard let shelf else { return archive.plan(rollout.plan, of: rollout.name) }
+            return shelf.plan(rollout.plan) { archive.plan(rollout.plan, of: rollout.name) }
+        }
     }
 
     /// The plans that are kept of rollouts, by their names, with the manifests that they were given as.

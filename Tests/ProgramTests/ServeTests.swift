@@ -97,6 +97,45 @@ import Workbench
         #expect(serving.stop() == 143)
     }
 
+    @Test func `trends are drawn from what the runs have told`() throws {
+        let program = try badNight()
+        _ = try program.run(program.demo("depot", "--again"))
+        let serving = try Serving(program)
+        let page = try serving.get("/trends").text
+        #expect(page.matches(of: /data-run=/).count == 2)
+        for title in ["Outcomes", "Rate", "Signal"] { #expect(page.contains("<h2>\(title)</h2>")) }
+        // The numbers are those of the reports: failures, and bytes over the time they took.
+        let file = program.folder.path + "/first.csv"
+        _ = try program.run(
+            ["history", "show", "1", "--quiet", "--report", file, "--state", program.state]
+        )
+        let lines = try String(contentsOfFile: file, encoding: .utf8)
+            .split(whereSeparator: \.isNewline)
+        let names = lines[0].split(separator: ",", omittingEmptySubsequences: false)
+        let sent = try #require(names.firstIndex(of: "bytes_sent"))
+        let seconds = try #require(names.firstIndex(of: "transfer_seconds"))
+        let outcome = try #require(names.firstIndex(of: "outcome"))
+        var (bytes, time, failed) = (0.0, 0.0, 0)
+        for line in lines.dropFirst() {
+            let cells = line.split(separator: ",", omittingEmptySubsequences: false)
+            bytes += Double(cells[sent]) ?? 0
+            time += Double(cells[seconds]) ?? 0
+            failed += cells[outcome] == "failed" ? 1 : 0
+        }
+        let row = try #require(page.firstMatch(of: /data-run="1">(.*)/)).1
+        func cell(_ name: String) -> String? {
+            (try? Regex("data-label=\"\(name)\"><span>([^<]*)<"))
+                .flatMap { row.firstMatch(of: $0)?[1].substring }
+                .map(String.init)
+        }
+        #expect(cell("failed") == "\(failed)")
+        let rate = try #require(cell("KiB/s").flatMap(Double.init))
+        #expect(abs(rate - bytes / time / 1_024) < 0.06, "\(rate) of \(bytes) in \(time)")
+        #expect(cell("median dBm").flatMap(Int.init).map { (-100 ... -20).contains($0) } == true)
+        #expect(try serving.get("/trends?last=1").text.matches(of: /data-run=/).count == 1)
+        #expect(try serving.get("/trends?last=99").status == 400)
+    }
+
     @Test func `vehicles are searched and filtered without script`() throws {
         let program = try badNight()
         let serving = try Serving(program)
@@ -125,7 +164,8 @@ import Workbench
         let program = try badNight()
         let serving = try Serving(program)
         for path in [
-            "/", "/vehicles", "/vehicles/bike-12", "/morning", "/history", "/nothing", "/metrics",
+            "/", "/vehicles", "/vehicles/bike-12", "/morning", "/history", "/trends", "/nothing",
+            "/metrics",
             "/api/v1/status", "/style.css", "/script.js", "/healthz",
         ] {
             let answer = try serving.get(path)

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import Web
 import Workbench
@@ -71,6 +72,18 @@ import Workbench
         try client.text(until: "HTTP/1.1 200")
         bench.pass(seconds: 70)
         #expect(try client.rest().count < large.utf8.count / 2)
+    }
+
+    @Test func `an answer that takes long to be made is not cut off`() throws {
+        let server = Mutex<WebServer?>(nil)
+        let bench = try Bench { _ in
+            let server = server.withLock { $0 }
+            for _ in 0..<30 { server?.tick() }
+            return Bench.answer("late")
+        }
+        server.withLock { $0 = bench.server }
+        #expect(try bench.ask(Self.get).text == "late")
+        server.withLock { $0 = nil }
     }
 
     @Test func `more connections than may be wait until there is room`() throws {

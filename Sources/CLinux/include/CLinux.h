@@ -32,6 +32,9 @@ int condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t un
    0 for nothing, -1 when the descriptor cannot say. */
 int unread_bytes(int descriptor);
 
+/* Gives memory that was freed back to the system, as far as it lies in whole pages. */
+void memory_give_back(void);
+
 /* A function of a library that is loaded when it is first asked for, and where its address goes. */
 struct late_function {
     const char *name;

@@ -3,7 +3,7 @@ import Reports
 /// The frame around every page of `serve`: one style, one script, no other resource, nothing inline.
 package struct LiveFrame: Sendable {
     package enum Section: String, CaseIterable, Sendable {
-        case rollouts, vehicles, morning, history
+        case rollouts, vehicles, morning, history, trends
 
         var address: String { self == .rollouts ? "/" : "/\(rawValue)" }
 
@@ -13,6 +13,7 @@ package struct LiveFrame: Sendable {
             case .vehicles: "Vehicles"
             case .morning: "Morning"
             case .history: "History"
+            case .trends: "Trends"
             }
         }
     }
@@ -133,6 +134,15 @@ package struct LiveFrame: Sendable {
             }
             @media (min-width: 1000px) {
               .live td:nth-child(n+2):not(:last-child) { white-space: nowrap; }
+            }
+            .plot { display: block; width: 100%; height: auto; background: var(--card); }
+            .plot .line { fill: none; stroke: var(--text); stroke-width: 2; }
+            .plot .second { fill: none; stroke: var(--faint); stroke-width: 2; stroke-dasharray: 4 3; }
+            .plot .dot { fill: var(--text); }
+            .plot rect { fill: var(--mark); }
+            @media print {
+              header, form, .acts, .pages, .skip, #link { display: none; }
+              main { max-width: none; padding: 0; }
             }
             .pages { display: flex; gap: 16px; }
             .pages a { padding: 10px 0; }

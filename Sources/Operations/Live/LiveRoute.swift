@@ -45,6 +45,7 @@ package enum LiveRoute: Sendable, Equatable {
         case ["vehicles"]: self = .page(.vehicles(try query.filter()))
         case ["morning"]: self = .page(try query.morning())
         case ["history"]: self = .page(try query.history())
+        case ["trends"]: self = .page(try query.trends())
         case ["healthz"]: self = .health
         case ["metrics"]: self = .metrics
         case ["style.css"]: self = .style
@@ -113,6 +114,8 @@ package enum LiveSubject: Sendable, Equatable {
     case vehicle(VehicleID)
     case morning(since: String?, days: Int)
     case history(rollout: String?, count: Int)
+    /// What links were like in the last runs; only for people.
+    case trends(rollout: String?, count: Int)
 }
 
 /// Which vehicles of a rollout a page shows.
@@ -168,6 +171,10 @@ private struct LiveQuery {
 
     mutating func history() throws(LiveRoute.Fault) -> LiveSubject {
         .history(rollout: take("rollout"), count: try number("last", 1...10_000) ?? 20)
+    }
+
+    mutating func trends() throws(LiveRoute.Fault) -> LiveSubject {
+        .trends(rollout: take("rollout"), count: try number("last", 1...60) ?? 20)
     }
 
     /// Nil without a query: that is where its form is sent.

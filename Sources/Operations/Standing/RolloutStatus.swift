@@ -124,20 +124,21 @@ package struct RolloutStatus: Sendable {
     package var gates: [String] { plan.map { $0.gates(among: $0.vehicles.count) } ?? [] }
 
     /// The rollouts that ran here and are no orders, the newest first.
+    ///
+    /// `known` was read in the same view, and is not read again.
     package static func briefs(
         in view: JournalView,
         holder: LockHolder?,
-        at now: WallTime
+        at now: WallTime,
+        known: RolloutSnapshot? = nil
     ) throws(JournalError) -> [Brief] {
         var briefs: [Brief] = []
         for run in try view.runs(rollout: nil, limit: 1_000) where !run.isOrder {
             guard !briefs.contains(where: { $0.run.rollout == run.rollout }) else { continue }
-            let snapshot = try RolloutSnapshot(
-                of: run.rollout,
-                in: view,
-                holder: holder,
-                at: now
-            )
+            let snapshot =
+                if let known, known.run?.rollout == run.rollout { known } else {
+                    try RolloutSnapshot(of: run.rollout, in: view, holder: holder, at: now)
+                }
             let standings = snapshot.standings(of: snapshot.executions)
             briefs.append(
                 Brief(

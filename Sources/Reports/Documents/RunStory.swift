@@ -18,11 +18,12 @@ package struct RunStory: Sendable {
     private var told: [VehicleID: VehicleStory] = [:]
     private var open: [VehicleID: Segment] = [:]
     private var closed: [Segment] = []
-    private var report = JSONReport()
+    private var report: JSONReport?
     private var documentText: String?
     private var latest: WallTime?
 
-    package init() {}
+    /// The document is as large as all the others together: without it, the story is told in less memory.
+    package init(withDocument: Bool = true) { report = withDocument ? JSONReport() : nil }
 
     /// The vehicles in the order of their ids.
     package var vehicles: [VehicleStory] { told.values.sorted { $0.id < $1.id } }
@@ -33,7 +34,9 @@ package struct RunStory: Sendable {
     }
 
     /// The document of `--json`; nil before the run has begun.
-    package var document: String? { documentText ?? latest.map { report.cutOff(at: $0) } }
+    package var document: String? {
+        documentText ?? latest.flatMap { report?.cutOff(at: $0) }
+    }
 
     /// How many vehicles ended in which way, also of a run that was cut off.
     package var counts: [Outcome: Int] {
@@ -52,7 +55,7 @@ package struct RunStory: Sendable {
 
     package mutating func note(_ event: Event) {
         latest = event.time
-        if let text = report.print(event, at: Moment(nanoseconds: 0)).first?.text {
+        if let text = report?.print(event, at: Moment(nanoseconds: 0)).first?.text {
             documentText = text
         }
         switch event.body {
