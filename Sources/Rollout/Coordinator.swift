@@ -54,6 +54,18 @@ package protocol Coordinator: Sendable {
 
     /// What people have set for the rollout on whichever machine is set here, too.
     func follow() async throws(JournalError)
+
+    /// The wave that is on, where several machines go through them together; nil where one does alone.
+    var wave: Int? { get }
+
+    /// What other machines have done since the last look, as far as it can be known now.
+    func look() async throws(JournalError) -> SharedNews?
+
+    /// This machine has listened for the vehicle for long enough.
+    func miss(_ vehicle: VehicleID) async
+
+    /// This machine begins nothing more.
+    func stepAside() async
 }
 
 extension Coordinator {
@@ -69,6 +81,10 @@ extension Coordinator {
     package func word(of deed: Deed, on serial: Serial) -> FleetWord? { nil }
     package func tell() async throws(JournalError) {}
     package func follow() async throws(JournalError) {}
+    package var wave: Int? { nil }
+    package func look() async throws(JournalError) -> SharedNews? { nil }
+    package func miss(_ vehicle: VehicleID) async {}
+    package func stepAside() async {}
     package func fence(of serial: Serial) -> LeaseFence? { nil }
     package var upkeep: (@Sendable () async -> Void)? { nil }
 }
@@ -82,6 +98,51 @@ package struct Act: Sendable {
 
     package init(_ intent: Intent, opening debt: Debt? = nil, owing owed: [OwedStep] = []) {
         (self.intent, self.debt, self.owed) = (intent, debt, owed)
+    }
+}
+
+/// How another machine ended a vehicle of the same rollout.
+package struct SharedEnd: Sendable, Equatable {
+    package let vehicle: VehicleID
+    package let outcome: Outcome
+    package let failure: FailureClass?
+    package let sentence: String
+    package let version: FirmwareVersion?
+    /// Empty for what no machine in particular found.
+    package let gateway: String
+
+    package init(
+        _ vehicle: VehicleID,
+        _ outcome: Outcome,
+        _ failure: FailureClass?,
+        _ sentence: String,
+        version: FirmwareVersion?,
+        by gateway: String
+    ) {
+        self.vehicle = vehicle
+        self.outcome = outcome
+        self.failure = failure
+        self.sentence = sentence
+        self.version = version
+        self.gateway = gateway
+    }
+}
+
+/// What became of a rollout that several machines work on.
+package struct SharedNews: Sendable, Equatable {
+    /// The last wave that was let in.
+    package let wave: Int
+    package let ended: [SharedEnd]
+    /// Vehicles that were taken up again.
+    package let opened: [VehicleID]
+    /// Whether somebody wants this machine to begin nothing more.
+    package let mustDrain: Bool
+
+    package init(wave: Int, ended: [SharedEnd], opened: [VehicleID], mustDrain: Bool) {
+        self.wave = wave
+        self.ended = ended
+        self.opened = opened
+        self.mustDrain = mustDrain
     }
 }
 
@@ -120,6 +181,10 @@ package enum Claim: Sendable, Equatable {
     case inhibited(Inhibit)
     /// It has failed too often on what is to be done.
     case quarantined(String)
+    /// Not now: another machine has it, or its turn has not come. It is to be tried again.
+    case later(String)
+    /// Another machine has ended it.
+    case settled(SharedEnd)
     /// Nobody could say, or nobody may have it now; the text says why, for people.
     case unknown(String)
 }

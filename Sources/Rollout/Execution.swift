@@ -46,6 +46,10 @@ final class Execution {
     var debt: Debt?
     /// What is done once nothing is owed to the module.
     private(set) var aim: Aim
+    /// Why it was not begun now.
+    private(set) var waits: String?
+    /// How another machine ended it.
+    private(set) var settled: SharedEnd?
 
     /// What an execution does beyond paying what is owed.
     enum Aim {
@@ -113,9 +117,18 @@ final class Execution {
             // A run that ends says nothing of vehicles that it has not begun.
             if depot.stop.isRequested, !depot.stop.isRequestedAlone { return nil }
             return try await end(.deferred, .transient, "\(reason); a later run tries again")
-        case .stopped: return nil
+        case .stopped(let hold):
+            // A hold that is taken back at once is none that ends the run.
+            if depot.coordinator.isShared { waits = hold.reason }
+            return nil
         case .inhibited(let inhibit): return try await end(.deferred, nil, inhibit.sentence)
         case .quarantined(let sentence): return try await end(.failed, nil, sentence)
+        case .later(let reason):
+            waits = reason
+            return nil
+        case .settled(let end):
+            settled = end
+            return nil
         case .granted(let lease):
             // What others began on it is known here by now.
             debt = try await depot.journal.debt(of: job.serial)

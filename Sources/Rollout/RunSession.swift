@@ -7,14 +7,16 @@ import Reports
 
 /// A run under way: performs what the scheduler decides, each vehicle in a task of its own.
 struct RunSession {
-    private let run: RolloutRun
-    private let depot: Depot
-    private let ledger: Ledger
-    private let turns: Turns
+    let run: RolloutRun
+    let depot: Depot
+    let ledger: Ledger
+    let turns: Turns
     /// Asked when those under way are to stop.
     private let halt: StopSignal
     private let modules: RollCall
     private let position = Counter()
+    /// Nil where nobody else works on the rollout.
+    let shared: SharedPart?
 
     private static let tick = Duration.seconds(1)
     /// How often the journal is asked for requests, and the host for adapters.
@@ -25,6 +27,7 @@ struct RunSession {
         self.run = run
         self.ledger = ledger
         depot = run.depot
+        shared = run.depot.coordinator.wave.map { _ in SharedPart(run.jobs) }
         halt = StopSignal(under: run.depot.stop)
         let schedule = run.schedule
         let vehicles = run.jobs.indices.map { index in
@@ -47,8 +50,9 @@ struct RunSession {
         var board = WaveBoard(
             isHeld ? [Array(run.jobs.indices)] : schedule.waves,
             strata: schedule.models,
-            rules: isHeld ? WaveBoard.Rules() : schedule.rules,
-            beginning: ledger.isContinued ? ledger.rollout?.wave ?? 0 : 0,
+            rules: WaveBoard.Rules(schedule, isHeld: isHeld, shared: depot.coordinator.wave),
+            beginning: depot.coordinator.wave
+                ?? (ledger.isContinued ? ledger.rollout?.wave ?? 0 : 0),
             soakedSince: ledger.isContinued ? ledger.rollout?.waveEnded : nil
         )
         for (index, record) in ledger.executions.enumerated() {
@@ -70,6 +74,7 @@ struct RunSession {
     func run() async throws(JournalError) -> RunResult {
         let began = depot.time.now
         try await leaveAlone()
+        if ledger.refusal == nil { try await lookAround() }
         await withDiscardingTaskGroup { group in
             group.addTask { await self.keepTime() }
             if let upkeep = depot.coordinator.upkeep { group.addTask { await upkeep() } }
@@ -184,6 +189,7 @@ struct RunSession {
                 notice(.windowOpened, "the window is open until \(until)")
             case .drain(let ending):
                 if case .aborted = ending { depot.rules.retryBudget.close() }
+                await depot.coordinator.stepAside()
                 try await ledger.drains(ending)
                 if let why = ending.sentence { notice(.draining, why) }
             case .stopAll:
@@ -195,7 +201,7 @@ struct RunSession {
         } catch { fail(error) }
     }
 
-    private func notice(
+    func notice(
         _ kind: Notice.Kind,
         wave: Int? = nil,
         vehicle: VehicleID? = nil,
@@ -244,7 +250,12 @@ struct RunSession {
             )
             let verdict = try await execution.run()
             try await depot.events.save(in: depot.journal)
-            if let verdict {
+            if let end = execution.settled {
+                ended(vehicle, nil, nil, touched: false)
+                try await adopt(vehicle, end)
+            } else if let why = execution.waits, ledger.refusal == nil {
+                park(vehicle, why)
+            } else if let verdict {
                 try await settle(vehicle, verdict, touched: execution.record.acted)
             } else if ledger.refusal != nil, !halt.isRequested {
                 // What was owed is paid, and it has no verdict yet: that is all under a hold.
@@ -307,7 +318,7 @@ struct RunSession {
         ended(vehicle, verdict.outcome, verdict.failure, touched: touched)
     }
 
-    private func ended(
+    func ended(
         _ vehicle: Int,
         _ outcome: Outcome?,
         _ failure: FailureClass?,
@@ -346,6 +357,7 @@ struct RunSession {
     private func giveUp(_ vehicle: Int) async throws(JournalError) {
         // The one before may have tripped the gate.
         guard turns.with({ $0.scheduler.ending }) == nil else { return }
+        guard await !miss(vehicle) else { return }
         let limit = run.schedule.limits.patience
         let verdict = try await conclude(
             vehicle,
@@ -366,7 +378,7 @@ struct RunSession {
             state.scheduler.dispatch.vehicles[vehicle].place == .queued
                 ? state.fault(after: depot.rules.hostPatience) : nil
         }
-        guard let error else { return }
+        guard let error, await !miss(vehicle) else { return }
         let verdict = try await conclude(
             vehicle,
             .deferred,
@@ -379,12 +391,13 @@ struct RunSession {
     }
 
     /// A verdict without an attempt, in the journal and as an event.
-    private func conclude(
+    func conclude(
         _ vehicle: Int,
         _ outcome: Outcome,
         _ failure: FailureClass?,
         _ message: String,
-        _ problems: [Problem] = []
+        _ problems: [Problem] = [],
+        version: FirmwareVersion? = nil
     ) async throws(JournalError) -> Verdict {
         let job = run.jobs[vehicle]
         let now = depot.time.wallTime
@@ -400,7 +413,7 @@ struct RunSession {
         record.state = .ended
         record.updated = now
         record.nextDeadline = nil
-        if debt != nil { record.versionAfter = nil }
+        record.versionAfter = debt != nil ? nil : version ?? record.versionAfter
         record.end = ExecutionRecord.End(
             closing.outcome,
             failure: closing.failure,
@@ -429,82 +442,7 @@ struct RunSession {
         return verdict
     }
 
-    /// Vehicles that are inhibited, in quarantine, or ruled out by what the fleet list says of them
-    /// have their verdict before anything is begun.
-    private func leaveAlone() async throws(JournalError) {
-        let inhibits = try await depot.journal.inhibits(at: depot.time.wallTime)
-        var whole: Inhibit?
-        var single: [VehicleID: Inhibit] = [:]
-        for inhibit in inhibits {
-            if let vehicle = inhibit.vehicle { single[vehicle] = inhibit } else { whole = inhibit }
-        }
-        var quarantined: [VehicleID: [FailureCount]] = [:]
-        if let limit = run.schedule.quarantineAfter {
-            for count in try await depot.journal.failures(atLeast: limit) {
-                quarantined[count.vehicle, default: []].append(count)
-            }
-        }
-        for (index, job) in run.jobs.enumerated() {
-            if ledger.refusal != nil {
-                // Those that nothing is owed to stay as they are.
-                if !ledger.indebted.contains(index) { skip(index, .skipped) }
-                continue
-            }
-            let touched = ledger.executions[index].acted
-            if let kept = try await keep(index) {
-                skip(index, kept, touched: touched)
-            } else if let inhibit = single[job.vehicle] ?? whole {
-                let verdict = try await conclude(index, .deferred, nil, inhibit.sentence)
-                skip(index, verdict.outcome, verdict.failure, touched: touched)
-            } else if let count = quarantined[job.vehicle]?.first(where: {
-                $0.release == job.release
-            }) {
-                let sentence =
-                    "in quarantine after \(count.count) failures, the last: \(count.message); "
-                    + "mend it and say 'yardmaster clear \(job.vehicle)'"
-                guard !ledger.indebted.contains(index) else {
-                    // What was begun on it is brought to rest all the same.
-                    ledger.quarantines(index, Closing(.failed, nil, sentence))
-                    continue
-                }
-                let verdict = try await conclude(index, .failed, nil, sentence)
-                skip(index, verdict.outcome, verdict.failure, touched: touched)
-            } else if let (problem, otherwise) = job.steps.problemAhead,
-                let ending = otherwise.ending,
-                // What was begun is finished, whatever is said of the vehicle since.
-                !ledger.indebted.contains(index)
-            {
-                depot.events.emit(.problem(job.vehicle, problem))
-                let verdict = try await conclude(
-                    index,
-                    ending.outcome,
-                    ending.failure,
-                    problem.sentence,
-                    [problem]
-                )
-                skip(index, verdict.outcome, verdict.failure, touched: touched)
-            }
-        }
-    }
-
-    /// The verdict that a vehicle keeps, so that nothing is done on it; nil for all others.
-    private func keep(_ index: Int) async throws(JournalError) -> Outcome? {
-        let job = run.jobs[index]
-        guard !ledger.indebted.contains(index) else { return nil }
-        if ledger.doubtful.contains(index), !job.onlyReads {
-            if ledger.outcome(of: index) == .inDoubt { return .inDoubt }
-            return try await conclude(index, .inDoubt, .inDoubt, "").outcome
-        }
-        guard let outcome = ledger.outcome(of: index), !job.hasUpdates else { return nil }
-        switch outcome {
-        case .succeeded, .alreadyCurrent: return outcome
-        case .failed, .rolledBack, .rejected, .unreachable, .deferred, .skipped, .timedOut,
-            .aborted, .inDoubt:
-            return nil
-        }
-    }
-
-    private func skip(
+    func skip(
         _ index: Int,
         _ outcome: Outcome,
         _ failure: FailureClass? = nil,
@@ -616,6 +554,7 @@ struct RunSession {
         do throws(JournalError) {
             try await depot.events.save(in: depot.journal)  // For whoever looks on by the journal.
             try await depot.coordinator.follow()
+            if ledger.refusal == nil { try await lookAround() }
             if ledger.refusal == nil, let hold = try await depot.journal.hold(on: depot.rollout) {
                 obey(hold)
             }

@@ -189,6 +189,31 @@ struct FleetSeat: Sendable {
         }
     }
 
+    /// Brings the plan's vehicles; gives the wave that is on.
+    func enlist(
+        _ plan: FrozenPlan,
+        _ beginning: Int,
+        isPartial: Bool
+    ) async throws(CommandError) -> Int {
+        let found: (wave: Int, changes: Int)?
+        do throws(FleetError) {
+            found = try await fleet.enlist(
+                FleetPlan(plan, isPartial: isPartial),
+                in: plan.name,
+                beginning: beginning,
+                as: holder
+            )
+        } catch { throw error.commandError(address) }
+        guard let found else {
+            throw CommandError(
+                .busy,
+                "the rollout \(plan.name.visible) was begun anew by another gateway just now",
+                hint: "run it again"
+            )
+        }
+        return found.wave
+    }
+
     private static func otherPlan(_ rollout: String, _ digest: String) -> CommandError {
         CommandError(
             .trust,

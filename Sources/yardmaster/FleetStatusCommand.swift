@@ -22,17 +22,21 @@ struct FleetStatusCommand {
         }
         let access = try FleetAccess(invocation, context)
         let wanted = invocation.value("rollout")
-        let (standing, rollout, vehicles) = try await access.withDatabase {
-            fleet throws(FleetError) -> (FleetSchema.Standing, String?, [FleetStanding]) in
+        let (standing, rollout, known, vehicles) = try await access.withDatabase {
+            fleet throws(FleetError)
+                -> (FleetSchema.Standing, String?, FleetRollout?, [FleetStanding]) in
             let standing = try await fleet.standing()
             switch standing {
-            case .absent, .older, .newer: return (standing, nil, [])
+            case .absent, .older, .newer: return (standing, nil, nil, [])
             case .same, .ahead: break
             }
             var rollout = wanted
-            if rollout == nil { rollout = try await fleet.latestRollout() }
-            guard let rollout else { return (standing, nil, []) }
-            return (standing, rollout, try await fleet.standings(of: rollout))
+            if rollout == nil { rollout = try await fleet.lastRollout()?.name }
+            guard let rollout else { return (standing, nil, nil, []) }
+            return (
+                standing, rollout, try await fleet.rollout(rollout),
+                try await fleet.standings(of: rollout)
+            )
         }
         switch standing {
         case .absent, .older, .newer: throw FleetCommand.misfit(standing)
@@ -48,18 +52,23 @@ struct FleetStatusCommand {
             )
         }
         context.console.result(
-            common.wantsJSON ? Self.document(rollout, vehicles) : text(rollout, vehicles)
+            common.wantsJSON
+                ? Self.document(rollout, known, vehicles) : text(rollout, known, vehicles)
         )
         return .done
     }
 
-    private func text(_ rollout: String, _ vehicles: [FleetStanding]) -> String {
+    private func text(
+        _ rollout: String,
+        _ known: FleetRollout?,
+        _ vehicles: [FleetStanding]
+    ) -> String {
         let told = common.isQuiet ? vehicles.filter(Self.needsSomebody) : vehicles
         guard !told.isEmpty else { return "" }
         let rows = told.map { vehicle in
             let verdict = vehicle.verdict
             let outcome = verdict.map { $0.counts ? $0.outcome : "\($0.outcome) (late)" }
-            let state = vehicle.holder.map { "at work: \($0)" } ?? outcome ?? ""
+            let state = vehicle.holder.map { "at work: \($0)" } ?? outcome ?? "waiting"
             return [
                 vehicle.vehicle.visible, state.visible, verdict?.version?.visible ?? "",
                 verdict?.gateway.visible ?? "", verdict?.at.description ?? "",
@@ -67,8 +76,26 @@ struct FleetStatusCommand {
             ]
         }
         let head = ["vehicle", "state", "version", "gateway", "when", "what happened"]
-        let lines = ["rollout \(rollout.visible)"] + Columns.table([head] + rows)
+        let lines =
+            ["rollout \(rollout.visible)"] + Self.words(known) + Columns.table([head] + rows)
         return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// How far it is over all gateways, and what holds it.
+    private static func words(_ known: FleetRollout?) -> [String] {
+        guard let known else { return [] }
+        let wave = "wave \(known.wave + 1) of \(known.waves)"
+        var lines = [
+            (known.isFinished ? "finished, " : "") + wave
+                + ", \(known.failed) of \(known.attempted) attempted have failed"
+        ]
+        if let hold = known.hold {
+            lines.append(
+                "\(hold.kind.rawValue) by \(hold.author.visible) at \(hold.made): "
+                    + hold.reason.visible
+            )
+        }
+        return lines
     }
 
     private static func needsSomebody(_ vehicle: FleetStanding) -> Bool {
@@ -81,10 +108,27 @@ struct FleetStatusCommand {
         }
     }
 
-    private static func document(_ rollout: String, _ vehicles: [FleetStanding]) -> String {
+    private static func document(
+        _ rollout: String,
+        _ known: FleetRollout?,
+        _ vehicles: [FleetStanding]
+    ) -> String {
         JSONValue.object([
             "schema": 1,
             "rollout": .string(rollout),
+            "wave": known.map { .integer(Int64($0.wave + 1)) },
+            "waves": known.map { .integer(Int64($0.waves)) },
+            "attempted": known.map { .integer(Int64($0.attempted)) },
+            "failed": known.map { .integer(Int64($0.failed)) },
+            "finished": known.map { .bool($0.isFinished) },
+            "hold": known?.hold.map { hold in
+                .object([
+                    "kind": .string(hold.kind.rawValue),
+                    "reason": .string(hold.reason),
+                    "author": .string(hold.author),
+                    "at": .string(hold.made.description),
+                ])
+            },
             "vehicles": .array(vehicles.map { document($0) }),
             "exit": .object([
                 "code": .integer(Int64(ExitCode.done.rawValue)),

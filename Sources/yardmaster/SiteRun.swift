@@ -162,6 +162,13 @@ struct SiteRun {
             var own = FleetPart(beginning: beginning)
             own.quarantineAfter = job.plan.rollout.quarantineAfter
             for job in jobs { own.releases[job.vehicle] = job.release }
+            own.isPartial = job.vehicles.count < job.plan.vehicles.count
+            own.rules = WaveBoard.Rules(
+                pause: job.plan.rollout.pause,
+                advance: job.plan.rollout.advance,
+                between: job.plan.rollout.between
+            )
+            own.wave = try await seat.enlist(job.plan, beginning, isPartial: own.isPartial)
             part = own
         } else {
             again = try await begins(journal, at: time.wallTime)
@@ -222,7 +229,8 @@ struct SiteRun {
         }
         let local = LocalCoordinator(journal: journal, rollout: job.plan.name, run: run)
         var coordinator: any Coordinator = local
-        if let seat, let part {
+        if let seat, var part {
+            part.check = schedule.check
             let shared = seat.coordinator(
                 over: local,
                 journal: journal,

@@ -227,7 +227,6 @@ struct LeaseTests {
                 "SELECT epoch, outcome, failure FROM yardmaster.verdict WHERE NOT counts"
             )
             #expect(late == "2|failed|device\n")
-            #expect(try await fleet.latestRollout() == "city")
             // The holder's right is as it was.
             #expect(try await fleet.renew([taken], of: south, terms: terms) == [taken])
             #expect(try server.query(database, "SELECT count(*) FROM yardmaster.verdict") == "3\n")

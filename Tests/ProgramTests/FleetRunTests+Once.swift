@@ -106,6 +106,19 @@ extension FleetRunTests {
 
     @Test func `what is set on any machine stops every gateway`() throws {
         let street = try Street("[{command: unlock-all}]")
+        #expect(
+            try street.say(
+                "inhibit",
+                "car",
+                "--reason",
+                "workshop",
+                "--fleet",
+                "yard.yaml"
+            ).status == 0
+        )
+        let left = try street.run("south")
+        #expect(left.status == 11 && left.output.contains("workshop"), "\(left.output)")
+        #expect(try street.say("uninhibit", "car").output.contains("takes part again"))
         #expect(try street.run("north").status == 0)
         #expect(try street.say("pause", "--reason", "rain").output.contains("no gateway begins"))
         for gateway in ["north", "south"] {
@@ -114,22 +127,22 @@ extension FleetRunTests {
             #expect(held.output.contains("rain") || held.errors.contains("rain"))
         }
         #expect(try street.say("resume").status == 0)
-        #expect(try street.say("inhibit", "car", "--reason", "workshop").status == 0)
-        let left = try street.run("south")
-        #expect(left.status == 11 && left.output.contains("workshop"), "\(left.output)")
-        #expect(try street.say("uninhibit", "car").output.contains("takes part again"))
         // Done by the other one, it is not done again; begun anew, it is once.
         #expect(try street.run("south").status == 0)
         #expect(street.yard.deeds == ["unlock-all"])
         #expect(try street.run("south", "--again").status == 0)
         #expect(try street.run("north").status == 0)
         #expect(street.yard.deeds == ["unlock-all", "unlock-all"])
+        #expect(try street.say("abort").status == 64, "what is finished is not aborted")
+        let reopen = "UPDATE yardmaster.rollout SET state = 'running'"
+        try street.fleet.ask(reopen)
         #expect(try street.say("abort").status == 0)
         #expect(try street.run("north").status == 13)
         #expect(try street.say("resume").status == 64)
         // Another plan of the same name is the whole fleet's, or nobody's.
         try street.yard.manifest(steps: "[{command: lock}]", rollout: "{}")
         #expect(try street.run("north").status == 0)
+        try street.fleet.ask(reopen)
         try street.yard.manifest(steps: "[{command: unlock-driver}]", rollout: "{}")
         let other = try street.run("south")
         #expect(other.status == 77, "\(other.errors)")

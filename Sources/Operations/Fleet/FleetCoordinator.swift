@@ -1,5 +1,6 @@
 package import Domain
 package import Journal
+import Manifest
 package import Postgres
 package import Reports
 package import Rollout
@@ -18,6 +19,15 @@ package final class FleetCoordinator: Coordinator {
         var epochs: [Serial: Int] = [:]
         /// When people's words are looked for next.
         var nextLook: Moment?
+        var nextNews: Moment?
+        /// Up to where is known what became of the rollout's vehicles.
+        var changes = 0
+        /// Vehicles that the database has not heard are not heard here.
+        var missed: [VehicleID] = []
+        /// Whether the end of a wave is looked after.
+        var isAdvancing = false
+        /// Since when each vehicle waits for one who vanished.
+        var waits: [VehicleID: Moment] = [:]
     }
 
     private let local: LocalCoordinator
@@ -95,7 +105,8 @@ package final class FleetCoordinator: Coordinator {
                     beginning: part.beginning,
                     isPaying: paying,
                     release: part.releases[vehicle],
-                    quarantineAfter: part.quarantineAfter
+                    quarantineAfter: part.quarantineAfter,
+                    isPartial: part.isPartial
                 )
             ),
             unless: stop
@@ -104,6 +115,7 @@ package final class FleetCoordinator: Coordinator {
             return .granted(Lease(serial: serial, epoch: granted.epoch, vehicle: vehicle))
         }
         try await local.release(lease, with: nil)
+        if case .unknown = answer { await miss(vehicle) }
         return answer
     }
 
@@ -134,7 +146,10 @@ package final class FleetCoordinator: Coordinator {
             case .later(let words): reason = words
             }
             isWaited(for: reason)
-            guard began.duration(to: time.now) < Self.patience else { return .unknown(reason) }
+            guard began.duration(to: time.now) < Self.patience else {
+                await miss(wish.vehicle)
+                return .unknown(reason)
+            }
             let next = time.now.advanced(by: pause)
             while time.now < next {
                 await time.sleep(for: Self.tick, "the fleet's database")
@@ -206,6 +221,14 @@ package final class FleetCoordinator: Coordinator {
         switch try await fleet.claim(wish, by: holder, terms: terms) {
         case .granted(let lease, let generation):
             return .granted(lease, generation: generation)
+        case .ended(let end): return .final(.settled(end.shared))
+        case .early: return .final(.later("its wave has not begun"))
+        case .full(let count):
+            return .final(
+                .later(
+                    "\(count) are under way on all gateways, and one more could overshoot the gate"
+                )
+            )
         case .replaced:
             return .final(.unknown("the rollout was begun anew by another gateway"))
         case .stopped(let hold):
@@ -219,14 +242,24 @@ package final class FleetCoordinator: Coordinator {
                         + "say 'yardmaster clear \(wish.vehicle)'"
                 )
             )
-        case .held(let other): return .final(.held(by: other))
+        case .held(let other):
+            guard part.wave != nil else { return .final(.held(by: other)) }
+            return .final(.later("\(other) has the right to touch this module"))
         case .resting(let left):
-            return .final(
-                .unknown(
-                    "the gateway that had the right to this module has vanished; it is free in "
-                        + left.brief
-                )
-            )
+            let words =
+                "the gateway that had the right to this module has vanished; it is free in "
+                + left.brief
+            let now = time.now
+            let since = state.withLock { state in
+                let since = state.waits[wish.vehicle] ?? now
+                state.waits[wish.vehicle] = since
+                return since
+            }
+            // By the server's clock it is free in a few minutes; a rehearsal's own goes faster.
+            guard part.wave != nil, since.duration(to: now) < Self.patience else {
+                return .final(.unknown(words))
+            }
+            return .final(.later(words))
         case .behind(let known, let found):
             return .final(
                 .unknown(
@@ -321,6 +354,13 @@ package final class FleetCoordinator: Coordinator {
             word.failure = verdict.failure?.rawValue
             word.sentence = verdict.message
             word.version = verdict.versionAfter?.description
+            if let rule = part.rules.pause {
+                var share = GateCount()
+                share.count(verdict.outcome, verdict.failure, touched: touched, by: rule)
+                (word.attempted, word.failed) = (share.attempted, share.failed)
+            } else if touched {
+                word.attempted = 1
+            }
             if touched, verdict.outcome.tally == .failed, verdict.failure != .unreachable,
                 part.quarantineAfter != nil
             {
@@ -404,6 +444,134 @@ package final class FleetCoordinator: Coordinator {
         }
     }
 
+    // MARK: One rollout
+
+    package var wave: Int? { part.wave }
+
+    package func look() async throws(JournalError) -> SharedNews? {
+        let now = time.now
+        let since: Int? = state.withLock { state in
+            guard !state.isAway, state.nextNews.map({ now >= $0 }) ?? true else { return nil }
+            state.nextNews = now.advanced(by: Self.lookPause)
+            return state.changes
+        }
+        guard let since, part.wave != nil else { return nil }
+        let news: FleetNews?
+        do throws(FleetError) {
+            news = try await fleet.news(
+                of: rollout,
+                beginning: part.beginning,
+                since: since,
+                for: holder
+            )
+        } catch {
+            isWaited(for: "the fleet's database does not answer: \(error)")
+            return nil
+        }
+        guard let news else {
+            return SharedNews(wave: part.wave ?? 0, ended: [], opened: [], mustDrain: true)
+        }
+        state.withLock { $0.changes = news.changes }
+        if !news.ended.isEmpty { try await settleAccounts(of: Set(news.ended.map(\.vehicle))) }
+        return SharedNews(
+            wave: news.wave,
+            ended: news.ended.map(\.shared),
+            opened: news.opened,
+            mustDrain: news.mustDrain
+        )
+    }
+
+    /// What others have brought to rest is not owed here any more.
+    private func settleAccounts(of vehicles: Set<VehicleID>) async throws(JournalError) {
+        for record in try await journal.fleetAccounts() where vehicles.contains(record.vehicle) {
+            let accounts: FleetAccounts
+            do throws(FleetError) {
+                accounts = try await fleet.accounts(of: record.vehicle, on: record.serial)
+            } catch { return }
+            try await adopt(accounts, in: record, isHeld: false)
+        }
+    }
+
+    package func miss(_ vehicle: VehicleID) async {
+        state.withLock { $0.missed.append(vehicle) }
+        await tellMissed()
+    }
+
+    private func tellMissed() async {
+        while let vehicle = state.withLock({ $0.missed.first }) {
+            do throws(FleetError) {
+                try await fleet.miss(
+                    vehicle,
+                    of: rollout,
+                    beginning: part.beginning,
+                    as: holder
+                )
+            } catch { return }
+            state.withLock { $0.missed.removeAll { $0 == vehicle } }
+        }
+    }
+
+    package func stepAside() async {
+        do throws(FleetError) { try await fleet.stepAside(holder) } catch {}
+    }
+
+    /// Brings the waves on, as whichever gateway sees it first: one of them does each step.
+    private func advance() async {
+        guard part.wave != nil, !part.isPartial,
+            state.withLock({ state in
+                defer { state.isAdvancing = true }
+                return !state.isAdvancing && !state.isAway
+            })
+        else { return }
+        do throws(FleetError) { try await bringOn() } catch {}
+        state.withLock { $0.isAdvancing = false }
+    }
+
+    private func bringOn() async throws(FleetError) {
+        guard let wave = try await fleet.endedWave(of: rollout, beginning: part.beginning) else {
+            return
+        }
+        func stop(_ reason: String) async throws(FleetError) {
+            try await fleet.stop(
+                rollout,
+                beginning: part.beginning,
+                after: wave.number,
+                reason: reason
+            )
+        }
+        if !wave.isLast {
+            let shortfall = part.rules.advance?.shortfall(
+                reached: wave.reached,
+                of: wave.members,
+                succeeded: wave.succeeded,
+                attempted: wave.attempted
+            )
+            if let shortfall { return try await stop("wave \(wave.number + 1): \(shortfall)") }
+            guard wave.soaked >= part.rules.between.soak else { return }
+            if !part.rules.between.check.isEmpty {
+                let isOurs = try await fleet.takeCheck(
+                    of: rollout,
+                    beginning: part.beginning,
+                    after: wave.number,
+                    as: holder
+                )
+                guard isOurs else { return }
+                let failure = await part.check(wave.number)
+                // A program that was ended with the run has not said anything about the wave.
+                guard !Task.isCancelled else { return }
+                if let failure {
+                    return try await stop("the check after wave \(wave.number + 1): \(failure)")
+                }
+            }
+            if part.rules.between.asks {
+                return try await stop(
+                    "wave \(wave.number + 1) has ended, and a person is to look at it"
+                )
+            }
+        }
+        _ = try await fleet.advance(rollout, beginning: part.beginning, from: wave)
+    }
+
     // MARK: Keeping
 
     package func fence(of serial: Serial) -> LeaseFence? {
@@ -428,6 +596,7 @@ package final class FleetCoordinator: Coordinator {
     private func keep() async {
         await withDiscardingTaskGroup { group in
             var nextSign = time.now.advanced(by: terms.beat)
+            var nextWave = time.now.advanced(by: Self.lookPause)
             while !Task.isCancelled {
                 let now = time.now
                 let actions = state.withLock { $0.keeper.tick(now) }
@@ -440,10 +609,15 @@ package final class FleetCoordinator: Coordinator {
                         perform(action)
                     }
                 }
+                if now >= nextWave {
+                    nextWave = now.advanced(by: Self.lookPause)
+                    group.addTask { await self.advance() }
+                }
                 if isRenewing || now >= nextSign {
                     nextSign = now.advanced(by: terms.beat)
                     group.addTask {
                         await self.giveSign()
+                        await self.tellMissed()
                         try? await self.tellAll()
                     }
                 }
@@ -452,6 +626,7 @@ package final class FleetCoordinator: Coordinator {
             group.cancelAll()
         }
         try? await tellAll()
+        await advance()
         let left = (try? await journal.untoldCount()) ?? 0
         if left > 0 {
             say(

@@ -1,7 +1,8 @@
 package import Domain
 import Journal
-import Postgres
-import Rollout
+package import Manifest
+package import Postgres
+package import Rollout
 
 /// A run's part in a rollout of the fleet.
 package struct FleetPart: Sendable {
@@ -11,8 +12,45 @@ package struct FleetPart: Sendable {
     package var quarantineAfter: Int?
     /// What each vehicle is to get.
     package var releases: [VehicleID: SHA256Digest] = [:]
+    /// The wave that is on as the run begins; nil where there are none to be kept.
+    package var wave: Int?
+    package var rules = WaveBoard.Rules()
+    /// Whether it has only some of the plan's vehicles.
+    package var isPartial = false
+    /// Runs the check between two waves; what is returned is why it failed.
+    package var check: @Sendable (_ wave: Int) async -> String? = { _ in nil }
 
     package init(beginning: Int) { self.beginning = beginning }
+}
+
+extension FleetPlan {
+    /// The whole of a plan, for a run with all or some of its vehicles.
+    package init(_ plan: FrozenPlan, isPartial: Bool) {
+        let waves = ScheduleBuilder(plan).waves
+        var numbers: [VehicleID: Int] = [:]
+        for (number, wave) in waves.enumerated() {
+            for vehicle in wave { numbers[vehicle] = number }
+        }
+        self.init(
+            plan.vehicles.map { Vehicle($0.id, $0.serial, wave: numbers[$0.id] ?? 0) },
+            waves: waves.count
+        )
+        self.isPartial = isPartial
+        guard let rule = plan.rollout.pause else { return }
+        switch rule.failed {
+        case .count(let limit): mostFailed = limit
+        case .percent(let share): mostShare = share.hundredths
+        }
+        atLeast = rule.atLeast
+        aborts = rule.action == .abort
+        words = "\(rule.failed)"
+    }
+}
+
+extension FleetEnd {
+    var shared: SharedEnd {
+        SharedEnd(vehicle, outcome, failure, sentence, version: version, by: gateway)
+    }
 }
 
 extension FleetAct {

@@ -74,20 +74,22 @@ package struct FleetPost: Sendable {
                 ordinal: word.ordinal
             )
         case .verdict:
-            try await fleet.settle(
-                lease,
-                FleetVerdict(
-                    rollout: word.rollout,
-                    vehicle: word.vehicle,
-                    run: word.run,
-                    outcome: Outcome(rawValue: word.outcome) ?? .failed,
-                    failure: word.failure.flatMap { FailureClass(rawValue: $0) },
-                    sentence: word.sentence,
-                    version: word.version,
-                    failedOn: word.release
-                ),
-                of: FleetHolder(instance: word.instance, gateway: word.gateway)
+            var verdict = FleetVerdict(
+                rollout: word.rollout,
+                vehicle: word.vehicle,
+                run: word.run,
+                outcome: Outcome(rawValue: word.outcome) ?? .failed,
+                failure: word.failure.flatMap { FailureClass(rawValue: $0) },
+                sentence: word.sentence,
+                version: word.version,
+                failedOn: word.release
             )
+            verdict.beginning = word.beginning
+            verdict.isTouched = word.attempted > 0
+            verdict.attempted = word.attempted
+            verdict.failed = word.failed
+            let holder = FleetHolder(instance: word.instance, gateway: word.gateway)
+            try await fleet.settle(lease, verdict, of: holder)
         }
     }
 }

@@ -16,9 +16,9 @@ extension FleetDatabase {
             FleetStatement(
                 operation,
                 """
-                SELECT word, o_epoch, o_generation, a, b, c, d FROM yardmaster.claim(
+                SELECT word, o_epoch, o_generation, a, b, c, d, e FROM yardmaster.claim(
                   $1, $2::uuid, $3, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::bigint,
-                  $10::boolean, $11, $12::integer)
+                  $10::boolean, $11, $12::integer, $13::boolean)
                 """,
                 [
                     wish.serial.text, holder.instance, wish.rollout, wish.vehicle.text,
@@ -26,6 +26,7 @@ extension FleetDatabase {
                     "\(wish.known?.epoch ?? 0)", "\(wish.known?.generation ?? 0)",
                     "\(entry?.beginning ?? 0)", "\(entry?.isPaying ?? false)",
                     entry?.release?.description, "\(entry?.quarantineAfter ?? 0)",
+                    "\(entry?.isPartial ?? false)",
                 ]
             )
         )
@@ -40,6 +41,9 @@ extension FleetDatabase {
         case "replaced": return .replaced
         case "inhibited": return .inhibited(FleetInhibit(row, from: 3))
         case "stopped": if let hold = FleetHold(row, from: 3) { return .stopped(hold) }
+        case "ended": if let end = FleetEnd(row, from: 3, of: wish.vehicle) { return .ended(end) }
+        case "early": return .early
+        case "full": return .full(underWay: Int(row.integer(3) ?? 0))
         case "quarantined":
             return .quarantined(Int(row.integer(3) ?? 0), row.text(4) ?? "")
         default: break
@@ -129,10 +133,17 @@ extension FleetDatabase {
             FleetStatement(
                 "give back module \(lease.serial)",
                 """
-                UPDATE yardmaster.module
-                SET holder = NULL, rollout = NULL, vehicle = NULL, expires = NULL
-                WHERE serial = $1 AND epoch = $2::bigint AND holder = $3::uuid
-                RETURNING serial
+                WITH freed AS (
+                  UPDATE yardmaster.module
+                  SET holder = NULL, rollout = NULL, vehicle = NULL, expires = NULL
+                  WHERE serial = $1 AND epoch = $2::bigint AND holder = $3::uuid
+                  RETURNING serial
+                ), left_alone AS (
+                  UPDATE yardmaster.execution SET state = 'queued'
+                  WHERE instance = $3::uuid AND serial = $1 AND epoch = $2::bigint
+                    AND state = 'claimed'
+                )
+                SELECT serial FROM freed
                 """,
                 [lease.serial.text, "\(lease.epoch)", holder.instance]
             )
@@ -155,6 +166,9 @@ extension FleetDatabase {
                   UPDATE yardmaster.module m
                   SET holder = NULL, rollout = NULL, vehicle = NULL, expires = NULL
                   FROM held WHERE m.serial = held.serial RETURNING m.serial
+                ), left_alone AS (
+                  UPDATE yardmaster.execution SET state = 'queued'
+                  WHERE instance = $1::uuid AND state = 'claimed'
                 ), gone AS (
                   UPDATE yardmaster.gateway SET gone = yardmaster.clock()
                   WHERE instance = $1::uuid AND gone IS NULL

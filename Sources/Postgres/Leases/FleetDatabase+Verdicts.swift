@@ -14,43 +14,18 @@ extension FleetDatabase {
             FleetStatement(
                 "settle module \(lease.serial)",
                 """
-                WITH own AS MATERIALIZED (
-                  SELECT serial FROM yardmaster.module
-                  WHERE serial = $1 AND epoch = $2::bigint AND holder = $3::uuid FOR UPDATE
-                ), freed AS (
-                  UPDATE yardmaster.module m
-                  SET holder = NULL, rollout = NULL, vehicle = NULL, expires = NULL
-                  FROM own WHERE m.serial = own.serial RETURNING m.serial
-                ), told AS (
-                INSERT INTO yardmaster.verdict (serial, epoch, instance, gateway, rollout, vehicle,
-                  run, outcome, failure, sentence, version, counts)
-                SELECT $1, $2::bigint, $3::uuid, $4, $5, $6, $7::bigint, $8, $9, $10, $11,
-                  EXISTS (SELECT FROM freed)
-                ON CONFLICT (instance, serial, epoch) DO NOTHING RETURNING number
-                )
-                INSERT INTO yardmaster.failure AS f (vehicle, release, count, message, last)
-                SELECT $6, $12, 1, $10, yardmaster.clock() FROM told WHERE $12::text IS NOT NULL
-                ON CONFLICT (vehicle, release) DO UPDATE SET count = f.count + 1,
-                  message = excluded.message, last = excluded.last
+                SELECT yardmaster.settle($1, $2::bigint, $3::uuid, $4, $5, $6, $7::bigint, $8, $9,
+                  $10, $11, $12, $13::bigint, $14::boolean, $15::integer, $16::integer)
                 """,
                 [
                     lease.serial.text, "\(lease.epoch)", holder.instance, holder.gateway,
                     verdict.rollout, verdict.vehicle.text, "\(verdict.run)",
                     verdict.outcome.rawValue, verdict.failure?.rawValue, verdict.sentence,
-                    verdict.version, verdict.failedOn,
+                    verdict.version, verdict.failedOn, "\(verdict.beginning)",
+                    "\(verdict.isTouched)", "\(verdict.attempted)", "\(verdict.failed)",
                 ]
             )
         )
-    }
-
-    /// The rollout that something was written of last, nil when nothing was.
-    package func latestRollout() throws(FleetError) -> String? {
-        try rows(
-            FleetStatement(
-                "look for the latest rollout",
-                "SELECT rollout FROM yardmaster.verdict ORDER BY number DESC LIMIT 1"
-            )
-        ).first?.text(0)
     }
 
     /// Every vehicle of a rollout that has been worked on, or is now, by its name.
@@ -68,11 +43,22 @@ extension FleetDatabase {
                   SELECT m.vehicle, m.serial, coalesce(g.name, m.holder::text) AS holder
                   FROM yardmaster.module m LEFT JOIN yardmaster.gateway g ON g.instance = m.holder
                   WHERE m.holder IS NOT NULL AND m.rollout = $1
+                ), listed AS (
+                  SELECT e.vehicle, e.serial, e.outcome, e.failure, e.sentence, e.version, e.gateway,
+                    (extract(epoch FROM r.updated) * 1000)::bigint AS at
+                  FROM yardmaster.execution e JOIN yardmaster.rollout r
+                    ON r.name = e.rollout AND r.beginning = e.beginning
+                  WHERE e.rollout = $1
                 )
-                SELECT coalesce(told.vehicle, held.vehicle), coalesce(told.serial, held.serial),
-                  held.holder, told.outcome, told.failure, told.sentence, told.version,
-                  told.gateway, told.at, told.counts
-                FROM told FULL JOIN held ON held.vehicle = told.vehicle
+                SELECT coalesce(listed.vehicle, told.vehicle, held.vehicle),
+                  coalesce(listed.serial, told.serial, held.serial), held.holder,
+                  coalesce(told.outcome, listed.outcome), coalesce(told.failure, listed.failure),
+                  coalesce(told.sentence, listed.sentence), coalesce(told.version, listed.version),
+                  coalesce(told.gateway, listed.gateway),
+                  coalesce(told.at, listed.at),
+                  coalesce(told.counts, true)
+                FROM listed FULL JOIN told ON told.vehicle = listed.vehicle
+                FULL JOIN held ON held.vehicle = coalesce(listed.vehicle, told.vehicle)
                 ORDER BY 1
                 """,
                 [rollout]

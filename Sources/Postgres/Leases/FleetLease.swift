@@ -71,13 +71,17 @@ package struct LeaseWish: Sendable, Equatable {
         package let isPaying: Bool
         package let release: SHA256Digest?
         package let quarantineAfter: Int?
+        /// Whether the waves mean nothing: the run has only some of the vehicles.
+        package let isPartial: Bool
 
         package init(
             beginning: Int,
             isPaying: Bool,
             release: SHA256Digest? = nil,
-            quarantineAfter: Int? = nil
+            quarantineAfter: Int? = nil,
+            isPartial: Bool = false
         ) {
+            self.isPartial = isPartial
             self.beginning = beginning
             self.isPaying = isPaying
             self.release = release
@@ -122,6 +126,12 @@ package enum FleetClaim: Sendable, Equatable {
     case closed(EpochGuard)
     /// The rollout was begun anew, or is not known: this run's part in it is over.
     case replaced
+    /// Its wave has not begun.
+    case early
+    /// So many are under way that one more could fail after the gate has tripped.
+    case full(underWay: Int)
+    /// It has its verdict, by whichever gateway.
+    case ended(FleetEnd)
     case stopped(FleetHold)
     case inhibited(FleetInhibit)
     /// It has failed so often on what is to be done; the last failure's sentence.

@@ -13,6 +13,12 @@ package struct FleetVerdict: Sendable, Equatable {
     package let version: String?
     /// What it has failed on, where that counts towards its quarantine.
     package let failedOn: String?
+    /// The beginning of the rollout that it belongs to, 0 for none.
+    package var beginning = 0
+    /// Whether something was done on the module, and what that adds to the gate.
+    package var isTouched = false
+    package var attempted = 0
+    package var failed = 0
 
     package init(
         rollout: String,

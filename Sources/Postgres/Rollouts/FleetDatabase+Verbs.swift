@@ -14,6 +14,8 @@ package struct FleetCleared: Sendable, Equatable {
     package var debts: [String] = []
     package var answered: [String] = []
     package var owed: [String] = []
+    /// Taken up again, by `retry`.
+    package var again: [String] = []
     package var failures = 0
     /// A gateway is at work on this vehicle: nothing was changed.
     package var atWork: (vehicle: String, gateway: String)?
@@ -81,8 +83,16 @@ extension FleetDatabase {
                 ), done AS (
                   UPDATE yardmaster.rollout n SET hold = NULL, hold_reason = NULL,
                     hold_author = NULL, hold_made = NULL, resumed = n.resumed + 1,
-                    updated = yardmaster.clock()
-                  FROM r WHERE n.name = r.name AND r.hold = 'paused' RETURNING n.name
+                    attempted = 0, failed = 0, checker = NULL,
+                    wave = CASE WHEN n.wave_ended IS NOT NULL AND n.state = 'running'
+                      AND n.wave < n.waves - 1 THEN n.wave + 1 ELSE n.wave END,
+                    wave_ended = NULL, updated = yardmaster.clock()
+                  FROM r WHERE n.name = r.name AND r.hold = 'paused'
+                  RETURNING n.name, n.beginning
+                ), forgiven AS (
+                  UPDATE yardmaster.execution e SET forgiven = true, attempted = 0, failed = 0
+                  FROM done WHERE e.rollout = done.name AND e.beginning = done.beginning
+                    AND e.counted
                 ), said AS (
                   INSERT INTO yardmaster.said (verb, rollout, reason, author)
                   SELECT 'resume', name, '', $2 FROM done
@@ -185,6 +195,19 @@ extension FleetDatabase {
                   DELETE FROM yardmaster.failure f WHERE $5::boolean
                     AND f.vehicle = ANY ($1::text[])
                     AND NOT EXISTS (SELECT FROM busy) RETURNING f.vehicle
+                ), again AS (
+                  UPDATE yardmaster.execution e SET state = 'queued', changed = r.changes + 1
+                  FROM yardmaster.rollout r WHERE NOT $5::boolean
+                    AND r.name = e.rollout AND r.beginning = e.beginning
+                    AND e.vehicle = ANY ($1::text[]) AND e.state = 'ended'
+                    AND e.outcome NOT IN ('succeeded', 'already-current', 'skipped')
+                  RETURNING e.rollout, e.beginning, e.vehicle
+                ), heard AS (
+                  DELETE FROM yardmaster.missed m USING again WHERE m.rollout = again.rollout
+                    AND m.beginning = again.beginning AND m.vehicle = again.vehicle
+                ), opened AS (
+                  UPDATE yardmaster.rollout r SET changes = r.changes + 1, state = 'running'
+                  WHERE r.name IN (SELECT rollout FROM again)
                 ), said AS (
                   INSERT INTO yardmaster.said (verb, vehicle, reason, author)
                   SELECT $6, v, '', $4 FROM unnest($1::text[]) AS v
@@ -192,6 +215,7 @@ extension FleetDatabase {
                 )
                 SELECT 'busy', vehicle, gateway FROM busy
                 UNION ALL SELECT DISTINCT 'step', vehicle, NULL FROM steps
+                UNION ALL SELECT DISTINCT 'again', vehicle, NULL FROM again
                 UNION ALL SELECT 'debt', vehicle, NULL FROM debts
                 UNION ALL SELECT DISTINCT 'owed', vehicle, NULL FROM owed
                 UNION ALL SELECT 'failure', vehicle, NULL FROM failures
@@ -211,6 +235,7 @@ extension FleetDatabase {
             case "step": cleared.answered.append(vehicle)
             case "debt": cleared.debts.append(vehicle)
             case "owed": cleared.owed.append(vehicle)
+            case "again": cleared.again.append(vehicle)
             default: cleared.failures += 1
             }
         }
@@ -223,7 +248,7 @@ extension FleetDatabase {
             FleetStatement(
                 "read the vehicles",
                 """
-                SELECT vehicle FROM yardmaster.verdict UNION SELECT vehicle FROM yardmaster.step
+                SELECT vehicle FROM yardmaster.execution UNION SELECT vehicle FROM yardmaster.verdict UNION SELECT vehicle FROM yardmaster.step
                 UNION SELECT vehicle FROM yardmaster.debt UNION SELECT vehicle FROM yardmaster.owed
                 UNION SELECT vehicle FROM yardmaster.inhibit WHERE vehicle <> ''
                 UNION SELECT vehicle FROM yardmaster.module WHERE vehicle IS NOT NULL

@@ -11,11 +11,18 @@ package struct FleetRollout: Sendable, Equatable {
     package let begun: WallTime
     /// How often it was resumed.
     package let resumed: Int
+    /// The wave that is on, from 0, of so many.
+    package let wave: Int
+    package let waves: Int
+    /// The gate's numbers, over all gateways.
+    package let attempted: Int
+    package let failed: Int
     package let hold: FleetHold?
 
     static let columns = """
         name, beginning, plan, state = 'finished', (extract(epoch FROM begun) * 1000)::bigint,
-        resumed, hold, hold_reason, hold_author, (extract(epoch FROM hold_made) * 1000)::bigint
+        resumed, hold, hold_reason, hold_author, (extract(epoch FROM hold_made) * 1000)::bigint,
+        wave, waves, attempted, failed
         """
 
     init?(_ row: FleetRow) {
@@ -29,6 +36,10 @@ package struct FleetRollout: Sendable, Equatable {
         self.begun = WallTime(milliseconds: begun)
         resumed = Int(row.integer(5) ?? 0)
         hold = FleetHold(row, from: 6)
+        wave = Int(row.integer(10) ?? 0)
+        waves = Int(row.integer(11) ?? 1)
+        attempted = Int(row.integer(12) ?? 0)
+        failed = Int(row.integer(13) ?? 0)
     }
 }
 

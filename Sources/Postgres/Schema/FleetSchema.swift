@@ -25,7 +25,7 @@ package struct FleetSchema: Sendable {
     }
 
     /// What this program works with.
-    package static let current = FleetSchema([first, verdicts, rollouts])
+    package static let current = FleetSchema([first, verdicts, rollouts, gates])
 
     package var version: Int { migrations.count }
 
@@ -216,6 +216,8 @@ package enum FleetRole: String, CaseIterable, Sendable {
                 "INSERT, UPDATE, DELETE ON yardmaster.debt",
                 "INSERT, UPDATE, DELETE ON yardmaster.owed",
                 "INSERT, UPDATE ON yardmaster.failure",
+                "INSERT, UPDATE ON yardmaster.execution",
+                "INSERT ON yardmaster.missed",
                 "UPDATE (timeline, claims_after) ON yardmaster.history",
             ]
         case .operator:
@@ -223,6 +225,9 @@ package enum FleetRole: String, CaseIterable, Sendable {
                 "UPDATE ON yardmaster.history",
                 "UPDATE ON yardmaster.rollout",
                 "UPDATE ON yardmaster.step",
+                "UPDATE ON yardmaster.execution",
+                "UPDATE (drain) ON yardmaster.gateway",
+                "DELETE ON yardmaster.missed",
                 "DELETE ON yardmaster.debt, yardmaster.owed, yardmaster.failure",
                 "INSERT, UPDATE, DELETE ON yardmaster.inhibit",
                 "INSERT ON yardmaster.said",

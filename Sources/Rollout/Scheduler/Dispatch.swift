@@ -275,13 +275,20 @@ extension Dispatch {
     }
 
     /// A vehicle that has ended is to be begun once more.
-    package mutating func again(_ vehicle: Int, attempts: Int, isOpen: Bool) {
+    package mutating func again(
+        _ vehicle: Int,
+        attempts: Int,
+        isOpen: Bool,
+        hasWaited: Bool = false
+    ) {
         guard vehicles[vehicle].place == .ended else { return }
         vehicles[vehicle].attempts = attempts
         vehicles[vehicle].isOpen = isOpen
-        vehicles[vehicle].turn = .now
-        // It may have moved since it was heard.
-        vehicles[vehicle].signals = [:]
+        if !hasWaited {
+            vehicles[vehicle].turn = .now
+            // It may have moved since it was heard.
+            vehicles[vehicle].signals = [:]
+        }
         vehicles[vehicle].place = .closed
         endedCount -= 1
         letIn(vehicle)

@@ -57,6 +57,8 @@ package struct Scheduler: Sendable {
     private var mode: Mode
     private var hasBegun = false
     private var timedOut: Set<Int> = []
+    /// Said once of each: one that another machine may hear stays where it is.
+    private var gaveUp: Set<Int> = []
     private var windowEnd: WallTime?
     private var closed: (since: WallTime, opens: WallTime)?
     /// When those not heard yet are given up, at the latest.
@@ -152,11 +154,25 @@ package struct Scheduler: Sendable {
     }
 
     /// A vehicle that had its verdict is taken once more.
-    package mutating func again(_ vehicle: Int, attempts: Int, isOpen: Bool) {
+    ///
+    /// One that only waited a while stands where it was heard.
+    package mutating func again(
+        _ vehicle: Int,
+        attempts: Int,
+        isOpen: Bool,
+        hasWaited: Bool = false
+    ) {
         guard mode == .working else { return }
         board.again(vehicle)
         timedOut.remove(vehicle)
-        dispatch.again(vehicle, attempts: attempts, isOpen: isOpen)
+        gaveUp.remove(vehicle)
+        dispatch.again(vehicle, attempts: attempts, isOpen: isOpen, hasWaited: hasWaited)
+    }
+
+    /// Several machines go through the waves together, and this one is on.
+    package mutating func follow(_ wave: Int) -> [Action] {
+        guard hasBegun else { return [] }
+        return perform(board.follow(wave))
     }
 
     package mutating func checked(_ wave: Int, failure: String?) -> [Action] {
@@ -233,7 +249,8 @@ package struct Scheduler: Sendable {
                 dispatch.listens(adapter)
                 actions.append(.listen(adapter: adapter))
             }
-            actions += dispatch.missing(after: limits.patience).map { .giveUp(vehicle: $0) }
+            for vehicle in dispatch.missing(after: limits.patience)
+            where gaveUp.insert(vehicle).inserted { actions.append(.giveUp(vehicle: vehicle)) }
         }
         return actions
     }

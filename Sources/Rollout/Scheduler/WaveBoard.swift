@@ -33,6 +33,8 @@ package struct WaveBoard: Sendable {
         package var pause: PauseRule?
         package var advance: AdvanceRule?
         package var between = BetweenWaves()
+        /// Whether somebody else decides when the next wave begins.
+        package var isShared = false
 
         package init(
             pause: PauseRule? = nil,
@@ -221,6 +223,8 @@ package struct WaveBoard: Sendable {
     /// there is none. Nil when the vehicle has to be waited for where it is.
     package mutating func missing(_ vehicle: Int) -> Action? {
         let wave = waveOf[vehicle]
+        // Where several machines listen, one of them may hear it.
+        guard !rules.isShared else { return nil }
         guard !hasEnded[vehicle], !isLast(wave), wave <= self.wave else { return nil }
         let later = waveOf.indices.filter {
             waveOf[$0] > self.wave && !hasEnded[$0] && !wasReplaced[$0]
@@ -250,10 +254,23 @@ package struct WaveBoard: Sendable {
         return ask(after: wave)
     }
 
+    /// Lets in the waves up to this one, which is on for all machines.
+    package mutating func follow(_ wave: Int) -> [Action] {
+        let last = min(wave, tallies.count - 1)
+        guard rules.isShared, last > self.wave else { return [] }
+        let news = (self.wave + 1)...last
+        self.wave = last
+        phase = .working(last)
+        return news.map { wave in
+            .letIn(waveOf.indices.filter { waveOf[$0] == wave }, wave: wave)
+        }
+    }
+
     /// Goes on where time, verdicts and checks allow.
     package mutating func tick(at now: WallTime) -> [Action] {
         switch phase {
         case .working(let wave):
+            if rules.isShared, !isLast(wave) { return [] }
             // Every wave up to this one: a vehicle that is taken again may be of an earlier one.
             guard tallies[...wave].allSatisfy({ $0.open == 0 }) else { return [] }
             return ended(wave, at: now)
@@ -281,19 +298,12 @@ package struct WaveBoard: Sendable {
     }
 
     private func shortfall(of tally: Tally) -> String? {
-        guard let rule = rules.advance else { return nil }
-        if let covered = rule.covered,
-            tally.reached * 10_000 < covered.hundredths * tally.members
-        {
-            return "\(tally.reached) of \(tally.members) vehicles were reached, \(covered) must be"
-        }
-        if let least = rule.succeeded,
-            tally.succeeded * 10_000 < least.hundredths * tally.attempted
-        {
-            return
-                "\(tally.succeeded) of \(tally.attempted) attempted have succeeded, \(least) must"
-        }
-        return nil
+        rules.advance?.shortfall(
+            reached: tally.reached,
+            of: tally.members,
+            succeeded: tally.succeeded,
+            attempted: tally.attempted
+        )
     }
 
     private mutating func check(after wave: Int) -> [Action] {
@@ -317,5 +327,35 @@ package struct WaveBoard: Sendable {
         phase = .working(self.wave)
         let members = waveOf.indices.filter { waveOf[$0] == self.wave }
         return .letIn(members, wave: self.wave)
+    }
+}
+
+extension AdvanceRule {
+    /// What a wave that has ended lacks for the next one; nil when it is well.
+    package func shortfall(
+        reached: Int,
+        of members: Int,
+        succeeded count: Int,
+        attempted: Int
+    ) -> String? {
+        if let covered, reached * 10_000 < covered.hundredths * members {
+            return "\(reached) of \(members) vehicles were reached, \(covered) must be"
+        }
+        if let succeeded, count * 10_000 < succeeded.hundredths * attempted {
+            return "\(count) of \(attempted) attempted have succeeded, \(succeeded) must"
+        }
+        return nil
+    }
+}
+
+extension WaveBoard.Rules {
+    /// Those of a run's own board: what all machines decide together is none of its rules.
+    init(_ schedule: Schedule, isHeld: Bool, shared wave: Int?) {
+        guard wave != nil else {
+            self = isHeld ? WaveBoard.Rules() : schedule.rules
+            return
+        }
+        self.init()
+        isShared = !isHeld && !schedule.isPartial
     }
 }

@@ -1,0 +1,313 @@
+package import Domain
+
+/// The vehicles and rules of a rollout, as every gateway has them by the same plan.
+package struct FleetPlan: Sendable {
+    package struct Vehicle: Sendable {
+        package let vehicle: VehicleID
+        package let serial: Serial
+        package let wave: Int
+
+        package init(_ vehicle: VehicleID, _ serial: Serial, wave: Int) {
+            (self.vehicle, self.serial, self.wave) = (vehicle, serial, wave)
+        }
+    }
+
+    package let vehicles: [Vehicle]
+    package let waves: Int
+    /// More failures than this are too many; nil where a share says so, or nothing.
+    package var mostFailed: Int?
+    /// In hundredths of a percent.
+    package var mostShare: Int?
+    package var atLeast = 0
+    package var aborts = false
+    /// How many may fail, in the plan's words.
+    package var words = ""
+    /// Whether the run has only some of the vehicles: it is none of those that a wave waits for.
+    package var isPartial = false
+
+    package init(_ vehicles: [Vehicle], waves: Int) {
+        (self.vehicles, self.waves) = (vehicles, waves)
+    }
+}
+
+/// How a vehicle ended, by whichever gateway.
+package struct FleetEnd: Sendable, Equatable {
+    package let vehicle: VehicleID
+    package let outcome: Outcome
+    package let failure: FailureClass?
+    package let sentence: String
+    package let version: FirmwareVersion?
+    /// Empty for what no gateway in particular found.
+    package let gateway: String
+
+    init?(_ row: FleetRow, from first: Int, of vehicle: VehicleID?) {
+        guard let vehicle, let outcome = row.text(first).flatMap({ Outcome(rawValue: $0) }) else {
+            return nil
+        }
+        self.vehicle = vehicle
+        self.outcome = outcome
+        failure = row.text(first + 1).flatMap { FailureClass(rawValue: $0) }
+        sentence = row.text(first + 2) ?? ""
+        version = row.text(first + 3).flatMap { FirmwareVersion($0) }
+        gateway = row.text(first + 4) ?? ""
+    }
+}
+
+/// What is new in a rollout since the last look.
+package struct FleetNews: Sendable, Equatable {
+    package let wave: Int
+    /// To be asked from the next time.
+    package let changes: Int
+    package var ended: [FleetEnd] = []
+    /// Those that were taken up again, and not because this gateway missed them.
+    package var opened: [VehicleID] = []
+    /// Whether somebody wants this gateway to end its part.
+    package let mustDrain: Bool
+    package let isFinished: Bool
+}
+
+/// A wave of which nothing is under way any more.
+package struct FleetWave: Sendable, Equatable {
+    package let number: Int
+    package let waves: Int
+    package let members: Int
+    package let reached: Int
+    package let attempted: Int
+    package let succeeded: Int
+    /// Since it has ended.
+    package let soaked: Duration
+
+    package var isLast: Bool { number >= waves - 1 }
+}
+
+extension FleetDatabase {
+    /// Brings the plan's vehicles and rules; gives the wave that is on, and from where to look on.
+    ///
+    /// Nil when the rollout was begun anew meanwhile.
+    package func enlist(
+        _ plan: FleetPlan,
+        in rollout: String,
+        beginning: Int,
+        as holder: FleetHolder
+    ) throws(FleetError) -> (wave: Int, changes: Int)? {
+        let found = try rows(
+            FleetStatement(
+                "bring the plan's vehicles",
+                """
+                SELECT * FROM yardmaster.enlist($1, $2::bigint, $3::uuid, $4::text[], $5::text[],
+                  $6::integer[], $7::integer, $8::integer, $9::integer, $10::integer, $11, $12,
+                  $13::boolean)
+                """,
+                [
+                    rollout, "\(beginning)", holder.instance,
+                    Self.array(plan.vehicles.map(\.vehicle.text)),
+                    Self.array(plan.vehicles.map(\.serial.text)),
+                    Self.array(plan.vehicles.map { "\($0.wave)" }), "\(plan.waves)",
+                    plan.mostFailed.map { "\($0)" }, plan.mostShare.map { "\($0)" },
+                    "\(plan.atLeast)", plan.aborts ? "abort" : "pause", plan.words,
+                    "\(plan.isPartial)",
+                ]
+            )
+        )
+        guard let row = found.first, let wave = row.integer(0), let changes = row.integer(1) else {
+            return nil
+        }
+        return (Int(wave), Int(changes))
+    }
+
+    /// What became of the rollout's vehicles since `changes`; nil when it was begun anew.
+    package func news(
+        of rollout: String,
+        beginning: Int,
+        since changes: Int,
+        for holder: FleetHolder
+    ) throws(FleetError) -> FleetNews? {
+        let heads = try rows(
+            FleetStatement(
+                "look at the rollout",
+                """
+                SELECT r.wave, r.changes, g.drain, r.state = 'finished' FROM yardmaster.rollout r
+                LEFT JOIN yardmaster.gateway g ON g.instance = $3::uuid
+                WHERE r.name = $1 AND r.beginning = $2::bigint
+                """,
+                [rollout, "\(beginning)", holder.instance]
+            )
+        )
+        guard let head = heads.first, let wave = head.integer(0), let latest = head.integer(1)
+        else { return nil }
+        var news = FleetNews(
+            wave: Int(wave),
+            changes: Int(latest),
+            mustDrain: head.isTrue(2),
+            isFinished: head.isTrue(3)
+        )
+        guard latest > changes else { return news }
+        // What changes after the first question is asked for again with the next one.
+        let found = try rows(
+            FleetStatement(
+                "look at its vehicles",
+                """
+                SELECT e.vehicle, e.state, EXISTS (SELECT FROM yardmaster.missed m
+                    WHERE m.rollout = e.rollout AND m.beginning = e.beginning
+                      AND m.vehicle = e.vehicle AND m.instance = $4::uuid),
+                  e.outcome, e.failure, e.sentence, e.version, e.gateway
+                FROM yardmaster.execution e
+                WHERE e.rollout = $1 AND e.beginning = $2::bigint AND e.changed > $3::bigint
+                ORDER BY e.changed, e.vehicle
+                """,
+                [rollout, "\(beginning)", "\(changes)", holder.instance]
+            )
+        )
+        for row in found {
+            guard let vehicle = row.text(0).flatMap({ VehicleID($0) }) else { continue }
+            if row.text(1) == "ended" {
+                if let end = FleetEnd(row, from: 3, of: vehicle) { news.ended.append(end) }
+            } else if !row.isTrue(2) {
+                news.opened.append(vehicle)
+            }
+        }
+        return news
+    }
+
+    /// This gateway has listened for a vehicle for long enough.
+    package func miss(
+        _ vehicle: VehicleID,
+        of rollout: String,
+        beginning: Int,
+        as holder: FleetHolder
+    ) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "say that \(vehicle) is not heard",
+                """
+                INSERT INTO yardmaster.missed (rollout, beginning, vehicle, instance)
+                VALUES ($1, $2::bigint, $3, $4::uuid) ON CONFLICT DO NOTHING
+                """,
+                [rollout, "\(beginning)", vehicle.text, holder.instance]
+            )
+        )
+    }
+
+    /// The wave that is on, once nothing of it is under way or to come; nil before.
+    package func endedWave(
+        of rollout: String,
+        beginning: Int
+    ) throws(FleetError) -> FleetWave? {
+        let found = try rows(
+            FleetStatement(
+                "look whether the wave has ended",
+                "SELECT * FROM yardmaster.wave($1, $2::bigint)",
+                [rollout, "\(beginning)"]
+            )
+        )
+        guard let row = found.first else { return nil }
+        func number(_ column: Int) -> Int { Int(row.integer(column) ?? 0) }
+        return FleetWave(
+            number: number(0),
+            waves: number(1),
+            members: number(2),
+            reached: number(3),
+            attempted: number(4),
+            succeeded: number(5),
+            soaked: .microseconds(row.integer(6) ?? 0)
+        )
+    }
+
+    /// Lets in the wave after this one, or finishes the rollout after the last; false when somebody
+    /// else did.
+    package func advance(
+        _ rollout: String,
+        beginning: Int,
+        from wave: FleetWave
+    ) throws(FleetError) -> Bool {
+        let change = wave.isLast ? "state = 'finished'" : "wave = wave + 1, wave_ended = NULL"
+        return try !rows(
+            FleetStatement(
+                "begin the next wave",
+                """
+                UPDATE yardmaster.rollout
+                SET \(change), checker = NULL, updated = yardmaster.clock()
+                WHERE name = $1 AND beginning = $2::bigint AND wave = $3::integer
+                  AND hold IS NULL AND state = 'running' AND wave_ended IS NOT NULL
+                RETURNING wave
+                """,
+                [rollout, "\(beginning)", "\(wave.number)"]
+            )
+        ).isEmpty
+    }
+
+    /// What stands against the next wave holds the rollout, unless somebody was first.
+    package func stop(
+        _ rollout: String,
+        beginning: Int,
+        after wave: Int,
+        reason: String
+    ) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "pause after the wave",
+                """
+                UPDATE yardmaster.rollout SET hold = 'paused', hold_reason = $4,
+                  hold_author = 'gate', hold_made = yardmaster.clock()
+                WHERE name = $1 AND beginning = $2::bigint AND wave = $3::integer
+                  AND hold IS NULL AND wave_ended IS NOT NULL
+                """,
+                [rollout, "\(beginning)", "\(wave)", reason]
+            )
+        )
+    }
+
+    /// Whether this gateway is to run the check after the wave: one does, and another one when that
+    /// has vanished.
+    package func takeCheck(
+        of rollout: String,
+        beginning: Int,
+        after wave: Int,
+        as holder: FleetHolder
+    ) throws(FleetError) -> Bool {
+        try !rows(
+            FleetStatement(
+                "take the check after the wave",
+                """
+                UPDATE yardmaster.rollout r SET checker = $4::uuid
+                WHERE r.name = $1 AND r.beginning = $2::bigint AND r.wave = $3::integer
+                  AND r.hold IS NULL AND (r.checker IS NULL OR r.checker = $4::uuid OR NOT EXISTS (
+                    SELECT FROM yardmaster.gateway g WHERE g.instance = r.checker
+                      AND g.gone IS NULL AND g.heard > yardmaster.clock() - interval '2 minutes'))
+                RETURNING r.name
+                """,
+                [rollout, "\(beginning)", "\(wave)", holder.instance]
+            )
+        ).isEmpty
+    }
+
+    /// Takes nothing more: nobody waits for this gateway to hear a vehicle.
+    package func stepAside(_ holder: FleetHolder) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "step aside",
+                """
+                UPDATE yardmaster.gateway SET draining = yardmaster.clock()
+                WHERE instance = $1::uuid AND draining IS NULL
+                """,
+                [holder.instance]
+            )
+        )
+    }
+
+    /// Asks the gateway of this name to take nothing more; false when it is not at work.
+    package func drain(_ gateway: String) throws(FleetError) -> Bool {
+        try !rows(
+            FleetStatement(
+                "drain the gateway",
+                """
+                UPDATE yardmaster.gateway SET drain = true
+                WHERE name = $1 AND gone IS NULL
+                  AND heard > yardmaster.clock() - interval '2 minutes'
+                RETURNING instance
+                """,
+                [gateway]
+            )
+        ).isEmpty
+    }
+}

@@ -1,0 +1,170 @@
+import Domain
+import Journal
+import Reports
+import Synchronization
+
+/// What a run knows of those that other machines work on, where they share the rollout.
+final class SharedPart: Sendable {
+    private struct State {
+        /// Vehicles that somebody else has, or that must wait; until when.
+        var parked: [Int: Moment] = [:]
+        /// How others ended vehicles that this run has not ended.
+        var ends: [Int: SharedEnd] = [:]
+        /// Those that were listened for long enough here.
+        var missed: Set<Int> = []
+        /// Whether it was said that others are waited for.
+        var isTold = false
+    }
+
+    private let state = Mutex(State())
+    private let places: [VehicleID: Int]
+
+    init(_ jobs: [VehicleJob]) {
+        var places: [VehicleID: Int] = [:]
+        for (index, job) in jobs.enumerated() { places[job.vehicle] = index }
+        self.places = places
+    }
+
+    func index(of vehicle: VehicleID) -> Int? { places[vehicle] }
+
+    /// True when it is the first one for which that is to be said.
+    func park(_ vehicle: Int, until moment: Moment) -> Bool {
+        state.withLock { state in
+            state.parked[vehicle] = moment
+            defer { state.isTold = true }
+            return !state.isTold
+        }
+    }
+
+    func isParked(_ vehicle: Int) -> Bool { state.withLock { $0.parked[vehicle] != nil } }
+
+    /// Those that are to be tried again.
+    func due(at now: Moment) -> [Int] {
+        state.withLock { state in
+            let due = state.parked.filter { $0.value <= now }.keys.sorted()
+            for vehicle in due { state.parked[vehicle] = nil }
+            return due
+        }
+    }
+
+    func note(_ end: SharedEnd) {
+        guard let index = places[end.vehicle] else { return }
+        state.withLock { $0.ends[index] = end }
+    }
+
+    func forgetEnd(of vehicle: Int) {
+        state.withLock {
+            $0.ends[vehicle] = nil
+            $0.parked[vehicle] = nil
+            $0.missed.remove(vehicle)
+        }
+    }
+
+    var ends: [(vehicle: Int, end: SharedEnd)] {
+        state.withLock { $0.ends.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
+    }
+
+    /// False when it was missed before.
+    func miss(_ vehicle: Int) -> Bool { state.withLock { $0.missed.insert(vehicle).inserted } }
+}
+
+// Vehicles, waves and holds that other machines work on, too.
+
+extension RunSession {
+    private static let parkPause = Duration.seconds(15)
+
+    /// Somebody else has it, or it must wait: it is tried again.
+    func park(_ vehicle: Int, _ why: String) {
+        let until = depot.time.now.advanced(by: Self.parkPause)
+        let isNews = shared?.park(vehicle, until: until) ?? false
+        ended(vehicle, nil, nil, touched: false)
+        if isNews {
+            notice(.waiting, vehicle: run.jobs[vehicle].vehicle, "\(why); it is tried again")
+        }
+    }
+
+    /// Nobody here hears it: another machine may.
+    func miss(_ vehicle: Int) async -> Bool {
+        guard let shared, !run.schedule.isPartial else { return false }
+        if shared.miss(vehicle) { await depot.coordinator.miss(run.jobs[vehicle].vehicle) }
+        return true
+    }
+
+    /// What others have done since the last look, and who is to be tried again.
+    func lookAround() async throws(JournalError) {
+        guard let shared else { return }
+        if let news = try await depot.coordinator.look() {
+            if news.mustDrain {
+                turns.with {
+                    $0.actions += $0.scheduler.drain(
+                        .workLeft("somebody asked this gateway to take nothing more")
+                    )
+                }
+            }
+            for end in news.ended { shared.note(end) }
+            for vehicle in news.opened { try await reopen(vehicle) }
+            turns.with { $0.actions += $0.scheduler.follow(news.wave) }
+        }
+        for (vehicle, end) in shared.ends where mayAdopt(vehicle) {
+            try await adopt(vehicle, end)
+        }
+        let due = shared.due(at: depot.time.now)
+        for vehicle in due {
+            let record = try await ledger.execution(of: vehicle)
+            let debt = try await depot.journal.debt(of: run.jobs[vehicle].serial)
+            turns.with {
+                $0.scheduler.again(
+                    vehicle,
+                    attempts: record.attempt,
+                    isOpen: debt != nil,
+                    hasWaited: true
+                )
+            }
+        }
+    }
+
+    private func mayAdopt(_ vehicle: Int) -> Bool {
+        if shared?.isParked(vehicle) == true { return true }
+        return turns.with { state in
+            switch state.scheduler.dispatch.vehicles[vehicle].place {
+            case .closed, .queued: true
+            case .holding, .resting, .asking, .ended: false
+            }
+        }
+    }
+
+    /// Another machine has ended it: that is its verdict here, too.
+    func adopt(_ vehicle: Int, _ end: SharedEnd) async throws(JournalError) {
+        shared?.forgetEnd(of: vehicle)
+        let record = try await ledger.execution(of: vehicle)
+        if let own = record.end, own.outcome == end.outcome {
+            skip(vehicle, own.outcome, own.failure)
+        } else {
+            let verdict = try await conclude(
+                vehicle,
+                end.outcome,
+                end.failure,
+                end.gateway.isEmpty ? end.sentence : "\(end.gateway): \(end.sentence)",
+                version: end.version
+            )
+            try await depot.events.save(in: depot.journal)
+            skip(vehicle, verdict.outcome, verdict.failure)
+        }
+        turns.advance()
+        turns.bell.ring()
+    }
+
+    /// Somebody wants it taken again, which had ended.
+    private func reopen(_ vehicle: VehicleID) async throws(JournalError) {
+        guard let index = shared?.index(of: vehicle), ledger.outcome(of: index) != nil else {
+            return
+        }
+        shared?.forgetEnd(of: index)
+        let record = try await ledger.execution(of: index)
+        let debt = try await depot.journal.debt(of: run.jobs[index].serial)
+        ledger.taken(again: index)
+        turns.with {
+            $0.scheduler.again(index, attempts: record.attempt, isOpen: debt != nil)
+        }
+    }
+}

@@ -1,0 +1,319 @@
+import Domain
+import Journal
+import Operations
+import Postgres
+import PrivatePostgres
+import Testing
+
+/// One set of gates and waves over any number of gateways, on a real PostgreSQL.
+@Suite(.enabled(if: PrivatePostgres.absence == nil, "PostgreSQL is not installed"))
+struct GateTests {
+    private struct Vehicle {
+        let id: VehicleID
+        let serial: Serial
+    }
+
+    private func vehicles(_ count: Int) throws -> [Vehicle] {
+        try (1...count).map {
+            Vehicle(
+                id: try #require(VehicleID("v\($0)")),
+                serial: try #require(Serial("a\($0)"))
+            )
+        }
+    }
+
+    /// Enlists the vehicles in waves of so many, by each gateway.
+    private func enlist(
+        _ them: Members,
+        _ vehicles: [Vehicle],
+        waves sizes: [Int] = [],
+        mostFailed: Int? = nil,
+        mostShare: Int? = nil,
+        atLeast: Int = 0,
+        aborts: Bool = false
+    ) async throws {
+        var waves: [Int] = []
+        for (number, size) in sizes.enumerated() {
+            waves += [Int](repeating: number, count: size)
+        }
+        var plan = FleetPlan(
+            vehicles.enumerated().map { index, vehicle in
+                FleetPlan.Vehicle(
+                    vehicle.id,
+                    vehicle.serial,
+                    wave: index < waves.count ? waves[index] : max(sizes.count - 1, 0)
+                )
+            },
+            waves: max(sizes.count, 1)
+        )
+        (plan.mostFailed, plan.mostShare, plan.atLeast) = (mostFailed, mostShare, atLeast)
+        (plan.aborts, plan.words) = (aborts, "few")
+        for member in them.all {
+            let found = try await member.fleet.enlist(
+                plan,
+                in: "city",
+                beginning: 1,
+                as: member.holder
+            )
+            #expect(found?.wave == 0)
+        }
+    }
+
+    private func claim(_ member: Members.Member, _ vehicle: Vehicle) async throws -> FleetClaim {
+        try await member.fleet.claim(
+            LeaseWish(
+                vehicle.serial,
+                rollout: "city",
+                vehicle: vehicle.id,
+                entry: LeaseWish.Entry(beginning: 1, isPaying: false)
+            ),
+            by: member.holder,
+            terms: .standard
+        )
+    }
+
+    private func settle(
+        _ member: Members.Member,
+        _ vehicle: Vehicle,
+        _ lease: FleetLease,
+        _ outcome: Outcome
+    ) async throws {
+        var verdict = FleetVerdict(
+            rollout: "city",
+            vehicle: vehicle.id,
+            run: 1,
+            outcome: outcome,
+            failure: outcome == .failed ? .device : nil,
+            sentence: outcome.rawValue,
+            version: nil
+        )
+        verdict.beginning = 1
+        verdict.isTouched = true
+        verdict.attempted = 1
+        verdict.failed = outcome == .failed ? 1 : 0
+        try await member.fleet.settle(lease, verdict, of: member.holder)
+        // An answer that was lost: told once more, it counts once.
+        try await member.fleet.settle(lease, verdict, of: member.holder)
+    }
+
+    @Test(arguments: [1, 2, 5], [0, 3])
+    func `a gate is never overshot, whoever counts`(gateways: Int, most: Int) async throws {
+        try await Members.with((0..<gateways).map { "g\($0)" }) { them in
+            let all = try vehicles(20)
+            try await enlist(them, all, mostFailed: most)
+            var open = all
+            var held: [(Members.Member, Vehicle, FleetLease)] = []
+            var failed = 0
+            var chance = SystemRandomNumberGenerator()
+            turns: while true {
+                var isStopped = false
+                for member in them.all {
+                    guard let vehicle = open.first else { break }
+                    switch try await claim(member, vehicle) {
+                    case .granted(let lease, _):
+                        open.removeFirst()
+                        held.append((member, vehicle, lease))
+                    case .full(let count): #expect(count >= 1 && failed + count > most)
+                    case .stopped(let hold):
+                        #expect(hold.author == "gate" && hold.kind == .paused)
+                        isStopped = true
+                    case let other: Issue.record("\(other)")
+                    }
+                }
+                // All of them together could not fail past the gate.
+                #expect(failed + held.count <= most + 1)
+                guard !held.isEmpty else {
+                    #expect(isStopped)
+                    break turns
+                }
+                let index = Int.random(in: held.indices, using: &chance)
+                let (member, vehicle, lease) = held.remove(at: index)
+                try await settle(member, vehicle, lease, .failed)
+                failed += 1
+            }
+            #expect(failed == most + 1)
+            let kept = try them.ground.server?.query(
+                them.ground.database,
+                "SELECT attempted, failed, hold_reason FROM yardmaster.rollout"
+            )
+            #expect(
+                kept
+                    == "\(failed)|\(failed)|the gate: \(failed) of \(failed) attempted have failed, "
+                    + "at most few may\n"
+            )
+            // A person has looked: it counts no more, on any gateway.
+            #expect(try await them[0].fleet.resume("city", by: "mia") == .done)
+            let next = try #require(open.first)
+            guard case .granted = try await claim(them[gateways - 1], next) else {
+                Issue.record("not resumed")
+                return
+            }
+        }
+    }
+
+    @Test func `a share is looked at from enough attempts on, and what went well makes room`()
+        async throws
+    {
+        try await Members.with(["north", "south"]) { them in
+            let all = try vehicles(12)
+            try await enlist(them, all, mostShare: 2_500, atLeast: 4, aborts: true)
+            for (index, vehicle) in all.prefix(4).enumerated() {
+                let member = them[index % 2]
+                guard case .granted(let lease, _) = try await claim(member, vehicle) else {
+                    Issue.record("not granted")
+                    return
+                }
+                try await settle(member, vehicle, lease, .succeeded)
+            }
+            // One of five may fail, two of six may not: after the second one nobody may.
+            guard case .granted(let lease, _) = try await claim(them[0], all[4]) else {
+                Issue.record("not granted")
+                return
+            }
+            guard case .granted(let last, _) = try await claim(them[1], all[5]) else {
+                Issue.record("not granted")
+                return
+            }
+            #expect(try await claim(them[1], all[6]) == .full(underWay: 2))
+            try await settle(them[0], all[4], lease, .failed)
+            try await settle(them[1], all[5], last, .failed)
+            guard case .stopped(let hold) = try await claim(them[0], all[6]) else {
+                Issue.record("begun past the gate")
+                return
+            }
+            #expect(hold.kind == .aborted)
+        }
+    }
+
+    @Test func `one whose gateway vanished keeps its place at the gate until it is taken over`()
+        async throws
+    {
+        try await Members.with(["north", "south"]) { them in
+            let all = try vehicles(3)
+            try await enlist(them, all, mostFailed: 0)
+            guard case .granted = try await claim(them[0], all[0]) else {
+                Issue.record("not granted")
+                return
+            }
+            #expect(try await claim(them[1], all[1]) == .full(underWay: 1))
+            try them.forget()
+            #expect(try await claim(them[1], all[1]) == .full(underWay: 1))
+            guard case .granted(let lease, _) = try await claim(them[1], all[0]) else {
+                Issue.record("not taken over")
+                return
+            }
+            try await settle(them[1], all[0], lease, .succeeded)
+            guard case .granted = try await claim(them[1], all[1]) else {
+                Issue.record("no room")
+                return
+            }
+            // What the other one would say now changes nothing.
+            try await settle(them[0], all[0], FleetLease(serial: all[0].serial, epoch: 1), .failed)
+            let state = try them.ground.server?.query(
+                them.ground.database,
+                "SELECT failed, hold FROM yardmaster.rollout"
+            )
+            #expect(state == "0|\n")
+        }
+    }
+
+    @Test func `a wave begins once, when all of the one before have ended`() async throws {
+        try await Members.with(["north", "south"]) { them in
+            let (north, south) = (them[0], them[1])
+            let all = try vehicles(4)
+            try await enlist(them, all, waves: [2, 2])
+            #expect(try await claim(south, all[2]) == .early)
+            guard case .granted(let first, _) = try await claim(north, all[0]) else {
+                Issue.record("not granted")
+                return
+            }
+            try await settle(north, all[0], first, .succeeded)
+            guard case .ended(let end) = try await claim(south, all[0]) else {
+                Issue.record("done twice")
+                return
+            }
+            #expect(end.outcome == .succeeded && end.gateway == "north")
+            // Nobody has ended it, and one of the two has not listened for it.
+            #expect(try await north.fleet.endedWave(of: "city", beginning: 1) == nil)
+            try await north.fleet.miss(all[1].id, of: "city", beginning: 1, as: north.holder)
+            #expect(try await south.fleet.endedWave(of: "city", beginning: 1) == nil)
+            try await south.fleet.miss(all[1].id, of: "city", beginning: 1, as: south.holder)
+            let wave = try #require(try await north.fleet.endedWave(of: "city", beginning: 1))
+            #expect(wave.number == 0 && wave.members == 2 && wave.reached == 1)
+            #expect(wave.attempted == 1 && wave.succeeded == 1 && !wave.isLast)
+            #expect(try await north.fleet.advance("city", beginning: 1, from: wave))
+            #expect(try await !south.fleet.advance("city", beginning: 1, from: wave))
+            let news = try #require(
+                try await south.fleet.news(
+                    of: "city",
+                    beginning: 1,
+                    since: 0,
+                    for: south.holder
+                )
+            )
+            #expect(news.wave == 1 && news.opened.isEmpty && !news.isFinished)
+            #expect(news.ended.map(\.outcome) == [.succeeded, .unreachable])
+            guard case .granted(let lease, _) = try await claim(south, all[2]) else {
+                Issue.record("its wave is on")
+                return
+            }
+            // One that gives back without a verdict leaves it to the others.
+            #expect(try await south.fleet.release(lease, of: south.holder))
+            for vehicle in all.suffix(2) {
+                guard case .granted(let lease, _) = try await claim(north, vehicle) else {
+                    Issue.record("not granted")
+                    return
+                }
+                try await settle(north, vehicle, lease, .succeeded)
+            }
+            let last = try #require(try await south.fleet.endedWave(of: "city", beginning: 1))
+            #expect(last.isLast)
+            #expect(try await south.fleet.advance("city", beginning: 1, from: last))
+            #expect(try await north.fleet.rollout("city")?.isFinished == true)
+        }
+    }
+
+    @Test func `a gateway that steps aside or vanished is not waited for`() async throws {
+        try await Members.with(["north", "south", "west"]) { them in
+            let all = try vehicles(1)
+            try await enlist(them, all)
+            try await them[0].fleet.miss(all[0].id, of: "city", beginning: 1, as: them[0].holder)
+            #expect(try await them[0].fleet.endedWave(of: "city", beginning: 1) == nil)
+            try await them[1].fleet.stepAside(them[1].holder)
+            try them.ground.ask(
+                "UPDATE yardmaster.gateway SET heard = heard - interval '1 h' WHERE name = 'west'"
+            )
+            #expect(try await them[0].fleet.endedWave(of: "city", beginning: 1)?.reached == 0)
+            // One of them is asked to end its part, and no other.
+            #expect(try await them[0].fleet.drain("south"))
+            #expect(try await !them[0].fleet.drain("nobody"))
+            let news = try await them[1].fleet.news(
+                of: "city",
+                beginning: 1,
+                since: 0,
+                for: them[1].holder
+            )
+            #expect(news?.mustDrain == true)
+            let own = try await them[0].fleet.news(
+                of: "city",
+                beginning: 1,
+                since: 0,
+                for: them[0].holder
+            )
+            #expect(own?.mustDrain == false)
+            // What nobody heard is tried again when somebody wants it.
+            let said = try await them[0].fleet.answer(
+                all.map(\.id),
+                named: [],
+                as: IntentRecord.failed,
+                verb: "retry",
+                by: "mia"
+            )
+            #expect(said.again == ["v1"])
+            guard case .granted = try await claim(them[0], all[0]) else {
+                Issue.record("not opened")
+                return
+            }
+        }
+    }
+}
