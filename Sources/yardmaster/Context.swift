@@ -6,8 +6,6 @@ import Reports
 /// What a command is given of the world besides its options.
 struct Context: Sendable {
     let console: Console
-    /// Whether vehicles are simulated: what is said to them is said to nobody.
-    var isRehearsal = false
 
     /// A variable of the environment, nil when it is not set or no text.
     func variable(_ name: String) -> String? {

@@ -251,6 +251,14 @@ struct SecretSource {
         }
     }
 
+    /// Whether a key is one of the samples that were installed with this program: everybody has those.
+    private static func isSample(_ path: String) -> Bool {
+        guard let program = ProgramFile.path, let file = realpath(path, nil) else { return false }
+        defer { free(file) }
+        let prefix = Draft.folder(of: Draft.folder(of: program))
+        return String(cString: file).hasPrefix("\(prefix)/share/yardmaster/manifests/")
+    }
+
     /// Refuses a file that others can read: it would be no secret any more.
     ///
     /// A credential is read by an access control list of the service manager's, which shows as a
@@ -277,14 +285,12 @@ struct SecretSource {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw CommandError(.configuration, sentence, because: ["\(path) is no regular file"])
         }
-        // The samples that are installed are there for all, and open no vehicle.
-        let forbidden: mode_t = context.isRehearsal ? 0o022 : isCredential ? 0o037 : 0o077
+        let forbidden: mode_t = isCredential ? 0o037 : Self.isSample(path) ? 0o022 : 0o077
         guard status.st_mode & forbidden == 0 else {
-            let what = context.isRehearsal ? "written" : "read"
             throw CommandError(
                 .configuration,
                 sentence,
-                because: ["\(path) can be \(what) by other users"],
+                because: ["\(path) can be read by other users"],
                 hint: "chmod 600 \(path)"
             )
         }

@@ -106,7 +106,7 @@ struct SystemdCommand {
 
     private func program() throws(CommandError) -> String {
         if let given = invocation.value("program") { return try absolute(given) }
-        guard let path = realpath("/proc/self/exe", nil) else {
+        guard let path = ProgramFile.path else {
             throw CommandError(
                 .configuration,
                 "nothing says where this program is",
@@ -114,8 +114,7 @@ struct SystemdCommand {
                 hint: "name it with --program PATH"
             )
         }
-        defer { free(path) }
-        return String(cString: path)
+        return path
     }
 
     private func absolute(_ path: String) throws(CommandError) -> String {

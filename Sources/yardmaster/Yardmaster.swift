@@ -97,8 +97,6 @@ enum Yardmaster {
             context.console.result(Help.text(for: command))
             return .done
         case .run(let invocation):
-            var context = context
-            context.isRehearsal = invocation.has("simulate")
             return try await dispatch(invocation, context)
         }
     }
