@@ -76,7 +76,7 @@ import Workbench
                 text += String(decoding: bytes, as: UTF8.self)
             }
         }
-        try read(until: "at work on 1 vehicle")
+        try read(until: "at work on ")
         running.hurries()
         try read(until: running.result().lastLine)
         try read(until: "waits for the next run\n")
