@@ -5,7 +5,7 @@ extension Journal {
     ///
     /// These are the events of all but the last `runs` runs; executions that another one of the same
     /// rollout and vehicle has taken the place of, with their intents; orders that are as old as the
-    /// events; requests that were answered; and what was told long ago. What is owed, in doubt or set by people stays, and
+    /// events; requests that were answered; and what was said and told long ago. What is owed, in doubt or set by people stays, and
     /// so does whatever it belongs to.
     package func compact(keepingRuns runs: Int) throws(JournalError) {
         let database = try opened()
@@ -36,6 +36,8 @@ extension Journal {
             ).run([])
             try database.execute(
                 """
+                DELETE FROM said
+                WHERE id <= (SELECT id FROM said ORDER BY id DESC LIMIT 1 OFFSET 2000);
                 DELETE FROM outbox WHERE next IS NULL
                 AND id NOT IN (SELECT id FROM outbox ORDER BY id DESC LIMIT 500)
                 """

@@ -68,23 +68,32 @@ extension Journal {
     }
 
     /// Leaves a vehicle or the depot alone from now on; replaces what was said before.
-    package func inhibit(_ inhibit: Inhibit) throws(JournalError) {
+    package func inhibit(
+        _ inhibit: Inhibit,
+        saying: Saying? = nil
+    ) throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
             try database.statement(
                 "INSERT OR REPLACE INTO inhibits (\(Inhibit.columns)) VALUES (?, ?, ?, ?, ?)"
             ).run(inhibit.values)
+            try Self.note(saying, in: database)
         }
     }
 
     /// True when there was something to lift.
     @discardableResult
-    package func uninhibit(_ vehicle: VehicleID?) throws(JournalError) -> Bool {
+    package func uninhibit(
+        _ vehicle: VehicleID?,
+        saying: Saying? = nil
+    ) throws(JournalError) -> Bool {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
             try database.statement("DELETE FROM inhibits WHERE vehicle = ?")
                 .run([.text(vehicle?.text ?? "")])
-            return database.changedRows > 0
+            guard database.changedRows > 0 else { return false }
+            try Self.note(saying, in: database)
+            return true
         }
     }
 
@@ -124,12 +133,17 @@ extension Journal {
     }
 
     /// Forgets failures of a vehicle, or of all; returns how many vehicles had some.
-    package func clearFailures(of vehicle: VehicleID?) throws(JournalError) -> Int {
+    package func clearFailures(
+        of vehicle: VehicleID?,
+        saying: Saying? = nil
+    ) throws(JournalError) -> Int {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
             try database.statement("DELETE FROM failures WHERE ?1 IS NULL OR vehicle = ?1")
                 .run([Value(vehicle?.text)])
-            return database.changedRows
+            let count = database.changedRows
+            if count > 0 { try Self.note(saying, in: database) }
+            return count
         }
     }
 

@@ -18,7 +18,11 @@ extension Journal {
 
     /// Pauses or aborts; `isAtWork` says that a run is under way on the rollout.
     @discardableResult
-    package func set(_ hold: Hold, isAtWork: Bool) throws(JournalError) -> VerbAnswer {
+    package func set(
+        _ hold: Hold,
+        isAtWork: Bool,
+        saying: Saying? = nil
+    ) throws(JournalError) -> VerbAnswer {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
             let view = JournalView(database: database)
@@ -32,6 +36,7 @@ extension Journal {
             case (.paused, nil), (.aborted, .paused): break
             }
             try Self.save(hold, in: database)
+            try Self.note(saying, in: database)
             return .done
         }
     }
@@ -57,7 +62,10 @@ extension Journal {
     ///
     /// A person has looked: what was counted at the gate counts no more, and a
     /// wave that has ended is over.
-    package func resume(_ rollout: String) throws(JournalError) -> VerbAnswer {
+    package func resume(
+        _ rollout: String,
+        saying: Saying? = nil
+    ) throws(JournalError) -> VerbAnswer {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
             let view = JournalView(database: database)
@@ -68,6 +76,7 @@ extension Journal {
             }
             try database.statement("DELETE FROM holds WHERE rollout = ?").run([.text(rollout)])
             try Self.forgive(rollout, in: database)
+            try Self.note(saying, in: database)
             return .done
         }
     }

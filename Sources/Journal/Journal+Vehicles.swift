@@ -82,7 +82,8 @@ extension Journal {
         quarantined: Set<VehicleID>,
         tellingRun isAtWork: Bool = false,
         by author: String,
-        at time: WallTime
+        at time: WallTime,
+        saying: Saying? = nil
     ) throws(JournalError) -> Rearmed {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
@@ -151,6 +152,9 @@ extension Journal {
                     try Self.leave(request, in: database)
                 }
             }
+            if !(rearmed.vehicles + rearmed.answered).isEmpty {
+                try Self.note(saying, in: database)
+            }
             return rearmed
         }
     }
@@ -164,7 +168,8 @@ extension Journal {
         named: Set<VehicleID>,
         atWork: Set<VehicleID>,
         by author: String,
-        at time: WallTime
+        at time: WallTime,
+        saying: Saying? = nil
     ) throws(JournalError) -> Cleared {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
@@ -215,6 +220,10 @@ extension Journal {
                     .run([.text(vehicle.text)])
                 cleared.failures += database.changedRows
             }
+            let isNothing =
+                cleared.debts.isEmpty && cleared.answered.isEmpty && cleared.owed.isEmpty
+                && cleared.failures == 0
+            if !isNothing { try Self.note(saying, in: database) }
             return cleared
         }
     }

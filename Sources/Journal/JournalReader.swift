@@ -3,7 +3,8 @@ import Glibc
 
 /// Reads the journal for `status` and its like: takes no lock, makes no file.
 ///
-/// Works while a run writes, after a run was killed, and when nobody has it open.
+/// Works while a run writes, after a run was killed, when nobody has it open, and on what an earlier
+/// version has written.
 package struct JournalReader: Sendable {
     private let path: String
 
@@ -40,8 +41,7 @@ package struct JournalReader: Sendable {
         do throws(JournalError) {
             let database = try JournalDatabase(path: path, mode: live ? .read : .frozen)
             let result = try database.snapshot { () throws(JournalError) in
-                try Schema.check(database)
-                return try body(JournalView(database: database))
+                try body(JournalView(database: try Schema.readable(database)))
             }
             return (.success(result), live || before == Fingerprint(path))
         } catch {

@@ -231,6 +231,7 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         """,
         Schema.fleetWords,
+        Schema.said,
     ]
 
     static var version: Int { migrations.count }
@@ -248,6 +249,13 @@ enum Schema {
             )
         }
         try database.execute("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF")
+        try upgrade(database, from: found)
+    }
+
+    private static func upgrade(
+        _ database: JournalDatabase,
+        from found: Int
+    ) throws(JournalError) {
         guard found < version else { return }
         try database.transaction(.durable) { () throws(JournalError) in
             for script in migrations[found...] { try database.execute(script) }
@@ -256,13 +264,21 @@ enum Schema {
         }
     }
 
-    /// Throws unless the file is a journal with exactly our tables.
-    static func check(_ database: JournalDatabase) throws(JournalError) {
+    /// The same journal with the newest tables, for one who only reads: the connection itself, or where
+    /// an earlier version has written it, a copy in memory. Throws unless it is one.
+    static func readable(
+        _ database: JournalDatabase
+    ) throws(JournalError) -> JournalDatabase {
         let found = try identify(database)
         guard found > 0 else {
             throw JournalError(.missing, "open", words: "the file is empty")
         }
-        guard found == version else { throw other(found) }
+        guard found < version else { return database }
+        let copy = try JournalDatabase(path: ":memory:", mode: .write)
+        try copy.copy(database)
+        try copy.execute("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF")
+        try upgrade(copy, from: found)
+        return copy
     }
 
     /// The version of a journal that is ours, 0 for an empty file.

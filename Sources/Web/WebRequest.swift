@@ -19,6 +19,8 @@ package struct WebRequest: Sendable {
     package let origin: String?
     /// How that page and we belong together (`Sec-Fetch-Site`), as its browser says.
     package let site: String?
+    /// By which its sender knows it (`Idempotency-Key`); empty for several.
+    package let key: String?
     /// Whether a web server in front of us says that it came over TLS.
     package let isEncrypted: Bool
 
@@ -35,6 +37,7 @@ package struct WebRequest: Sendable {
         cookie: String? = nil,
         origin: String? = nil,
         site: String? = nil,
+        key: String? = nil,
         isEncrypted: Bool = false
     ) {
         self.method = method
@@ -49,6 +52,7 @@ package struct WebRequest: Sendable {
         self.cookie = cookie
         self.origin = origin
         self.site = site
+        self.key = key
         self.isEncrypted = isEncrypted
     }
 }

@@ -199,6 +199,10 @@ package final class WebServer: Sendable {
         func single(_ name: String) -> String? {
             web_header_count(connection, name) == 1 ? header(name) : nil
         }
+        /// What is there and cannot be read is not the same as what is not there.
+        func plain(_ name: String) -> String? {
+            web_header_count(connection, name) > 1 ? "" : header(name)
+        }
         let request = WebRequest(
             method: String(cString: method),
             target: String(cString: target),
@@ -212,9 +216,8 @@ package final class WebServer: Sendable {
             authorization: single("Authorization"),
             cookie: single("Cookie"),
             origin: single("Origin"),
-            // What is there and cannot be read is not the same as what is not there.
-            site: web_header_count(connection, "Sec-Fetch-Site") > 1
-                ? "" : header("Sec-Fetch-Site"),
+            site: plain("Sec-Fetch-Site"),
+            key: plain("Idempotency-Key"),
             isEncrypted: single("X-Forwarded-Proto") == "https"
         )
         let descriptor = web_descriptor(connection)

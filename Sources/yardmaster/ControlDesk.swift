@@ -7,6 +7,7 @@ import Postgres
 import Reports
 import Rollout
 import Threads
+import Wire
 
 /// Writes into the journal what people ask for: the one way of the commands, the pages and programs.
 struct ControlDesk: Sendable {
@@ -18,29 +19,69 @@ struct ControlDesk: Sendable {
 
     /// A refusal is an answer too.
     func perform(_ request: SteeringRequest) async throws(CommandError) -> SteeringAnswer {
+        try await withJournal { journal, holder throws(CommandError) in
+            try await perform(request, journal, holder)
+        }
+    }
+
+    /// Carries a request out unless that was done under its key, and answers both times the same.
+    ///
+    /// The key is on disk before anything is changed. One that was found not to be possible is
+    /// forgotten, and may be sent again.
+    func perform(
+        _ request: SteeringRequest,
+        once key: RequestKey
+    ) async throws(CommandError) -> KeyedAnswer {
+        try await withJournal { journal, holder throws(CommandError) in
+            let reply = Reply(author: request.author, key: key.text, body: key.body)
+            do throws(JournalError) {
+                if let known = try await journal.reserve(reply) {
+                    guard known.body == key.body else { return .otherRequest }
+                    guard !known.isUnderWay else { return .nobodyKnows }
+                    return .document(status: known.status, text: known.document)
+                }
+            } catch { throw Self.refusal(error) }
+            let answer: SteeringAnswer
+            do throws(CommandError) {
+                answer = try await perform(request, journal, holder)
+            } catch {
+                try? await journal.forget(reply)
+                throw error
+            }
+            let (status, value) = answer.document(of: request)
+            do throws(JournalError) {
+                try await journal.keep(reply.answered(status, value.text))
+            } catch { throw Self.refusal(error) }
+            return .document(status: status, text: value.text)
+        }
+    }
+
+    private func withJournal<R: Sendable>(
+        _ body: (Journal, LockHolder?) async throws(CommandError) -> R
+    ) async throws(CommandError) -> R {
         let directory: StateDirectory
         do throws(StateDirectoryError) {
             // What is only said of vehicles may be said before anything has run.
             directory = try StateDirectory.create(at: state)
         } catch { throw RunCommand.refusal(error) }
         let thread = try RunCommand.thread("journal")
-        let result = await open(request, directory, thread)
+        let result = await open(directory, thread, body)
         thread.stop()
         return try result.get()
     }
 
-    private func open(
-        _ request: SteeringRequest,
+    private func open<R: Sendable>(
         _ directory: StateDirectory,
-        _ thread: ThreadExecutor
-    ) async -> Result<SteeringAnswer, CommandError> {
+        _ thread: ThreadExecutor,
+        _ body: (Journal, LockHolder?) async throws(CommandError) -> R
+    ) async -> Result<R, CommandError> {
         let journal: Journal
         do throws(JournalError) {
             journal = try await Journal.open(directory: directory.path, executor: thread)
         } catch { return .failure(RunCommand.refusal(error)) }
-        let result: Result<SteeringAnswer, CommandError>
+        let result: Result<R, CommandError>
         do throws(CommandError) {
-            result = .success(try await perform(request, journal, directory.holder()))
+            result = .success(try await body(journal, directory.holder()))
         } catch { result = .failure(error) }
         await journal.close()
         return result
@@ -86,7 +127,7 @@ struct ControlDesk: Sendable {
             case .abort: return try await hold(request, journal, .aborted, rollout, isAtWork)
             case .resume:
                 return SteeringAnswer(
-                    try await journal.resume(rollout),
+                    try await journal.resume(rollout, saying: request.saying(rollout: rollout)),
                     rollout,
                     isAtWork
                         ? "goes on: the run under way drains if it has begun to, and the next run takes it up"
@@ -147,7 +188,8 @@ struct ControlDesk: Sendable {
             quarantined: quarantined,
             tellingRun: isAtWork,
             by: request.author,
-            at: now
+            at: now,
+            saying: request.saying(rollout: rollout, vehicles: chosen.sorted())
         )
         if let (vehicle, why) = rearmed.refused.min(by: { $0.key < $1.key }) {
             return SteeringAnswer(.refused("\(vehicle) is left: \(why)"), rollout, "", false)
@@ -189,7 +231,11 @@ struct ControlDesk: Sendable {
             at: RealTime().wallTime
         )
         return SteeringAnswer(
-            try await journal.set(hold, isAtWork: isAtWork),
+            try await journal.set(
+                hold,
+                isAtWork: isAtWork,
+                saying: request.saying(rollout: rollout)
+            ),
             rollout,
             isAtWork
                 ? "\(verb): the run under way begins nothing new and finishes what it has"
@@ -240,7 +286,8 @@ struct ControlDesk: Sendable {
                     expires: expires,
                     author: request.author,
                     at: now
-                )
+                ),
+                saying: request.saying(vehicles: [vehicle])
             )
         }
         let until = expires.map { "until \($0)" } ?? "until it is lifted"
@@ -263,7 +310,10 @@ struct ControlDesk: Sendable {
         if let unknown { return unknown }
         // Also what was said here before the machine belonged to a fleet.
         var lifted = others.lifted
-        for vehicle in chosen where try await journal.uninhibit(vehicle) { lifted += 1 }
+        for vehicle in chosen {
+            let saying = request.saying(vehicles: [vehicle])
+            if try await journal.uninhibit(vehicle, saying: saying) { lifted += 1 }
+        }
         let names = Self.names(chosen)
         return SteeringAnswer(
             lifted == 0
@@ -281,7 +331,7 @@ struct ControlDesk: Sendable {
         if let unknown { return unknown }
         let named = chosen.compactMap(\.self)
         guard !named.isEmpty else {
-            let count = try await journal.clearFailures(of: nil)
+            let count = try await journal.clearFailures(of: nil, saying: request.saying())
             return SteeringAnswer("failures forgotten: \(count)")
         }
         let cleared = try await journal.clear(
@@ -289,7 +339,8 @@ struct ControlDesk: Sendable {
             named: Set(request.named),
             atWork: try await atWork(journal, holder != nil),
             by: request.author,
-            at: RealTime().wallTime
+            at: RealTime().wallTime,
+            saying: request.saying(vehicles: named)
         )
         if let vehicle = cleared.atWork {
             let words = "a run is at work on \(vehicle): nothing was changed"
@@ -388,6 +439,20 @@ extension SteeringAnswer {
         case .refused(let why):
             self.init("\(rollout): refused, \(why)", rollout: rollout, isRefused: true)
         }
+    }
+}
+
+extension SteeringRequest {
+    /// As the journal keeps it, under its author's name.
+    fileprivate func saying(rollout: String? = nil, vehicles: [VehicleID?] = []) -> Saying {
+        Saying(
+            verb.rawValue,
+            rollout: rollout,
+            vehicles: vehicles.compactMap(\.self),
+            reason: reason ?? "",
+            author: author,
+            at: RealTime().wallTime
+        )
     }
 }
 

@@ -44,7 +44,14 @@ struct HistoryCommand {
             ]
         }
         let table = Columns.table([["run", "rollout", "begun", "took", "exit", "what"]] + rows)
-        return table.joined(separator: "\n") + "\n"
+        var text = table.joined(separator: "\n") + "\n"
+        if !list.sayings.isEmpty {
+            let said = Columns.table(
+                [RunList.sayingTitles] + list.sayings.map { RunList.words($0, zone.text) }
+            )
+            text += "\n" + said.joined(separator: "\n") + "\n"
+        }
+        return text
     }
 }
 

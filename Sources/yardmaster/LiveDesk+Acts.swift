@@ -190,10 +190,49 @@ extension LiveDesk {
             }
             wanted = try SteeringRequest(json: value, author: person.author)
         } catch { return document(400, .init(.usage, "\(error)")) }
-        switch perform(wanted) {
-        case .success(let answer) where answer.isRefused:
-            return document(409, .init(.usage, answer.sentence))
-        case .success(let answer): return document(200, answer.json(of: wanted))
+        guard let text = request.key else {
+            switch perform(wanted) {
+            case .success(let answer):
+                let (status, value) = answer.document(of: wanted)
+                return document(status, value)
+            case .failure(let error): return document(Self.status(error), error)
+            }
+        }
+        guard let key = RequestKey(text, body: body) else {
+            return document(
+                400,
+                .init(
+                    .usage,
+                    "'\(RequestKey.header)' is 1 to 200 visible characters of ASCII, once"
+                )
+            )
+        }
+        return once(wanted, key)
+    }
+
+    /// A request that may have been sent before.
+    private func once(_ request: SteeringRequest, _ key: RequestKey) -> WebAnswer {
+        defer { forget() }
+        switch queue.perform(request, once: key) {
+        case .success(.document(let status, let text)): return document(status, text: text)
+        case .success(.otherRequest):
+            return document(
+                422,
+                .init(
+                    .usage,
+                    "another request was sent with this key, and nothing was changed",
+                    hint: "give each request a key of its own"
+                )
+            )
+        case .success(.nobodyKnows):
+            return document(
+                409,
+                .init(
+                    .usage,
+                    "serve was cut off while it carried this request out: nobody knows how far",
+                    hint: "look at the status, then send what is missing with another key"
+                )
+            )
         case .failure(let error): return document(Self.status(error), error)
         }
     }
@@ -203,9 +242,13 @@ extension LiveDesk {
     }
 
     private func document(_ status: Int, _ value: JSONValue) -> WebAnswer {
+        document(status, text: value.text)
+    }
+
+    private func document(_ status: Int, text: String) -> WebAnswer {
         var headers = Self.headers("application/json", cache: "no-store")
         if status == 401 { headers.append((name: "WWW-Authenticate", value: "Bearer")) }
-        return .whole(status: status, headers: headers, body: value.bytes + [0x0A])
+        return .whole(status: status, headers: headers, body: Array(text.utf8) + [0x0A])
     }
 
     private func perform(

@@ -130,15 +130,20 @@ struct StandingJournal: Sendable {
         count: Int,
         _ context: Context
     ) throws(CommandError) -> (history: RunList, zone: Zone) {
-        let rows = try read { view throws(JournalError) -> [RunList.Row] in
+        let (rows, sayings) = try read { view throws(JournalError) in
             var rows: [RunList.Row] = []
             for run in try view.runs(rollout: rollout, limit: count) {
                 rows.append(RunList.Row(run, lastEvent: try view.lastEvent(run: run.number)))
             }
-            return rows
+            let sayings = try view.sayings(
+                of: rollout,
+                sinceRun: rows.last?.run.number ?? 0,
+                limit: RunList.mostSayings
+            )
+            return (rows, Array(sayings.reversed()))
         }
         if rows.isEmpty, let rollout { throw RunCommand.unknown(rollout: rollout) }
-        let list = RunList(rows, holder: holder)
+        let list = RunList(rows, sayings: sayings, holder: holder)
         return (list, zone(of: rows.map(\.run), context))
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Wire
 
 /// What is told of runs that are over, from the journal alone.
 @Suite struct HistoryTests {
@@ -38,6 +39,42 @@ import Testing
         let other = try history(program, "--rollout", "other")
         #expect(other.status == 66)
         #expect(other.errors.contains("other"))
+    }
+
+    @Test func `who has said what is told after the run`() throws {
+        let program = try Program()
+        try program.copyDemo()
+        #expect(try program.run(program.demo("depot-troubled")).status == 10)
+        for words in [
+            ["pause", "--reason", "brakes"], ["resume"], ["inhibit", "bike-03"],
+            ["uninhibit", "bike-03"], ["uninhibit", "bike-03"],
+        ] {
+            #expect(try program.run(words + ["--state", program.state]).status == 0, "\(words)")
+        }
+        let table = try history(program).output
+        let said = table.split(separator: "\n").drop { !$0.hasPrefix("after run") }
+        #expect(said.count == 5, "\(table)")
+        let author = try #require(try history(program, "--json").said.first?["author"]?.string)
+        #expect(!author.isEmpty)
+        for (line, words) in zip(
+            said.dropFirst(),
+            ["uninhibit bike-03", "inhibit bike-03", "resume demo-4.12", "pause demo-4.12: brakes"]
+        ) {
+            #expect(line.hasPrefix("1 ") && line.hasSuffix(words), "\(line)")
+            #expect(line.contains(" \(author) "), "\(line)")
+        }
+        // What still stands is told as such; what was taken back is told with its author.
+        let status = try program.run(["status", "--state", program.state]).output
+        for words in ["resume demo-4.12", "uninhibit bike-03"] {
+            let line = status.split(separator: "\n").first { $0.hasSuffix(words) }
+            #expect(line?.hasPrefix("said by \(author), ") == true, "\(status)")
+        }
+        #expect(!status.contains("pause demo-4.12"))
+        // The next run is about something else.
+        #expect(try program.run(program.demo("depot", "--limit", "bike-13")).status == 0)
+        #expect(
+            !(try program.run(["status", "--state", program.state]).output.contains("said by"))
+        )
     }
 
     @Test func `a run is told with every vehicle and its events`() throws {
@@ -142,5 +179,12 @@ import Testing
         }
         let place = try history(program, "show", "1", "--report", "nowhere/x.html")
         #expect(place.status == 73)
+    }
+}
+
+extension Program.Result {
+    /// What people have said, from the document of `history`.
+    fileprivate var said: [JSONValue] {
+        (try? JSONValue(json: output))?["said"]?.array ?? []
     }
 }

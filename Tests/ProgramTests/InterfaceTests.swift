@@ -16,6 +16,10 @@ import Wire
 
         var paths: Set<String> { Set((document["paths"]?.members ?? []).map(\.name)) }
 
+        func parameters(of path: String, _ method: String) -> [JSONValue] {
+            document["paths"]?[path]?[method]?["parameters"]?.array ?? []
+        }
+
         func schema(_ name: String) -> JSONValue {
             document["components"]?["schemas"]?[name] ?? .null
         }
@@ -84,7 +88,18 @@ import Wire
     }
 
     @Test func `requests are read as they are described`() throws {
-        let request = try Description().schema("Request")
+        let description = try Description()
+        let header = try #require(description.parameters(of: "/api/v1/requests", "post").first)
+        #expect(header["name"]?.string == RequestKey.header && header["in"] == "header")
+        #expect(header["schema"]?["pattern"] == "^[!-~]{1,200}$")
+        let longest = String(repeating: "~", count: 200)
+        for (text, isKey) in [
+            ("!", true), (longest, true), (longest + "~", false), ("", false), ("a b", false),
+            ("\u{7F}", false), ("ä", false),
+        ] {
+            #expect((RequestKey(text, body: []) != nil) == isKey, "\(text)")
+        }
+        let request = description.schema("Request")
         let properties = request["properties"]?.members ?? []
         #expect(properties.map(\.name) == SteeringRequest.members)
         let verbs = SteeringRequest.Verb.allCases.map(\.rawValue)
@@ -129,6 +144,9 @@ import Wire
         try check("Morning", "morning")
         try check("Morning", "morning", "--since", "900d")
         try check("History", "history")
+        let verbs = SteeringRequest.Verb.allCases.map(\.rawValue)
+        let said = description.schema("Saying")["properties"]?["request"]?["enum"]?.array
+        #expect(said?.compactMap(\.string) == verbs)
         for vehicle in ["bike-03", "bike-12", "bike-13", "bike-14"] {
             try check("Vehicle", "show", vehicle)
         }
@@ -148,7 +166,8 @@ import Wire
             "Status.waves", "Status.author", "Status.debts[].name", "Status.inhibits[].expires",
             "Status.vehicles[].class", "Status.next[].commands", "Morning.tasks[].plate",
             "Vehicle.debts[].image", "Vehicle.verdicts[].outcome", "Vehicle.rollouts[].hold",
-            "History.runs[].counts", "Failure.error.hint", "Answer.rollout", "Answer.message",
+            "History.runs[].counts", "Status.said[].author", "History.said[].rollout",
+            "Failure.error.hint", "Answer.rollout", "Answer.message",
         ] {
             #expect(seen.contains(place), "\(place)")
         }

@@ -131,6 +131,13 @@ import Workbench
         #expect(try anna.get("/").text.contains("request=resume"))
         #expect(try anna.act("request=resume&rollout=demo-4.12").text.contains("goes on"))
         #expect(try yard.said("status")["author"] == nil)
+        // Nothing is set any more, and it is still known who has taken it back.
+        let resumed = try #require(try yard.said("status")["said"]?.array?.last)
+        #expect(resumed["request"] == "resume" && resumed["rollout"] == "demo-4.12")
+        #expect(resumed["author"] == "anna (serve)" && resumed["run"] == 1)
+        for path in ["/", "/history"] {
+            #expect(try anna.get(path).text.contains("resume demo-4.12"), "\(path)")
+        }
 
         let vehicle = "&vehicle=bike-12"
         #expect(
@@ -142,10 +149,13 @@ import Workbench
         #expect(left.text.contains("left alone until"))
         let inhibit = try #require(try yard.said("status")["inhibits"]?.array?.first)
         #expect(inhibit["vehicle"] == "bike-12" && inhibit["reason"] == "painter")
-        #expect(inhibit["expires"]?.string != nil)
+        #expect(inhibit["expires"]?.string != nil && inhibit["author"] == "anna (serve)")
         #expect(try anna.get("/vehicles/bike-12").text.contains("request=uninhibit"))
         #expect(try anna.act("request=uninhibit" + vehicle).text.contains("takes part again"))
         #expect(try yard.said("status")["inhibits"] == .array([]))
+        let lifted = try #require(try yard.said("history")["said"]?.array?.first)
+        #expect(lifted["request"] == "uninhibit" && lifted["vehicles"] == ["bike-12"])
+        #expect(lifted["author"] == "anna (serve)")
         #expect(
             try anna.act("request=clear" + vehicle).text.contains("bike-12: its update to")
         )
@@ -194,6 +204,64 @@ import Workbench
         }
         let hold = try yard.said("status")
         #expect(hold["author"]?.string == "anna (serve)")
+    }
+
+    @Test func `a request that is sent twice with its key is carried out once`() throws {
+        let yard = try Yard()
+        var serving = try Serving(yard.program)
+        func send(_ body: String, _ key: String, _ more: [String] = []) throws -> RawAnswer {
+            try self.send(
+                serving,
+                body,
+                [Self.json, Self.bearer(Self.anna), "Idempotency-Key: \(key)"] + more
+            )
+        }
+        func said() throws -> [String] {
+            (try yard.said("history")["said"]?.array ?? []).compactMap { $0["request"]?.string }
+        }
+        let pause = #"{"request":"pause","reason":"brakes"}"#
+        let first = try send(pause, "one")
+        #expect(first.status == 200 && first.text.contains("demo-4.12: paused"))
+        #expect(try yard.program.run(["resume", "--state", yard.program.state]).status == 0)
+        // Sent again it says what it has said, and nothing is paused once more.
+        let second = try send(pause, "one")
+        #expect(second.status == 200 && second.text == first.text)
+        #expect(try said() == ["resume", "pause"])
+        // Another request is none of this key; another key is another request.
+        let other = try send(#"{"request":"abort"}"#, "one")
+        #expect(other.status == 422 && other.text.contains("another request was sent"))
+        #expect(try said() == ["resume", "pause"])
+        #expect(try send(pause, "two").text == first.text)
+        #expect(try said() == ["pause", "resume", "pause"])
+        // A refusal is an answer, too.
+        let abort = #"{"request":"abort"}"#
+        #expect(try send(abort, "three").status == 200)
+        let refused = try send(pause, "four")
+        #expect(refused.status == 409)
+        #expect(try send(pause, "four").text == refused.text)
+        // What was not possible is no answer: there may be such a rollout later.
+        let unknown = #"{"request":"pause","rollout":"other"}"#
+        #expect(try send(unknown, "five").status == 404)
+        #expect(try send(abort, "five").text.contains("no change, it is aborted already"))
+        // A key that is none, or two of them.
+        for key in ["", "a b", String(repeating: "x", count: 201)] {
+            #expect(try send(pause, key).status == 400, "\(key)")
+        }
+        #expect(try send(pause, "six", ["Idempotency-Key: seven"]).status == 400)
+        // It is remembered over a restart.
+        serving.kill()
+        serving = try Serving(yard.program)
+        let late = try send(pause, "one")
+        #expect(late.status == 200 && late.text == first.text)
+        #expect(try send(abort, "one").status == 422)
+        #expect(try said() == ["abort", "pause", "resume", "pause"])
+        // As if it had been killed in the middle: nobody says that it was done, and it is not done again.
+        let cut = "UPDATE replies SET status = 0, document = '' WHERE key = 'two'"
+        let file = yard.program.state + "/journal.sqlite"
+        try #require(try Workbench.run("sqlite3", file, cut) == 0)
+        let doubtful = try send(pause, "two")
+        #expect(doubtful.status == 409 && doubtful.text.contains("nobody knows how far"))
+        #expect(try said() == ["abort", "pause", "resume", "pause"])
     }
 
     @Test func `whoever has no right changes nothing`() throws {

@@ -44,6 +44,12 @@ final class Serving {
         return try ask(lines.joined(separator: "\r\n") + "\r\n\r\n")
     }
 
+    /// Ends it as the kernel does when memory runs out.
+    func kill() {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
     /// Ends it; its exit code.
     func stop() -> Int32 {
         process.terminate()

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Wire
+import Workbench
 
 /// State directories as earlier builds of the program wrote them, files and all.
 @Suite struct UpgradeTests {
@@ -35,6 +36,22 @@ import Wire
     @Test(arguments: [5])
     func `an upgrade keeps all that an earlier version has written`(version: Int) throws {
         let (program, said) = try kept(version)
+        // Before anything has written, whoever only looks reads a copy, and changes nothing.
+        let file = program.state + "/journal.sqlite"
+        let untouched = FileManager.default.contents(atPath: file)
+        #expect(try says(program, "status")["debts"] == (try said("status"))["debts"])
+        #expect(try says(program, "history")["runs"] == (try said("history"))["runs"])
+        #expect(try says(program, "show", "bike-12")["debts"]?.array?.isEmpty == false)
+        let morning = try program.run(["morning", "--state", program.state])
+        #expect(morning.status == 0 && morning.output.contains("bike-12"), "\(morning.errors)")
+        let serving = try Serving(program)
+        for path in ["/", "/morning", "/history", "/vehicles/bike-12", "/api/v1/status"] {
+            let page = try serving.get(path)
+            #expect(page.status == 200 && page.text.contains("demo-4.12"), "\(path): \(page.text)")
+        }
+        #expect(serving.stop() == 143)
+        #expect(FileManager.default.contents(atPath: file) == untouched)
+
         // A verb is the first that writes, and brings the journal up to date.
         let verb = try program.run([
             "inhibit", "bike-04", "--reason", "survey", "--state", program.state,

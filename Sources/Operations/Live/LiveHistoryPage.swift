@@ -56,6 +56,18 @@ package struct LiveHistoryPage {
                 ],
                 rows
             )
+        if !list.sayings.isEmpty {
+            let titles = RunList.sayingTitles
+            body += "<h2>Said by people</h2>\n"
+            body += LiveMarks.table(
+                titles,
+                list.sayings.map { saying in
+                    LiveMarks.row(
+                        zip(titles, RunList.words(saying, time)).map { ($0, Markup.text($1)) }
+                    )
+                }
+            )
+        }
         return LiveFrame(.history, "History", body)
     }
 }

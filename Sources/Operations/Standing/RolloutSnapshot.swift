@@ -18,6 +18,8 @@ package struct RolloutSnapshot: Sendable {
     package private(set) var debts: [Debt] = []
     private var doubts: [IntentRecord] = []
     package private(set) var owed: [OwedStep] = []
+    /// What people have said since its last run began, of it or of vehicles; the oldest first.
+    package private(set) var sayings: [Saying] = []
     /// Whether its last run is at work, and not cut off.
     package let isAtWork: Bool
 
@@ -48,7 +50,14 @@ package struct RolloutSnapshot: Sendable {
         debts = try view.debts()
         doubts = try view.doubts(of: nil)
         owed = try view.owed(by: nil)
+        sayings = try view.sayings(
+            of: run.rollout,
+            sinceRun: run.number,
+            limit: Self.mostSayings
+        )
     }
+
+    private static let mostSayings = 20
 
     /// Vehicles that the run under way has begun and not ended.
     package var underWay: [ExecutionRecord] { executions.filter(isUnderWay) }

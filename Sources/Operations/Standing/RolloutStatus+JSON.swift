@@ -53,9 +53,11 @@ extension RolloutStatus {
                         "vehicle": inhibit.vehicle.map { .string($0.text) },
                         "reason": .string(inhibit.reason),
                         "expires": inhibit.expires.map { .string($0.description) },
+                        "author": .string(inhibit.author),
                     ])
                 }
             ),
+            "said": .array(snapshot.sayings.map(\.json)),
             "failures": .array(
                 snapshot.failures.map { failure in
                     .object([

@@ -54,7 +54,8 @@ extension RolloutStatus {
                 parts.append("\(done) of \(total)")
             }
             if record.interruptions > 0 {
-                parts.append("interrupted \(record.interruptions) times")
+                let times = record.interruptions == 1 ? "once" : "\(record.interruptions) times"
+                parts.append("interrupted \(times)")
             }
             if let deadline = record.nextDeadline {
                 parts.append("next: \(deadline.label) at \(time(deadline.time))")
@@ -94,7 +95,12 @@ extension RolloutStatus {
         for inhibit in snapshot.inhibits {
             let whom = inhibit.vehicle?.text.visible ?? "the depot"
             let until = inhibit.expires.map { " until \(time($0))" } ?? ""
-            lines.append("left alone\(until): \(whom), \(inhibit.reason.visible)")
+            lines.append(
+                "left alone\(until): \(whom), \(inhibit.reason.visible)\(inhibit.by)"
+            )
+        }
+        for saying in snapshot.sayings where saying.leavesNothing {
+            lines.append(saying.sentence(time))
         }
         // What the run is about to bring to rest is no news yet.
         let underWay = Set(snapshot.underWay.map(\.vehicle))
@@ -128,7 +134,7 @@ extension RolloutStatus {
 extension Hold {
     /// For people: what holds, who set it, and what takes it back.
     fileprivate func sentence(resuming resume: String, again: String) -> String {
-        let by = author.isEmpty || author == Self.gate ? "" : ", by \(author.visible)"
+        let by = author.isEmpty || isByGate ? "" : ", by \(author.visible)"
         switch kind {
         case .paused: return "paused: \(reason.visible)\(by); '\(resume)' lets it go on"
         case .aborted:

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 package import Journal
 package import Reports
 package import Wire
@@ -22,11 +22,27 @@ package struct RunList: Sendable {
 
     /// The newest first.
     package let rows: [Row]
+    /// What people have said since the oldest of them began, the newest first.
+    package let sayings: [Saying]
     private let holder: LockHolder?
 
-    package init(_ rows: [Row], holder: LockHolder?) {
+    package init(_ rows: [Row], sayings: [Saying], holder: LockHolder?) {
         self.rows = rows
+        self.sayings = sayings
         self.holder = holder
+    }
+
+    /// What was said is listed as far back as so many times.
+    package static let mostSayings = 100
+
+    /// For tables of what was said: after which run, when, by whom, and what.
+    package static let sayingTitles = ["after run", "said", "by", "what"]
+
+    package static func words(_ saying: Saying, _ time: (WallTime) -> String) -> [String] {
+        [
+            saying.run == 0 ? "-" : "\(saying.run)", time(saying.made), saying.author.visible,
+            saying.words,
+        ]
     }
 
     /// What people are told of a run.
@@ -52,6 +68,7 @@ package struct RunList: Sendable {
                     )
                 }
             ),
+            "said": .array(sayings.map(\.json)),
         ])
     }
 

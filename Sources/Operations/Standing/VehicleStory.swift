@@ -106,7 +106,7 @@ package struct VehicleStory: Sendable {
         for inhibit in view.inhibits {
             let until = inhibit.expires.map { " until \(time($0))" } ?? ""
             let whom = inhibit.vehicle == nil ? " (the whole depot)" : ""
-            lines.append("left alone\(until)\(whom): \(inhibit.reason.visible)")
+            lines.append("left alone\(until)\(whom): \(inhibit.reason.visible)\(inhibit.by)")
         }
         for debt in view.debts {
             lines.append(
@@ -125,7 +125,8 @@ package struct VehicleStory: Sendable {
             lines.append("owes `\(step.action.visible)` since run \(step.run)")
         }
         for failure in view.failures {
-            lines.append("failed \(failure.count) times on one image: \(failure.message.visible)")
+            let times = failure.count == 1 ? "once" : "\(failure.count) times"
+            lines.append("failed \(times) on one image: \(failure.message.visible)")
         }
         return lines
     }
@@ -181,6 +182,7 @@ package struct VehicleStory: Sendable {
                         "depot": .bool(inhibit.vehicle == nil),
                         "reason": .string(inhibit.reason),
                         "expires": inhibit.expires.map { .string($0.description) },
+                        "author": .string(inhibit.author),
                     ])
                 }
             ),

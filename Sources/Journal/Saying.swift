@@ -1,0 +1,114 @@
+package import Domain
+
+/// What a person has said with a verb, and what it has changed: kept when what it set is gone.
+package struct Saying: Sendable, Equatable {
+    /// As the commands are called.
+    package let verb: String
+    /// Nil for what is said of vehicles.
+    package let rollout: String?
+    /// None means all of the rollout, or the depot.
+    package let vehicles: [VehicleID]
+    package let reason: String
+    package let author: String
+    package let made: WallTime
+    /// The last run that had begun by then; 0 when nothing had run.
+    package private(set) var run = 0
+
+    package init(
+        _ verb: String,
+        rollout: String? = nil,
+        vehicles: [VehicleID] = [],
+        reason: String = "",
+        author: String,
+        at made: WallTime
+    ) {
+        self.verb = verb
+        self.rollout = rollout
+        self.vehicles = vehicles
+        self.reason = reason
+        self.author = author
+        self.made = made
+    }
+
+    static let columns = "verb, rollout, vehicles, reason, author, made, run"
+
+    init(row: borrowing Statement) {
+        verb = row.text(0) ?? ""
+        rollout = row.text(1)
+        vehicles = (row.text(2) ?? "").split(separator: "\n").compactMap { VehicleID($0) }
+        reason = row.text(3) ?? ""
+        author = row.text(4) ?? ""
+        made = WallTime(milliseconds: row.integer(5))
+        run = Int(row.integer(6))
+    }
+
+    /// In the order of `columns`, without the run.
+    fileprivate var values: [Value] {
+        [
+            .text(verb), Value(rollout), .text(vehicles.map(\.text).joined(separator: "\n")),
+            .text(reason), .text(author), Value(made),
+        ]
+    }
+}
+
+extension Schema {
+    /// What people have said, under whose name; and what programs were answered, so that a request
+    /// that is sent twice is carried out once.
+    static let said = """
+        CREATE TABLE said (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            verb TEXT NOT NULL,
+            rollout TEXT,
+            vehicles TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            author TEXT NOT NULL,
+            made INTEGER NOT NULL,
+            run INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE replies (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            author TEXT NOT NULL,
+            key TEXT NOT NULL,
+            body TEXT NOT NULL,
+            status INTEGER NOT NULL,
+            document TEXT NOT NULL,
+            UNIQUE (author, key)
+        ) STRICT;
+        """
+}
+
+extension Journal {
+    /// Writes down who has said what, in the transaction of what it changes.
+    static func note(
+        _ saying: Saying?,
+        in database: JournalDatabase
+    ) throws(JournalError) {
+        guard let saying else { return }
+        try database.statement(
+            """
+            INSERT INTO said (\(Saying.columns))
+            SELECT ?, ?, ?, ?, ?, ?, coalesce(max(number), 0) FROM runs
+            """
+        ).run(saying.values)
+    }
+}
+
+extension JournalView {
+    /// What was said since a run had begun, of a rollout or of vehicles, the oldest first; nil means of
+    /// all rollouts.
+    package func sayings(
+        of rollout: String?,
+        sinceRun run: Int,
+        limit: Int
+    ) throws(JournalError) -> [Saying] {
+        try rows(
+            """
+            SELECT \(Saying.columns) FROM said
+            WHERE run >= ?1 AND (?2 IS NULL OR rollout IS NULL OR rollout = ?2)
+            ORDER BY id DESC LIMIT ?3
+            """,
+            [Value(run), Value(rollout), Value(limit)],
+            { row throws(JournalError) in Saying(row: row) }
+        ).reversed()
+    }
+}
