@@ -56,6 +56,11 @@ package enum UsageError: Error, Sendable, Equatable {
             "one of " + forms.map { "'yardmaster \($0)'" }.joined(separator: ", ")
         case .flagBeforeCommand:
             "flags come after the command; try 'yardmaster --help'"
+        case .unknownFlag("--simulate", _, .doctor):
+            "it looks at this host's own Bluetooth; a simulated depot needs none"
+        case .unknownFlag("--simulate", _, let command):
+            "it uses no radio, and does the same for a rehearsal: leave '--simulate' out; "
+                + Self.pointer(command)
         case .unknownFlag(_, .some(let nearest), let command):
             "did you mean '\(nearest)'? \(Self.pointer(command))"
         case .missingValue(let flag, _, let command) where flag.hasPrefix("--"):

@@ -80,7 +80,7 @@ struct FleetPlace: Sendable {
             let freed = try await fleet.releaseAll(of: last)
             if !freed.isEmpty {
                 context.console.note(
-                    "yardmaster: gave back \(freed.count) modules that the last run here had the "
+                    "yardmaster: gave back \(freed.count) module\(freed.count == 1 ? "" : "s") that the last run here had the "
                         + "right to\n"
                 )
             }

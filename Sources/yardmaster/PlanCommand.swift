@@ -142,7 +142,9 @@ struct PlanCommand {
                 + "earlier run first, then the strongest signal"
         )
         for wave in forecast.waves where forecast.waves.count > 1 {
-            lines.append("wave \(wave.number): \(wave.vehicles) vehicles, about \(wave.took.brief)")
+            lines.append(
+                "wave \(wave.number): \(wave.vehicles) vehicle\(wave.vehicles == 1 ? "" : "s"), about \(wave.took.brief)"
+            )
         }
         lines.append(
             "about \(forecast.total.brief) in all, "

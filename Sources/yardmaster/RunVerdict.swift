@@ -9,10 +9,13 @@ import Rollout
 struct RunVerdict {
     private let tolerance: Tolerance
     private let vehicles: Int
+    /// It is a part of the rollout, which nobody has paused or aborted: its gate sets nothing.
+    private let isPart: Bool
 
-    init(_ tolerance: Tolerance, vehicles: Int) {
+    init(_ tolerance: Tolerance, vehicles: Int, isPart: Bool = false) {
         self.tolerance = tolerance
         self.vehicles = vehicles
+        self.isPart = isPart
     }
 
     /// The worst of what there is to say.
@@ -28,6 +31,9 @@ struct RunVerdict {
         switch result.ending {
         case .complete:
             // Somebody said `retry` in the last moment.
+            if result.unfinished > 0 { codes.append(.workLeft) }
+        case .paused where isPart, .aborted where isPart:
+            // The gate has looked at a part of the rollout, and ends this run alone.
             if result.unfinished > 0 { codes.append(.workLeft) }
         case .paused: codes.append(.paused)
         case .aborted: codes.append(.aborted)
@@ -46,7 +52,13 @@ struct RunVerdict {
     /// The code's sentence, and what is known beyond it.
     ///
     /// `hold` is what stands in the journal when the run has ended.
-    static func reason(_ code: ExitCode, _ result: RunResult, _ hold: Hold?) -> String {
+    func reason(_ code: ExitCode, _ result: RunResult, _ hold: Hold?) -> String {
+        switch result.ending {
+        case .paused(let why) where isPart, .aborted(let why) where isPart:
+            return
+                "\(code.sentence): a gate ended this run, and with --limit it sets nothing: \(why)"
+        case .complete, .stopped, .replaced, .workLeft, .paused, .aborted: break
+        }
         switch code {
         case .paused, .aborted, .workLeft:
             let sentence =

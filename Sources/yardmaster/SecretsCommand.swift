@@ -58,7 +58,8 @@ struct SecretsCommand {
         context.console.result(Self.text(shown))
         if !common.isQuiet {
             context.console.result(
-                "\(manifest): \(rows.count) secrets of \(plan.vehicles.count) vehicles, "
+                "\(manifest): \(rows.count) secret\(rows.count == 1 ? "" : "s") of "
+                    + "\(plan.vehicles.count) vehicle\(plan.vehicles.count == 1 ? "" : "s"), "
                     + "\(refused.count) refused\n"
             )
         }

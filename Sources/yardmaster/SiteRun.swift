@@ -268,12 +268,14 @@ struct SiteRun {
         ).run()
         // Who gives an order wants to know of each vehicle that has not carried it out.
         let tolerance = job.isOrder ? .none : job.plan.rollout.tolerance
-        let code = RunVerdict(tolerance, vehicles: job.vehicles.count).code(of: result)
-        let reason = RunVerdict.reason(
-            code,
-            result,
-            try await journal.hold(on: job.plan.name)
+        let hold = try await journal.hold(on: job.plan.name)
+        let verdict = RunVerdict(
+            tolerance,
+            vehicles: job.vehicles.count,
+            isPart: hold == nil && job.vehicles.count < job.plan.vehicles.count
         )
+        let code = verdict.code(of: result)
+        let reason = verdict.reason(code, result, hold)
         var end = RunEnd(
             rollout: job.plan.name,
             counts: result.counts,

@@ -23,6 +23,18 @@ import Testing
         #expect(line.values("seed") == [])
     }
 
+    @Test func `a rehearsal of what needs no vehicle is refused with the reason`() {
+        for command in Command.all
+        where !command.flags.contains(where: { $0.long == "simulate" }) && command.id != .doctor {
+            let error = UsageError.unknownFlag("--simulate", nearest: nil, command: command.id)
+            let hint = error.commandError.hint ?? ""
+            #expect(hint.contains("leave '--simulate' out"), "\(command.id.rawValue)")
+        }
+        let words = ["secrets", "check", "m.yaml", "--simulate", "d.yaml"]
+        let error = #expect(throws: UsageError.self) { try Parser.parse(words) }
+        #expect(error?.commandError.hint?.hasPrefix("it uses no radio") == true, "\(error as Any)")
+    }
+
     @Test func `a lone dash is a value`() throws {
         #expect(try invocation(["run", "m.yaml", "--events", "-"]).value("events") == "-")
     }

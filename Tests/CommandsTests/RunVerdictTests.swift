@@ -61,15 +61,31 @@ import Testing
         func hold(by author: String) -> Hold {
             Hold(.paused, "r", reason: "why", author: author, at: WallTime(milliseconds: 0))
         }
+        let whole = RunVerdict(.none, vehicles: 10)
         #expect(
-            RunVerdict.reason(.paused, paused, hold(by: Hold.gate))
+            whole.reason(.paused, paused, hold(by: Hold.gate))
                 == "a gate paused the rollout: the gate: 2 of 3"
         )
         // A person did, or it was taken back while the run drained.
         let byHand = result([:], unfinished: 2, .paused("by request"))
         for hold in [hold(by: "anna"), nil] {
-            #expect(RunVerdict.reason(.paused, byHand, hold) == "the rollout is paused: by request")
+            #expect(whole.reason(.paused, byHand, hold) == "the rollout is paused: by request")
         }
-        #expect(RunVerdict.reason(.someFailed, paused, nil) == ExitCode.someFailed.sentence)
+        #expect(whole.reason(.someFailed, paused, nil) == ExitCode.someFailed.sentence)
+    }
+
+    @Test func `a part of a rollout is not called paused by its gate`() {
+        let part = RunVerdict(.none, vehicles: 2, isPart: true)
+        for ending in [RunEnding.paused("1 of 1 has failed"), .aborted("1 of 1 has failed")] {
+            let failed = result([.failed: 1], unfinished: 1, ending)
+            #expect(part.code(of: failed) == .someFailed)
+            #expect(
+                part.reason(.someFailed, failed, nil)
+                    == "some vehicles failed: a gate ended this run, and with --limit it sets "
+                    + "nothing: 1 of 1 has failed"
+            )
+            #expect(part.code(of: result([:], unfinished: 1, ending)) == .workLeft)
+        }
+        #expect(part.reason(.someFailed, result([.failed: 1]), nil) == "some vehicles failed")
     }
 }

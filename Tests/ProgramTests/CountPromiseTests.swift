@@ -61,6 +61,26 @@ import Testing
         #expect(try yard.run().lastLine.contains("failed=4 exit=10"))
     }
 
+    @Test func `a gate of a part ends its run and sets nothing`() throws {
+        let yard = try cars(rollout: "{pause-when: {failed: 0}}")
+        let part = try yard.run("yard", "--limit", "car-1", "--limit", "car-2", "--json")
+        #expect(part.status == 10, "\(part.errors)")
+        let (code, reason) = try part.exit()
+        #expect(
+            code == 10 && reason.contains("a gate ended this run, and with --limit"),
+            "\(reason)"
+        )
+        let counts = try #require(try yard.document(part)["counts"] as? [String: Any])
+        #expect(counts["failed"] as? Int == 1, "the other one was not begun: \(counts)")
+        let status = try yard.say("status", "--json")
+        #expect(!status.output.contains("\"paused\""), "\(status.output)")
+        // So the next run begins the rollout, and there the gate holds.
+        let whole = try yard.run("yard", "--json")
+        #expect(whole.status == 12, "\(whole.errors)")
+        #expect(try whole.exit().1.hasPrefix("a gate paused the rollout: "))
+        #expect(try yard.run("yard", "--limit", "car-1", "--json").status == 12)
+    }
+
     @Test func `one number means one thing wherever it stands`() throws {
         let yard = try cars(rollout: "{pause-when: {failed: 0}, tolerate: {unreachable: 100%}}")
         let paused = try yard.run("yard", "--report", "night.prom")

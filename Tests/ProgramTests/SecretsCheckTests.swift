@@ -87,7 +87,7 @@ import Testing
             """
         let result = try check(row)
         #expect(result.status == 65, "\(result.output)\(result.errors)")
-        #expect(result.output.contains("2 secrets of 1 vehicles, 1 refused"), "\(result.output)")
+        #expect(result.output.contains("2 secrets of 1 vehicle, 1 refused"), "\(result.output)")
         #expect(result.output.contains("vehicle b1 has no secret"), "\(result.output)")
         // As `validate` says.
         let plan = try program.run(["validate", "cars.yaml"])
