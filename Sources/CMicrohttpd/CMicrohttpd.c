@@ -7,6 +7,7 @@
 
 #include "CLinux.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -159,6 +160,10 @@ void *web_begin(
     int listener, unsigned connections, size_t memory, unsigned seconds,
     const struct web_calls *calls
 ) {
+    /* A server lives for months: its threads share one heap, and large blocks, such as pages and lists of
+       vehicles, go back to the system as soon as they are freed, however many there were before. */
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     struct server *server = calloc(1, sizeof *server);
     if (!server) return NULL;
     server->calls = *calls;

@@ -78,6 +78,8 @@ extension JournalView {
             [],
             { row throws(JournalError) in try ExecutionRecord(row: row) }
         )
+        // Mostly nobody is looked at once more; then it is the same list, and takes no memory.
+        guard !found.isEmpty else { return records }
         for record in found { kept[record.number] = record }
         return records.map { kept[$0.number] ?? $0 }
     }

@@ -299,7 +299,9 @@ final class LiveDesk: Sendable {
             } catch { return (503, "text/plain; charset=utf-8", Array(error.text.utf8)) }
         case .document(let subject):
             do throws(CommandError) {
-                return (200, "application/json", try document(subject).bytes + [0x0A])
+                var bytes = try document(subject).bytes
+                bytes.append(0x0A)
+                return (200, "application/json", bytes)
             } catch {
                 return (Self.status(error), "application/json", error.document.bytes + [0x0A])
             }
@@ -410,9 +412,9 @@ final class LiveDesk: Sendable {
 
     /// Of each rollout how it stands, and what the metrics file of its last run would have.
     private func metrics() throws(CommandError) -> [MetricsText.Family] {
-        let status = try status(of: nil)
+        let briefs = try status(of: nil).briefs
         var families: [MetricsText.Family] = []
-        for brief in status.briefs {
+        for brief in briefs {
             families.append(MetricsText.standing(brief.run.rollout, brief.counts))
             let (last, success) = try journal.lastEnded(of: brief.run.rollout)
             guard let last else { continue }
@@ -420,6 +422,9 @@ final class LiveDesk: Sendable {
                 families += known
                 continue
             }
+            // Its events and the vehicles of a rollout at a time would be too much memory.
+            state.withLock { $0.status = nil }
+            memory_give_back()
             let story = try journal.story(ofRun: last)
             let made = MetricsText.families(story) { _ in success.map(MetricsText.stamp) }
             state.withLock { $0.metrics[last] = made }

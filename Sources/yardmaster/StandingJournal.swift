@@ -61,7 +61,7 @@ struct StandingJournal: Sendable {
             manifest: PlanArchive(state: state).manifest(of: snapshot.run?.rollout ?? ""),
             isRunning: holder != nil,
             flags: flags,
-            takes: { options?.takes($0) ?? true }
+            takes: options.map { options in { options.takes($0) } }
         )
     }
 
@@ -166,7 +166,7 @@ struct StandingJournal: Sendable {
         var last = 0
         while true {
             let records = try read { view throws(JournalError) in
-                try view.events(run: number, after: last, limit: 2_000)
+                try view.events(run: number, after: last, limit: 500)
             }
             guard let end = records.last?.number else { return story }
             last = end

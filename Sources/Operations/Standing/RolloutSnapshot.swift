@@ -84,8 +84,9 @@ package struct RolloutSnapshot: Sendable {
     package func standings(of chosen: [ExecutionRecord]) -> [Standing] {
         let accounts = OpenAccounts(debts: debts, doubts: openDoubts, owed: owed)
         let wanted = Set(chosen.map(\.number))
-        return settled.filter { wanted.contains($0.number) }.map { record in
-            accounts.standing(
+        return settled.compactMap { record in
+            guard wanted.contains(record.number) else { return nil }
+            return accounts.standing(
                 of: record,
                 asking: run?.number ?? record.run,
                 // An order may only read: its own verdict says whether a doubt concerned it.

@@ -50,7 +50,7 @@ package struct RolloutStatus: Sendable {
     package let chosen: [ExecutionRecord]
     package let standings: [Standing]
 
-    /// `takes` says which vehicles are meant.
+    /// `takes` says which vehicles are meant; all without it.
     package init(
         _ snapshot: RolloutSnapshot,
         briefs: [Brief],
@@ -58,7 +58,7 @@ package struct RolloutStatus: Sendable {
         manifest: String?,
         isRunning: Bool,
         flags: String,
-        takes: (VehicleID) -> Bool = { _ in true }
+        takes: ((VehicleID) -> Bool)? = nil
     ) {
         self.snapshot = snapshot
         self.briefs = briefs
@@ -66,7 +66,10 @@ package struct RolloutStatus: Sendable {
         self.manifest = manifest
         self.isRunning = isRunning
         self.flags = flags
-        chosen = snapshot.executions.filter { takes($0.vehicle) }
+        // The same list when all are meant, and no copy of it.
+        chosen =
+            takes.map { takes in snapshot.executions.filter { takes($0.vehicle) } }
+            ?? snapshot.executions
         standings = snapshot.standings(of: chosen)
     }
 
