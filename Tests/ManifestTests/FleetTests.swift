@@ -60,12 +60,23 @@ import Testing
         #expect(!errors.joined().contains("123456"))
     }
 
+    @Test func `rows that a spreadsheet left empty are passed over`() throws {
+        let (plan, errors) = try read("id,serial,family\na,s1,mcumgr\n,,\nb,s2,mcumgr\n,,\n")
+        #expect(errors.isEmpty, "\(errors)")
+        #expect(try #require(plan).vehicles.map(\.id.text) == ["a", "b"])
+    }
+
     /// Each a fleet file and the start of its first error.
     static let mistakes: [(String, String)] = [
         ("", ":1:1: error: the file is empty"),
         ("\n\n", ":1:1: error: the file has no rows"),
         ("id,serial,family\n", ":1:1: error: no vehicle follows"),
         ("id;serial;family\na;b;c\n", ":1:1: error: the cells are separated by semicolons"),
+        (
+            "id\tserial\tfamily\na\tb\tc\n",
+            ":1:1: error: the cells are separated by tabs\n  hint: save the file with commas"
+        ),
+        ("id,serial,family\n,,\n , ,\n", ":1:1: error: no vehicle follows"),
         ("id,family\na,mcumgr\n", ":1:1: error: the column `serial` is missing"),
         (
             "ID,serial,family\na,s,mcumgr\n",

@@ -44,6 +44,31 @@ import Testing
         #expect(Set(orders).count > 30)
     }
 
+    /// Sorting keeps the order of those that are set for one moment, however many come and go.
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `what is set for one moment happens in the order in which it was set`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let time = VirtualTime(beginning: WallTime(milliseconds: 0))
+        let done = Order()
+        var expected: [(moment: Moment, number: Int)] = []
+        for number in 0..<500 {
+            let moment = time.now.advanced(by: .seconds(random.below(20)))
+            expected.append((moment, number))
+            time.schedule(at: moment) { done.numbers.withLock { $0.append(number) } }
+            if random.below(3) == 0 { _ = time.advance() }
+        }
+        while time.advance() {}
+        #expect(time.nextDeadline == nil)
+        let order = done.numbers.withLock { $0 }
+        #expect(order.count == 500)
+        let moments = order.map { number in expected[number].moment }
+        #expect(moments == moments.sorted())
+        for (earlier, later) in zip(order, order.dropFirst())
+        where expected[earlier].moment == expected[later].moment {
+            #expect(earlier < later)
+        }
+    }
+
     @Test func `a cancelled sleep ends at once`() throws {
         let simulation = Simulation(seed: 3)
         let time = simulation.time

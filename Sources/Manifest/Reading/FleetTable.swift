@@ -19,14 +19,18 @@ enum FleetTable {
             return nil
         }
         guard let columns = columns(header, diagnostics) else { return nil }
-        if rows.count == 1 {
+        let vehicles = rows.dropFirst().filter { row in
+            // A spreadsheet writes rows that were emptied, or only formatted, as bare commas.
+            row.cells.contains { !$0.text.isEmpty }
+        }
+        if vehicles.isEmpty {
             diagnostics.error(
                 Place(file: file, line: header.line, column: 1),
                 "no vehicle follows the names of the columns",
                 hint: "add a row for each vehicle"
             )
         }
-        return rows.dropFirst().compactMap { row in
+        return vehicles.compactMap { row in
             fleetRow(row, columns, file: file, diagnostics)
         }
     }
@@ -35,10 +39,10 @@ enum FleetTable {
     private static func columns(_ header: CSVFile.Row, _ diagnostics: Diagnostics) -> [String]? {
         let names = header.cells.map(\.text)
         let start = header.cells.first?.place ?? Place(file: "", line: 1, column: 1)
-        if names.count == 1, names[0].contains(";") {
+        if names.count == 1, let separator = foreignSeparator(in: names[0]) {
             diagnostics.error(
                 start,
-                "the cells are separated by semicolons",
+                "the cells are separated by \(separator)",
                 hint: "save the file with commas"
             )
             return nil
@@ -76,6 +80,12 @@ enum FleetTable {
             )
         }
         return diagnostics.errorCount == errors ? names : nil
+    }
+
+    /// What a spreadsheet put between the cells instead of commas.
+    private static func foreignSeparator(in header: String) -> String? {
+        if header.contains(";") { return "semicolons" }
+        return header.contains("\t") ? "tabs" : nil
     }
 
     private static func fleetRow(

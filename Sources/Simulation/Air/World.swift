@@ -5,21 +5,8 @@ import Radio
 ///
 /// Owned by one `Air`.
 package final class World {
-    package struct Event: Comparable {
-        let time: Moment
-        let order: UInt64
-        let action: () -> Void
-
-        package static func < (left: Event, right: Event) -> Bool {
-            (left.time, left.order) < (right.time, right.order)
-        }
-
-        package static func == (left: Event, right: Event) -> Bool { left.order == right.order }
-    }
-
     private let time: VirtualTime
-    private var events = Heap<Event>()
-    private var nextOrder: UInt64 = 0
+    private var events = Agenda<() -> Void>()
     package var random: SplitMix64
 
     /// Asks the owner to call `runDue` at a moment.
@@ -59,28 +46,26 @@ package final class World {
     }
 
     package func at(_ moment: Moment, _ action: @escaping () -> Void) {
-        events.insert(Event(time: max(moment, now), order: nextOrder, action: action))
-        nextOrder += 1
+        events.add(action, at: max(moment, now))
         setAlarm()
     }
 
     /// When the next thing happens, nil when nothing is due ever.
-    var nextEvent: Moment? { events.first?.time }
+    var nextEvent: Moment? { events.nextMoment }
 
     /// A device carried something out that changed it.
     package func note(_ deed: String) { diary?("\(wallTime) \(deed)\n") }
 
     func runDue() {
         if let set = alarm, set <= now { alarm = nil }
-        while let event = events.first, event.time <= now {
-            _ = events.takeFirst()
-            event.action()
+        while let next = events.nextMoment, next <= now, let event = events.takeFirst() {
+            event.entry()
         }
         setAlarm()
     }
 
     private func setAlarm() {
-        guard let next = events.first?.time, alarm.map({ next < $0 }) ?? true else { return }
+        guard let next = events.nextMoment, alarm.map({ next < $0 }) ?? true else { return }
         alarm = next
         wake(next)
     }

@@ -58,12 +58,17 @@ package final class DepotMemory {
             throw .system(call: "mmap", path: path, number: number)
         }
         base = mapped
+        expectOnePageAtATime()
         if isNew {
             base.copyMemory(from: Self.magic, byteCount: Self.magic.count)
             base.storeBytes(of: UInt64(self.imageCapacity), toByteOffset: 8, as: UInt64.self)
         }
         try readSlots()
     }
+
+    /// Modules lie far apart in the file: what the kernel reads ahead of one, nobody asks for, and
+    /// it stays in memory.
+    private func expectOnePageAtATime() { madvise(base, length, MADV_RANDOM) }
 
     private func readSlots() throws(Failure) {
         let magic = (0..<8).map { base.load(fromByteOffset: $0, as: UInt8.self) }
@@ -106,6 +111,7 @@ package final class DepotMemory {
         }
         munmap(base, length)
         (base, length) = (mapped, grown)
+        expectOnePageAtATime()
         for (index, serial) in missing.enumerated() {
             slots[serial.text] = first + index
             let bytes = Array(serial.text.utf8)
@@ -168,7 +174,8 @@ package struct DepotSlot {
         (at + 16).copyMemory(from: facts, byteCount: facts.count)
         at.storeBytes(of: last + 1, as: UInt64.self)
         at.storeBytes(of: UInt16(facts.count), toByteOffset: 12, as: UInt16.self)
-        at.storeBytes(of: seal(facts), toByteOffset: 8, as: UInt32.self)
+        let kept = UnsafeRawBufferPointer(start: at + 16, count: facts.count)
+        at.storeBytes(of: seal(kept), toByteOffset: 8, as: UInt32.self)
     }
 
     package func write(_ bytes: [UInt8], at offset: Int) {
@@ -194,8 +201,12 @@ package struct DepotSlot {
     }
 
     private func newest() -> Int? {
-        let valid = [0, 1].filter(isWhole)
-        return valid.max { sequence(ofCopy: $0) < sequence(ofCopy: $1) }
+        switch (isWhole(0), isWhole(1)) {
+        case (false, false): nil
+        case (true, false): 0
+        case (false, true): 1
+        case (true, true): sequence(ofCopy: 1) > sequence(ofCopy: 0) ? 1 : 0
+        }
     }
 
     private func sequence(ofCopy copy: Int) -> UInt64 {
@@ -206,12 +217,14 @@ package struct DepotSlot {
         let at = start + Self.copies[copy]
         let count = Int(at.load(fromByteOffset: 12, as: UInt16.self))
         guard at.load(as: UInt64.self) > 0, count <= DepotMemory.factsBound else { return false }
-        let facts = Array(UnsafeRawBufferPointer(start: at + 16, count: count))
+        let facts = UnsafeRawBufferPointer(start: at + 16, count: count)
         return at.load(fromByteOffset: 8, as: UInt32.self) == seal(facts)
     }
 
     /// A checksum that is never zero.
-    private func seal(_ facts: [UInt8]) -> UInt32 {
-        facts.reduce(0x811C_9DC5 as UInt32) { ($0 ^ UInt32($1)) &* 0x0100_0193 } | 1
+    private func seal(_ facts: UnsafeRawBufferPointer) -> UInt32 {
+        var sum: UInt32 = 0x811C_9DC5
+        for byte in facts { sum = (sum ^ UInt32(byte)) &* 0x0100_0193 }
+        return sum | 1
     }
 }

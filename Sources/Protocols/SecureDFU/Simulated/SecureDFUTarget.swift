@@ -74,6 +74,8 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
     private var isNotifying = false
     /// Packets that wait to be written to flash.
     private var waiting = 0
+    /// The init packet that was accepted last, and the size it gave.
+    private var accepted: (packet: [UInt8], imageSize: Int)?
     /// A restart was ordered: nothing is listened to any more until it has happened.
     private var isRestarting = false
 
@@ -276,14 +278,18 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
 
     // MARK: Data
 
-    private var imageSize: Int? {
-        guard facts.initAccepted, let packet = try? InitPacket(facts.initPacket) else { return nil }
+    /// What the accepted init packet says; each packet is read once.
+    private mutating func imageSize() -> Int? {
+        guard facts.initAccepted else { return nil }
+        if let accepted, accepted.packet == facts.initPacket { return accepted.imageSize }
+        guard let packet = try? InitPacket(facts.initPacket) else { return nil }
+        accepted = (facts.initPacket, packet.firmwareSize)
         return packet.firmwareSize
     }
 
     private mutating func createData(_ size: Int) -> [Action] {
         selected = .data
-        guard let imageSize else { return fail(.create, .result(.notPermitted)) }
+        guard let imageSize = imageSize() else { return fail(.create, .result(.notPermitted)) }
         guard size > 0 else { return fail(.create, .result(.invalidParameter)) }
         let end = facts.executed + size
         guard size.isMultiple(of: rules.pageSize) || end == imageSize else {
@@ -305,7 +311,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
     }
 
     private mutating func executeData() -> [Action] {
-        guard let imageSize else { return fail(.execute, .result(.notPermitted)) }
+        guard let imageSize = imageSize() else { return fail(.execute, .result(.notPermitted)) }
         guard let size = facts.objectSize else {
             // Nothing is under way: the last object was executed before.
             guard facts.executed > 0, !rules.refusesSecondExecute else {

@@ -1,15 +1,13 @@
 /// A queue from which the least element is taken first.
-///
-/// Inlined into whoever uses it: unspecialised it took a fifth of a simulated run.
-package struct Heap<Element: Comparable> {
-    @usableFromInline var elements: [Element] = []
+struct Heap<Element: Comparable> {
+    private var elements: [Element] = []
 
-    @inlinable package init() {}
+    init() {}
 
-    @inlinable package var first: Element? { elements.first }
-    @inlinable package var isEmpty: Bool { elements.isEmpty }
+    var first: Element? { elements.first }
+    var isEmpty: Bool { elements.isEmpty }
 
-    @inlinable package mutating func insert(_ element: Element) {
+    mutating func insert(_ element: Element) {
         var child = elements.count
         elements.append(element)
         while child > 0 {
@@ -21,7 +19,7 @@ package struct Heap<Element: Comparable> {
         elements[child] = element
     }
 
-    @inlinable package mutating func takeFirst() -> Element? {
+    mutating func takeFirst() -> Element? {
         guard let first = elements.first else { return nil }
         let last = elements.removeLast()
         if !elements.isEmpty { sink(last) }
@@ -29,7 +27,7 @@ package struct Heap<Element: Comparable> {
     }
 
     /// Puts an element in the place of the first, or of the one below that it has to let pass.
-    @inlinable mutating func sink(_ element: Element) {
+    private mutating func sink(_ element: Element) {
         var parent = 0
         while true {
             var child = 2 * parent + 1
@@ -42,5 +40,3 @@ package struct Heap<Element: Comparable> {
         elements[parent] = element
     }
 }
-
-extension Heap: Sendable where Element: Sendable {}
