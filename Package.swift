@@ -79,16 +79,20 @@ let package = Package(
         adapter("Threads", []),
         adapter("DBus", ["Domain", "Threads", "CDBus", "CLinux"]),
         adapter("BlueZ", ["Domain", "Threads", "Radio", "DBus", "CLinux"]),
-        adapter("Modules", ["Domain", "Marked", "Sessions", "Radio"]),
-        adapter("Simulation", ["Domain", "Marked", "Radio", "Modules", "CLinux"]),
+        adapter("Modules", ["Domain", "SourceTree", "Sessions", "Radio"]),
+        adapter("Simulation", ["Domain", "SourceTree", "Radio", "Modules", "CLinux"]),
         adapter(
             "Protocols",
-            ["Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Modules", "Simulation"]
+            [
+                "Domain", "SourceTree", "Wire", "Sessions", "Radio", "Digests", "Modules",
+                "Simulation",
+            ]
         ),
         .target(
             name: "Families",
             dependencies: [
-                "Domain", "Marked", "Wire", "Sessions", "Radio", "Digests", "Sealing", "Modules",
+                "Domain", "SourceTree", "Wire", "Sessions", "Radio", "Digests", "Sealing",
+                "Modules",
                 "Simulation", "Protocols",
             ],
             resources: families.map { .embedInCode("\($0)/Profiles") },
@@ -102,7 +106,7 @@ let package = Package(
         adapter(
             "VehicleModules",
             [
-                "BlueZ", "CLinux", "DBus", "Digests", "Domain", "Families", "Images", "Marked",
+                "BlueZ", "CLinux", "DBus", "Digests", "Domain", "Families", "Images", "SourceTree",
                 "Modules", "Radio", "Sealing", "Sessions", "Simulation", "Threads",
             ]
         ),
@@ -114,8 +118,8 @@ let package = Package(
             ]
         ),
         adapter("Trust", ["Domain", "Wire", "Digests", "Signatures"]),
-        adapter("Marked", ["Domain", "CYAML"]),
-        adapter("Manifest", ["Domain", "Wire", "Marked", "Digests"]),
+        adapter("SourceTree", ["Domain", "CYAML"]),
+        adapter("Manifest", ["Domain", "Wire", "SourceTree", "Digests"]),
         adapter("Journal", ["Domain", "CSQLite", "CLinux"]),
         adapter("Postgres", ["Domain", "CPostgres"]),
         room("Reports", ["Domain", "Wire"]),
@@ -123,7 +127,8 @@ let package = Package(
         room(
             "Rollout",
             [
-                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Families", "Marked",
+                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Families",
+                "SourceTree",
                 "Manifest", "Journal", "Reports",
             ]
         ),
@@ -131,7 +136,8 @@ let package = Package(
             "Operations",
             [
                 "Commands", "Digests", "Domain", "Families", "Images", "Journal", "Manifest",
-                "Marked", "Modules", "Postgres", "Radio", "Reports", "Rollout", "Sessions", "Trust",
+                "SourceTree", "Modules", "Postgres", "Radio", "Reports", "Rollout", "Sessions",
+                "Trust",
                 "Wire",
             ]
         ),
@@ -139,7 +145,7 @@ let package = Package(
             name: "yardmaster",
             dependencies: [
                 "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Protocols",
-                "Families", "Simulation", "Images", "Marked", "Operations",
+                "Families", "Simulation", "Images", "SourceTree", "Operations",
                 "Manifest", "Journal", "Reports", "Rollout", "Commands", "Signatures", "Threads",
                 "Trust", "Web",
                 "DBus", "BlueZ", "FakeBlueZ", "Rehearsal", "CLinux", "Postgres",
@@ -167,7 +173,8 @@ let package = Package(
         .target(
             name: "Nights",
             dependencies: [
-                "Digests", "Domain", "Wire", "Marked", "Sessions", "Radio", "Modules", "Protocols",
+                "Digests", "Domain", "Wire", "SourceTree", "Sessions", "Radio", "Modules",
+                "Protocols",
                 "Families", "Samples", "Simulation", "Images", "Journal", "Manifest", "Reports",
                 "Rollout",
             ],
@@ -230,7 +237,8 @@ let package = Package(
         tests(
             "FakeBlueZTests",
             [
-                "Domain", "Marked", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Families", "Simulation",
+                "Domain", "SourceTree", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Families",
+                "Simulation",
                 "Threads", "HostScript", "PrivateBus", "RadioContract", "Workbench",
             ],
             resources: [.copy("Clients")]
@@ -257,7 +265,8 @@ let package = Package(
         tests(
             "CarShareTests",
             [
-                "Digests", "Domain", "Journal", "Manifest", "Marked", "Wire", "Sessions", "Radio",
+                "Digests", "Domain", "Journal", "Manifest", "SourceTree", "Wire", "Sessions",
+                "Radio",
                 "Modules", "Protocols", "Families", "Reports", "Rollout", "Samples", "Simulation",
             ],
             resources: [.copy("Tables")]
@@ -285,14 +294,14 @@ let package = Package(
         tests(
             "LRDeviceTests",
             [
-                "Domain", "Marked", "Radio", "Sealing", "Families", "Simulation",
+                "Domain", "SourceTree", "Radio", "Sealing", "Families", "Simulation",
             ]
         ),
-        tests("MarkedTests", ["Domain", "Marked"]),
+        tests("SourceTreeTests", ["Domain", "SourceTree"]),
         tests(
             "SMPTests",
             [
-                "Domain", "Images", "Marked", "Modules", "Protocols", "Families", "Radio",
+                "Domain", "Images", "SourceTree", "Modules", "Protocols", "Families", "Radio",
                 "Samples", "Simulation", "Wire",
             ],
             resources: [.copy("Fixtures")]
@@ -339,11 +348,11 @@ let package = Package(
         tests(
             "ModulesTests",
             [
-                "Domain", "Marked", "Wire", "Radio", "Modules", "Families", "Simulation",
+                "Domain", "SourceTree", "Wire", "Radio", "Modules", "Families", "Simulation",
                 "VehicleModules",
             ]
         ),
-        tests("ManifestTests", ["Digests", "Domain", "Wire", "Marked", "Manifest"]),
+        tests("ManifestTests", ["Digests", "Domain", "Wire", "SourceTree", "Manifest"]),
     ]
 )
 
@@ -353,7 +362,8 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "DBus", "Digests", "Domain", "Families", "Images", "Manifest", "Marked", "Modules",
+                "DBus", "Digests", "Domain", "Families", "Images", "Manifest", "SourceTree",
+                "Modules",
                 "Operations", "Protocols", "Radio", "Sessions", "Signatures", "Simulation", "Trust",
                 "Wire",
             ],

@@ -1,5 +1,5 @@
 import Manifest
-import Marked
+import SourceTree
 
 /// Reads the input as a manifest whose fleet file is the same input after the first zero byte.
 ///

@@ -1,8 +1,8 @@
 import Domain
 import Families
-import Marked
 import Modules
 import Radio
+import SourceTree
 
 /// Reads any bytes as a profile, then uses what came out of it on the same bytes as records,
 /// advertisements, and words of a manifest.

@@ -105,7 +105,7 @@ extension Command {
         ],
         arguments: [vehicles],
         flags: [.state, .known, .reason, .json, .quiet, .noColor],
-        examples: [Example("yardmaster clear bus-17", "After its module was mended.")],
+        examples: [Example("yardmaster clear bus-17", "After its module was repaired.")],
         exitCodes: refusals
     )
 }

@@ -3,7 +3,7 @@ extension Command {
 
     static let notifyTest = Command(
         .notifyTest,
-        summary: "Tell those who are told how runs end that this is a test",
+        summary: "Send a test notice to everybody who gets notices",
         description: [
             "Takes the same way as every notice, and says of each target whether it arrived, or why "
                 + "not. Targets are named in /etc/yardmaster/notify.yaml, in notify.yaml of the state "
@@ -25,7 +25,7 @@ extension Command {
 
     static let notifyList = Command(
         .notifyList,
-        summary: "Show who is told how runs end, and what did not arrive",
+        summary: "Show who gets notices of how runs end, and which did not arrive",
         description: [
             "Lists the targets, then the last notices: first those that did not arrive, with the "
                 + "reason and when they are tried again. With --quiet only these."

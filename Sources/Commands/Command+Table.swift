@@ -252,7 +252,7 @@ extension Command {
         description: [
             "Reads each key, token and passkey that the manifest's vehicles name and says how it "
                 + "stands: whether it is there, whether others can read it, whether it is one, "
-                + "whose a token is and when it ends. A token that ends within a week is told of. "
+                + "whose a token is and when it ends. A token that ends within a week is reported. "
                 + "Of a token that is handed out when it is needed only what it is asked with is "
                 + "read. No secret is ever shown, and nothing is sent."
         ],

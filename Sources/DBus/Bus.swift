@@ -39,7 +39,7 @@ package actor Bus {
     private var current: Connection?
     private var isOpening = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
-    private var backoff = Backoff()
+    private var backoff = ReconnectDelay()
     private var isClosed = false
 
     package init(_ address: BusAddress, on loop: EventLoop) {
@@ -94,7 +94,7 @@ package actor Bus {
 }
 
 /// How long to wait before the next attempt to connect.
-struct Backoff: Equatable {
+struct ReconnectDelay: Equatable {
     private var failures = 0
     private var last: Moment?
 
@@ -110,5 +110,5 @@ struct Backoff: Equatable {
         last = now
     }
 
-    mutating func succeeded() { self = Backoff() }
+    mutating func succeeded() { self = ReconnectDelay() }
 }

@@ -3,7 +3,7 @@ import Domain
 /// Timers by their time, those of one time in the order in which they were set.
 ///
 /// A removed timer stays in the heap until it comes up; when most of the heap is such, it is built
-/// anew, so that a timer set and removed for each call costs nothing in the long run.
+/// again, so that a timer set and removed for each call costs nothing in the long run.
 struct TimerQueue {
     private struct Entry {
         let moment: Moment

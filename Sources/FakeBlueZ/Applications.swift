@@ -9,7 +9,7 @@ final class Applications {
     private var registered: [Application] = []
     private var visits: [ObjectIdentifier: CentralVisit] = [:]
     /// Sockets of centrals that went and count as subscribed when they come back.
-    var kept: [String: PacketSocket] = [:]
+    var kept: [String: FakePacketSocket] = [:]
     private var isBeating = false
 
     /// A program's objects under one path, as they were read.

@@ -8,8 +8,8 @@ final class CentralVisit {
     private let service: ServedService
     private let device: FakeDevice
     private unowned let adapter: FakeAdapter
-    private var notifySocket: PacketSocket?
-    private var writeSocket: PacketSocket?
+    private var notifySocket: FakePacketSocket?
+    private var writeSocket: FakePacketSocket?
     private var observer: Connection.ObserverID?
     private var isListening = false
     /// Writes in the order in which the central made them; one is under way at a time.

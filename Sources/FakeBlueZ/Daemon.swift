@@ -20,7 +20,7 @@ final class Daemon {
     private var connection: Connection?
     private var objects: [ObjectPath: any ServedObject] = [:]
     private var tickets: [Int: (Result<[DBusValue], BusError>) -> Void] = [:]
-    private var sockets: [Int: PacketSocket] = [:]
+    private var sockets: [Int: FakePacketSocket] = [:]
     private var observers: [Connection.ObserverID: (Message) -> Void] = [:]
     private var nextNumber = 0
     /// Changes with every start: what was set in motion before it comes to nothing.
@@ -222,14 +222,14 @@ final class Daemon {
     func open(
         _ descriptor: UnixDescriptor,
         _ packet: @escaping ([UInt8]?) -> Void
-    ) -> PacketSocket? {
+    ) -> FakePacketSocket? {
         guard let descriptor = descriptor.take() else { return nil }
         let id = number()
         let (loop, host) = (loop, host)
         let watch = loop.watch(descriptor, for: .reading) { [weak host] _ in
             host?.assumeIsolated { $0.ready(id) }
         }
-        let socket = PacketSocket(descriptor, watch, loop) { [weak self] in
+        let socket = FakePacketSocket(descriptor, watch, loop) { [weak self] in
             self?.sockets[id] = nil
         } packet: {
             packet($0)

@@ -21,7 +21,7 @@ final class FakeAdapter: ServedObject {
     /// One pairing at a time.
     var isPairing = false
     var addresses: AddressBook
-    private(set) lazy var discovery = Discovery(self)
+    private(set) lazy var discovery = FakeDiscovery(self)
     private(set) lazy var advertising = Advertising(self)
     private(set) lazy var applications = Applications(self)
 

@@ -22,8 +22,8 @@ final class FakeCharacteristic: ServedObject {
     /// Whether a program hears notifications by signals, as it is told.
     private var isNotifying = false
     private var mtu = 23
-    private var writeSocket: PacketSocket?
-    private var notifySocket: PacketSocket?
+    private var writeSocket: FakePacketSocket?
+    private var notifySocket: FakePacketSocket?
     private var isAcquiring = false
     /// Left behind by a link that was lost while a socket was asked for.
     private var isLocked = false

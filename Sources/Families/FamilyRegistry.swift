@@ -1,7 +1,7 @@
 package import Domain
-package import Marked
 package import Modules
 package import Simulation
+package import SourceTree
 
 /// Every family that is known, one line each: nothing else lists them.
 package enum FamilyRegistry {

@@ -1,5 +1,5 @@
-import Marked
 package import Modules
+import SourceTree
 
 extension ProfileLibrary {
     /// What is inside the program.

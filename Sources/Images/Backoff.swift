@@ -7,7 +7,7 @@ package struct Backoff: Sendable {
 
     package init(_ settings: FetchSettings) { self.settings = settings }
 
-    /// To be called when a transfer brought something: patience begins anew.
+    /// To be called when a transfer brought something: patience begins again.
     package mutating func reset() { failures = 0 }
 
     /// The next pause, or nil when it is enough.

@@ -98,7 +98,7 @@ extension ImageFetcher {
         }
     }
 
-    /// Reads a file on this machine; what was there of it before is read anew with it.
+    /// Reads a file on this machine; what was there of it before is read again with it.
     private func copy(_ fetch: ImageFetch, from path: String) async throws(OriginError) {
         var found: ImageError?
         do throws(ImageError) {

@@ -51,7 +51,7 @@ package actor ImageStore {
     /// Either way its digest was computed in this call. What does not match leaves nothing behind.
     package func acquire(
         _ request: ImageRequest,
-        from source: some ImageSource
+        from source: some ImageReading
     ) throws(ImageError) -> StoredImage {
         let path = folder.path(of: request.digest)
         if let image = try StoredImage.verified(request, at: path) { return image }

@@ -99,7 +99,7 @@ final class Part {
 
     /// Takes up what an earlier process left: reads and hashes it, for its hash was lost with it.
     ///
-    /// What is beyond `limit` cannot belong to the image: then it begins anew.
+    /// What is beyond `limit` cannot belong to the image: then it begins again.
     func takeUp(limit: ByteCount) throws(ImageError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .reading(path, errno) }
@@ -111,7 +111,7 @@ final class Part {
             guard !Task.isCancelled else { throw .cancelled }
             let read = pread(descriptor, buffer.baseAddress, buffer.count, count)
             if read < 0, errno == EINTR { continue }
-            // A file that cannot be read back is of no use, and its place can be written anew.
+            // A file that cannot be read back is of no use, and its place can be written again.
             guard read > 0 else { return try restart() }
             hash(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
             count += read

@@ -45,7 +45,7 @@ package struct ResponseHead: Sendable, Equatable {
 
     package init() {}
 
-    /// Takes one line, with or without its line feed; a status line begins anew.
+    /// Takes one line, with or without its line feed; a status line begins again.
     package mutating func take(_ line: [UInt8]) {
         var line = line[...]
         while let last = line.last, last == 0x0A || last == 0x0D { line = line.dropLast() }

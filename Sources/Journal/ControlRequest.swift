@@ -49,7 +49,7 @@ package struct OpenRequest: Sendable, Equatable {
 
     static let columns = "id, " + ControlRequest.columns
 
-    init(row: borrowing Statement) throws(JournalError) {
+    init(row: borrowing SQLStatement) throws(JournalError) {
         id = row.integer(0)
         request = ControlRequest(
             try row.value(1) { ControlRequest.Kind(rawValue: $0) },
@@ -88,7 +88,7 @@ package struct Inhibit: Sendable, Equatable {
 
     static let columns = "vehicle, reason, expires, made, author"
 
-    init(row: borrowing Statement) throws(JournalError) {
+    init(row: borrowing SQLStatement) throws(JournalError) {
         let text = row.text(0) ?? ""
         vehicle = text.isEmpty ? nil : VehicleID(text)
         reason = row.text(1) ?? ""
@@ -118,7 +118,7 @@ package struct FailureCount: Sendable, Equatable {
 
     static let columns = "vehicle, release, count, message, last"
 
-    init(row: borrowing Statement) throws(JournalError) {
+    init(row: borrowing SQLStatement) throws(JournalError) {
         vehicle = try row.value(0) { VehicleID($0) }
         release = try row.value(1) { SHA256Digest($0) }
         count = Int(row.integer(2))
@@ -153,7 +153,7 @@ package struct Measure: Sendable, Equatable {
 
     static let columns = "vehicle, model, bytes, airtime, made"
 
-    init(row: borrowing Statement) throws(JournalError) {
+    init(row: borrowing SQLStatement) throws(JournalError) {
         vehicle = try row.value(0) { VehicleID($0) }
         model = row.text(1) ?? ""
         bytes = ByteCount(count: UInt(clamping: row.integer(2)))

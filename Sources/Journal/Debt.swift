@@ -107,7 +107,7 @@ package struct Debt: Sendable, Equatable {
         WHERE serial = ? AND execution = ? AND image = ?
         """
 
-    init(row: borrowing Statement) throws(JournalError) {
+    init(row: borrowing SQLStatement) throws(JournalError) {
         serial = try row.value(0) { Serial($0) }
         vehicle = try row.value(1) { VehicleID($0) }
         rollout = row.text(2) ?? ""

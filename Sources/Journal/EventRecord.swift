@@ -28,7 +28,7 @@ package struct EventRecord: Sendable, Equatable {
 
     static let columns = "run, number, time, kind, vehicle, json"
 
-    init(row: borrowing Statement) throws(JournalError) {
+    init(row: borrowing SQLStatement) throws(JournalError) {
         self.init(
             run: Int(row.integer(0)),
             number: Int(row.integer(1)),

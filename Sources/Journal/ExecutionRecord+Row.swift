@@ -48,7 +48,7 @@ extension ExecutionRecord {
         ]
     }
 
-    init(row: borrowing Statement) throws(JournalError) {
+    init(row: borrowing SQLStatement) throws(JournalError) {
         self.init(
             number: Int(row.integer(0)),
             rollout: row.text(1) ?? "",
@@ -96,7 +96,7 @@ extension Value {
     init(_ time: WallTime?) { self = time.map { .integer($0.milliseconds) } ?? .null }
 }
 
-extension Statement {
+extension SQLStatement {
     borrowing func time(_ column: Int32) -> WallTime? {
         isNull(column) ? nil : WallTime(milliseconds: integer(column))
     }

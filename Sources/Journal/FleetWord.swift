@@ -65,7 +65,7 @@ package struct FleetWord: Sendable, Equatable {
         outcome, failure, sentence, version, release, attempted, failed
         """
 
-    fileprivate init(row: borrowing Statement) throws(JournalError) {
+    fileprivate init(row: borrowing SQLStatement) throws(JournalError) {
         kind = try row.value(1) { Kind(rawValue: $0) }
         instance = row.text(2) ?? ""
         gateway = row.text(3) ?? ""

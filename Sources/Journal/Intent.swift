@@ -133,7 +133,7 @@ package struct IntentRecord: Sendable, Equatable {
 
     static let columns = "id, " + Intent.columns + ", outcome, settled"
 
-    init(row: borrowing Statement) throws(JournalError) {
+    init(row: borrowing SQLStatement) throws(JournalError) {
         id = IntentID(row: row.integer(0))
         let digest = row.text(5) ?? ""
         intent = Intent(

@@ -25,7 +25,7 @@ package struct Beginning: Sendable {
 extension Journal {
     /// Gives each execution its number, all in one transaction, and returns them with it.
     ///
-    /// A rollout that is begun anew is not aborted any more.
+    /// A rollout that is begun again is not aborted any more.
     package func begin(_ beginning: Beginning) throws(JournalError) -> [ExecutionRecord] {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in

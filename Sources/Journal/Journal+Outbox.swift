@@ -26,7 +26,7 @@ package struct OutboxEntry: Sendable, Equatable {
     static let columns =
         "id, key, target, kind, rollout, run, made, body, attempts, next, delivered, failure"
 
-    init(row: borrowing Statement) throws(JournalError) {
+    init(row: borrowing SQLStatement) throws(JournalError) {
         id = row.integer(0)
         key = row.text(1) ?? ""
         target = row.text(2) ?? ""

@@ -79,8 +79,8 @@ final class JournalDatabase {
         }
     }
 
-    func statement(_ sql: String) throws(JournalError) -> Statement {
-        try Statement(sql, in: self)
+    func statement(_ sql: String) throws(JournalError) -> SQLStatement {
+        try SQLStatement(sql, in: self)
     }
 
     /// All or nothing: what `body` throws takes back what it did.

@@ -77,7 +77,7 @@ package struct JournalView {
     func rows<R>(
         _ sql: String,
         _ values: [Value],
-        _ read: (borrowing Statement) throws(JournalError) -> R
+        _ read: (borrowing SQLStatement) throws(JournalError) -> R
     ) throws(JournalError) -> [R] {
         let statement = try database.statement(sql)
         try statement.bind(values)

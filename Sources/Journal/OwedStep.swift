@@ -22,7 +22,7 @@ package struct OwedStep: Sendable, Equatable {
 
     static let columns = "execution, digest, ordinal, rollout, vehicle, run, action"
 
-    init(row: borrowing Statement) throws(JournalError) {
+    init(row: borrowing SQLStatement) throws(JournalError) {
         execution = Int(row.integer(0))
         step = StepKey(
             try row.value(1) { SHA256Digest($0) },

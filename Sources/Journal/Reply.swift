@@ -36,7 +36,7 @@ package struct Reply: Sendable, Equatable {
 
     static let columns = "author, key, body, status, document"
 
-    init(row: borrowing Statement) throws(JournalError) {
+    init(row: borrowing SQLStatement) throws(JournalError) {
         author = row.text(0) ?? ""
         key = row.text(1) ?? ""
         body = try row.value(2) { SHA256Digest($0) }

@@ -42,7 +42,7 @@ package struct RolloutRecord: Sendable, Equatable {
         FROM rollouts LEFT JOIN holds ON holds.rollout = rollouts.name
         """
 
-    init(row: borrowing Statement) throws(JournalError) {
+    init(row: borrowing SQLStatement) throws(JournalError) {
         name = row.text(0) ?? ""
         plan = try row.value(1) { SHA256Digest($0) }
         state = try row.value(2) { State(rawValue: $0) }

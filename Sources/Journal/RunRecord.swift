@@ -24,7 +24,7 @@ package struct RunRecord: Sendable, Equatable {
 
     static let columns = "number, rollout, plan, started, seed, ended, exit_code, reason, is_order"
 
-    init(row: borrowing Statement) throws(JournalError) {
+    init(row: borrowing SQLStatement) throws(JournalError) {
         number = Int(row.integer(0))
         rollout = row.text(1) ?? ""
         plan = try row.value(2) { SHA256Digest($0) }

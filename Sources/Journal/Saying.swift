@@ -32,7 +32,7 @@ package struct Saying: Sendable, Equatable {
 
     static let columns = "verb, rollout, vehicles, reason, author, made, run"
 
-    init(row: borrowing Statement) {
+    init(row: borrowing SQLStatement) {
         verb = row.text(0) ?? ""
         rollout = row.text(1)
         vehicles = (row.text(2) ?? "").split(separator: "\n").compactMap { VehicleID($0) }

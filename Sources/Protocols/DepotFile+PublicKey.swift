@@ -1,7 +1,7 @@
 import Digests
 import Domain
-package import Marked
 package import Simulation
+package import SourceTree
 
 extension DepotFile {
     /// By which key images must be signed; nil for any.

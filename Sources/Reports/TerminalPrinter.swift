@@ -140,7 +140,7 @@ package struct TerminalPrinter: Printer {
 
     /// Goes back to the first live line and clears from there on.
     ///
-    /// Terminals part lines anew that have become too wide for them.
+    /// Terminals part lines again that have become too wide for them.
     private func erasing() -> String {
         guard !drawn.isEmpty else { return "" }
         let width = max(1, style.width)

@@ -118,7 +118,7 @@ extension Execution {
         }
     }
 
-    /// The link to the application, made anew when an update has ended the last one.
+    /// The link to the application, made again when an update has ended the last one.
     func present() async throws(Halt) -> any ModuleApplication {
         if let application { return application }
         let sighting = try await sighted()

@@ -1,10 +1,10 @@
 package import Domain
 import Families
 package import Manifest
-package import Marked
 package import Modules
 package import Radio
 package import Sessions
+package import SourceTree
 
 /// Turns a frozen plan into jobs, with images and secrets in place of their names.
 package struct JobBuilder: Sendable {

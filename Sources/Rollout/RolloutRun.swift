@@ -52,8 +52,8 @@ package struct RolloutRun: Sendable {
     }
 
     package func run() async throws(JournalError) -> RunResult {
-        let ledger = try await Ledger.open(jobs, in: depot, schedule)
-        let session = RunSession(self, ledger)
+        let progress = try await RolloutProgress.open(jobs, in: depot, schedule)
+        let session = RunSession(self, progress)
         return try await session.run()
     }
 }

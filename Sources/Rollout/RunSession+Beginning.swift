@@ -21,12 +21,12 @@ extension RunSession {
             }
         }
         for (index, job) in run.jobs.enumerated() {
-            if ledger.refusal != nil {
+            if progress.refusal != nil {
                 // Those that nothing is owed to stay as they are.
-                if !ledger.indebted.contains(index) { skip(index, .skipped) }
+                if !progress.indebted.contains(index) { skip(index, .skipped) }
                 continue
             }
-            let touched = ledger.executions[index].acted
+            let touched = progress.executions[index].acted
             if let kept = try await keep(index) {
                 skip(index, kept, touched: touched)
             } else if let inhibit = single[job.vehicle] ?? whole {
@@ -37,10 +37,10 @@ extension RunSession {
             }) {
                 let sentence =
                     "in quarantine after \(count.count) failures, the last: \(count.message); "
-                    + "mend it and say 'yardmaster clear \(job.vehicle)'"
-                guard !ledger.indebted.contains(index) else {
+                    + "fix it and say 'yardmaster clear \(job.vehicle)'"
+                guard !progress.indebted.contains(index) else {
                     // What was begun on it is brought to rest all the same.
-                    ledger.quarantines(index, Closing(.failed, nil, sentence))
+                    progress.quarantines(index, Closing(.failed, nil, sentence))
                     continue
                 }
                 let verdict = try await conclude(index, .failed, nil, sentence)
@@ -48,7 +48,7 @@ extension RunSession {
             } else if let (problem, otherwise) = job.steps.problemAhead,
                 let ending = otherwise.ending,
                 // What was begun is finished, whatever is said of the vehicle since.
-                !ledger.indebted.contains(index)
+                !progress.indebted.contains(index)
             {
                 depot.events.emit(.problem(job.vehicle, problem))
                 let verdict = try await conclude(
@@ -66,12 +66,12 @@ extension RunSession {
     /// The verdict that a vehicle keeps, so that nothing is done on it; nil for all others.
     private func keep(_ index: Int) async throws(JournalError) -> Outcome? {
         let job = run.jobs[index]
-        guard !ledger.indebted.contains(index) else { return nil }
-        if ledger.doubtful.contains(index), !job.onlyReads {
-            if ledger.outcome(of: index) == .inDoubt { return .inDoubt }
+        guard !progress.indebted.contains(index) else { return nil }
+        if progress.doubtful.contains(index), !job.onlyReads {
+            if progress.outcome(of: index) == .inDoubt { return .inDoubt }
             return try await conclude(index, .inDoubt, .inDoubt, "").outcome
         }
-        guard let outcome = ledger.outcome(of: index), !job.hasUpdates else { return nil }
+        guard let outcome = progress.outcome(of: index), !job.hasUpdates else { return nil }
         switch outcome {
         case .succeeded, .alreadyCurrent: return outcome
         case .failed, .rolledBack, .rejected, .unreachable, .deferred, .skipped, .timedOut,

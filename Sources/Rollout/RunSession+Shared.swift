@@ -95,7 +95,7 @@ extension RunSession {
         guard let shared else { return }
         if let news = try await depot.coordinator.look() {
             if news.mustDrain {
-                turns.with {
+                shell.with {
                     $0.actions += $0.scheduler.drain(
                         .workLeft("somebody asked this gateway to take nothing more")
                     )
@@ -103,16 +103,16 @@ extension RunSession {
             }
             for end in news.ended { shared.note(end) }
             for vehicle in news.opened { try await reopen(vehicle) }
-            turns.with { $0.actions += $0.scheduler.follow(news.wave) }
+            shell.with { $0.actions += $0.scheduler.follow(news.wave) }
         }
         for (vehicle, end) in shared.ends where mayAdopt(vehicle) {
             try await adopt(vehicle, end)
         }
         let due = shared.due(at: depot.time.now)
         for vehicle in due {
-            let record = try await ledger.execution(of: vehicle)
+            let record = try await progress.execution(of: vehicle)
             let debt = try await depot.journal.debt(of: run.jobs[vehicle].serial)
-            turns.with {
+            shell.with {
                 $0.scheduler.again(
                     vehicle,
                     attempts: record.attempt,
@@ -125,8 +125,8 @@ extension RunSession {
 
     private func mayAdopt(_ vehicle: Int) -> Bool {
         if shared?.isParked(vehicle) == true { return true }
-        return turns.with { state in
-            switch state.scheduler.dispatch.vehicles[vehicle].place {
+        return shell.with { state in
+            switch state.scheduler.dispatch.vehicles[vehicle].phase {
             case .closed, .queued: true
             case .holding, .resting, .asking, .ended: false
             }
@@ -136,7 +136,7 @@ extension RunSession {
     /// Another machine has ended it: that is its verdict here, too.
     func adopt(_ vehicle: Int, _ end: SharedEnd) async throws(JournalError) {
         shared?.forgetEnd(of: vehicle)
-        let record = try await ledger.execution(of: vehicle)
+        let record = try await progress.execution(of: vehicle)
         if let own = record.end, own.outcome == end.outcome {
             skip(vehicle, own.outcome, own.failure)
         } else {
@@ -150,20 +150,20 @@ extension RunSession {
             try await depot.events.save(in: depot.journal)
             skip(vehicle, verdict.outcome, verdict.failure)
         }
-        turns.advance()
-        turns.bell.ring()
+        shell.advance()
+        shell.bell.ring()
     }
 
     /// Somebody wants it taken again, which had ended.
     private func reopen(_ vehicle: VehicleID) async throws(JournalError) {
-        guard let index = shared?.index(of: vehicle), ledger.outcome(of: index) != nil else {
+        guard let index = shared?.index(of: vehicle), progress.outcome(of: index) != nil else {
             return
         }
         shared?.forgetEnd(of: index)
-        let record = try await ledger.execution(of: index)
+        let record = try await progress.execution(of: index)
         let debt = try await depot.journal.debt(of: run.jobs[index].serial)
-        ledger.taken(again: index)
-        turns.with {
+        progress.taken(again: index)
+        shell.with {
             $0.scheduler.again(index, attempts: record.attempt, isOpen: debt != nil)
         }
     }

@@ -9,8 +9,8 @@ import Reports
 struct RunSession {
     let run: RolloutRun
     let depot: Depot
-    let ledger: Ledger
-    let turns: Turns
+    let progress: RolloutProgress
+    let shell: SchedulerShell
     /// Asked when those under way are to stop.
     private let halt: StopSignal
     private let modules: RollCall
@@ -23,18 +23,18 @@ struct RunSession {
     private static let askPause = Duration.seconds(2)
     private static let rosterPause = Duration.seconds(10)
 
-    init(_ run: RolloutRun, _ ledger: Ledger) {
+    init(_ run: RolloutRun, _ progress: RolloutProgress) {
         self.run = run
-        self.ledger = ledger
+        self.progress = progress
         depot = run.depot
         shared = run.depot.coordinator.wave.map { _ in SharedPart(run.jobs) }
         halt = StopSignal(under: run.depot.stop)
         let schedule = run.schedule
         let vehicles = run.jobs.indices.map { index in
             var vehicle = Dispatch.Vehicle()
-            let record = ledger.executions[index]
-            vehicle.isOpen = ledger.indebted.contains(index)
-            vehicle.turn = ledger.turn(of: index)
+            let record = progress.executions[index]
+            vehicle.isOpen = progress.indebted.contains(index)
+            vehicle.precedence = progress.precedence(of: index)
             vehicle.isAudible = run.jobs[index].isHeard
             vehicle.attempts = record.end == nil ? record.attempt : 0
             return vehicle
@@ -46,24 +46,24 @@ struct RunSession {
             overlaps: schedule.overlaps
         )
         // Where nothing is begun, there are no waves to be kept.
-        let isHeld = ledger.refusal != nil
+        let isHeld = progress.refusal != nil
         var board = WaveBoard(
             isHeld ? [Array(run.jobs.indices)] : schedule.waves,
             strata: schedule.models,
             rules: WaveBoard.Rules(schedule, isHeld: isHeld, shared: depot.coordinator.wave),
             beginning: depot.coordinator.wave
-                ?? (ledger.isContinued ? ledger.rollout?.wave ?? 0 : 0),
-            soakedSince: ledger.isContinued ? ledger.rollout?.waveEnded : nil
+                ?? (progress.isContinued ? progress.rollout?.wave ?? 0 : 0),
+            soakedSince: progress.isContinued ? progress.rollout?.waveEnded : nil
         )
-        for (index, record) in ledger.executions.enumerated() {
+        for (index, record) in progress.executions.enumerated() {
             if record.forgiven { board.forgive(index) }
             guard let end = record.end else { continue }
             if !record.forgiven {
                 board.remember(index, end.outcome, end.failure, touched: record.acted)
             }
-            if !isHeld, ledger.turn(of: index) != .now { board.wasDone(index, end.outcome) }
+            if !isHeld, progress.precedence(of: index) != .now { board.wasDone(index, end.outcome) }
         }
-        turns = Turns(
+        shell = SchedulerShell(
             Scheduler(dispatch, board, schedule.limits),
             run.adapters,
             time: run.depot.time
@@ -74,39 +74,39 @@ struct RunSession {
     func run() async throws(JournalError) -> RunResult {
         let began = depot.time.now
         try await leaveAlone()
-        if ledger.refusal == nil { try await lookAround() }
+        if progress.refusal == nil { try await lookAround() }
         await withDiscardingTaskGroup { group in
             group.addTask { await self.keepTime() }
             if let upkeep = depot.coordinator.upkeep { group.addTask { await upkeep() } }
-            turns.advance()
+            shell.advance()
             look()
-            while !(turns.with { $0.scheduler.isOver && $0.actions.isEmpty }) {
-                for action in turns.takeActions() { await perform(action, &group) }
-                for (adapter, error) in turns.takeLosses() {
+            while !(shell.with { $0.scheduler.isOver && $0.actions.isEmpty }) {
+                for action in shell.takeActions() { await perform(action, &group) }
+                for (adapter, error) in shell.takeLosses() {
                     notice(.adapterLost, "\(adapter): \(error)")
                 }
-                turns.advance()
-                if turns.with({ $0.scheduler.isOver && $0.actions.isEmpty }) { break }
-                await turns.bell.wait()
+                shell.advance()
+                if shell.with({ $0.scheduler.isOver && $0.actions.isEmpty }) { break }
+                await shell.bell.wait()
             }
             group.cancelAll()
         }
-        if let failure = turns.with({ $0.failure }) { throw failure }
+        if let failure = shell.with({ $0.failure }) { throw failure }
         let ending = self.ending
         if case .aborted(let why) = ending { try await abortRest(why) }
         // A verb may have been answered since the last look.
-        if ledger.refusal == nil, run.schedule.plan != nil { await askJournal() }
+        if progress.refusal == nil, run.schedule.plan != nil { await askJournal() }
         try await depot.events.save(in: depot.journal)
-        try await ledger.end(ending)
+        try await progress.end(ending)
         var result = RunResult()
         result.ending = ending
         try await depot.journal.giveVerdictsBack()
-        let standings = try await ledger.standings(of: run.jobs)
+        let standings = try await progress.standings(of: run.jobs)
         result.vehicles = VehicleCounts(standings.map { $0.verdict?.outcome })
         for (job, standing) in zip(run.jobs, standings) where standing.isNews {
             depot.events.emit(.vehicleStands(job.vehicle, standing))
         }
-        result.adapters = turns.with { state in
+        result.adapters = shell.with { state in
             state.scheduler.dispatch.adapters.map { adapter in
                 var use = AdapterUse(name: adapter.name, busy: adapter.busy)
                 use.spans = adapter.spans.map {
@@ -122,8 +122,8 @@ struct RunSession {
     }
 
     private var ending: RunEnding {
-        let own = turns.with { $0.scheduler.ending } ?? .complete
-        guard let refusal = ledger.refusal else { return own }
+        let own = shell.with { $0.scheduler.ending } ?? .complete
+        guard let refusal = progress.refusal else { return own }
         return own.weight > refusal.weight ? own : refusal
     }
 
@@ -138,7 +138,7 @@ struct RunSession {
             case .begin(let vehicle, _):
                 let fence = depot.coordinator.fence(of: run.jobs[vehicle].serial)
                 let stop = StopSignal(under: halt, fence: fence)
-                turns.with { $0.stops[vehicle] = stop }
+                shell.with { $0.stops[vehicle] = stop }
                 let place = position.next()
                 group.addTask {
                     guard let fence else { return await self.work(on: vehicle, place, stop) }
@@ -153,12 +153,12 @@ struct RunSession {
             case .putOff(let vehicle):
                 try await putOff(vehicle)
             case .timeOut(let vehicle):
-                turns.with { $0.stops[vehicle] }?.request()
+                shell.with { $0.stops[vehicle] }?.request()
             case .waveBegan(let wave, let count):
-                try await ledger.waveBegan(wave)
+                try await progress.waveBegan(wave)
                 let total = run.schedule.waves.count
                 if total > 1 {
-                    let members = turns.with { state in
+                    let members = shell.with { state in
                         run.jobs.indices.filter { state.scheduler.board.wave(of: $0) == wave }
                     }
                     notice(
@@ -169,7 +169,7 @@ struct RunSession {
                     )
                 }
             case .waveEnded(let wave):
-                try await ledger.waveEnded(wave)
+                try await progress.waveEnded(wave)
                 if run.schedule.waves.count > 1 {
                     notice(.waveEnded, wave: wave, "wave \(wave + 1) has ended")
                 }
@@ -190,7 +190,7 @@ struct RunSession {
             case .drain(let ending):
                 if case .aborted = ending { depot.rules.retryBudget.close() }
                 await depot.coordinator.stepAside()
-                try await ledger.drains(ending)
+                try await progress.drains(ending)
                 if let why = ending.sentence { notice(.draining, why) }
             case .stopAll:
                 halt.request()
@@ -224,12 +224,12 @@ struct RunSession {
 
     /// The journal cannot be written: nothing may be done any more.
     private func fail(_ error: JournalError) {
-        turns.with { state in
+        shell.with { state in
             if state.failure == nil { state.failure = error }
             state.actions += state.scheduler.drain(.stopped)
         }
         halt.request()
-        turns.bell.ring()
+        shell.bell.ring()
     }
 
     // MARK: Vehicles
@@ -239,13 +239,13 @@ struct RunSession {
             let execution = Execution(
                 run.jobs[vehicle],
                 in: depot.with(
-                    air: Turn(vehicle: vehicle, turns: turns),
+                    air: VehicleAirtime(vehicle: vehicle, shell: shell),
                     stop: stop,
                     airtime: run.schedule.limits.airtime.vehicle,
                     gate: { hold(vehicle, $0, $1, touched: $2) }
                 ),
                 position: place,
-                record: try await ledger.execution(of: vehicle),
+                record: try await progress.execution(of: vehicle),
                 aim: aim(of: vehicle)
             )
             let verdict = try await execution.run()
@@ -253,15 +253,15 @@ struct RunSession {
             if let end = execution.settled {
                 ended(vehicle, nil, nil, touched: false)
                 try await adopt(vehicle, end)
-            } else if let why = execution.waits, ledger.refusal == nil {
+            } else if let why = execution.waits, progress.refusal == nil {
                 park(vehicle, why)
             } else if let verdict {
                 try await settle(vehicle, verdict, touched: execution.record.acted)
-            } else if ledger.refusal != nil, !halt.isRequested {
+            } else if progress.refusal != nil, !halt.isRequested {
                 // What was owed is paid, and it has no verdict yet: that is all under a hold.
                 skip(vehicle, .skipped)
-                turns.advance()
-                turns.bell.ring()
+                shell.advance()
+                shell.bell.ring()
             } else {
                 ended(vehicle, nil, nil, touched: false)
             }
@@ -278,10 +278,10 @@ struct RunSession {
         _ failure: FailureClass?,
         touched: Bool
     ) -> Hold? {
-        let ending = turns.with {
+        let ending = shell.with {
             $0.scheduler.counts(vehicle, outcome, failure, touched: touched)
         }
-        return ending.flatMap { ledger.hold($0) }
+        return ending.flatMap { progress.hold($0) }
     }
 
     /// What follows from a verdict.
@@ -297,14 +297,14 @@ struct RunSession {
                     vehicle: job.vehicle,
                     model: run.schedule.models[vehicle],
                     bytes: verdict.bytesSent,
-                    airtime: turns.with {
+                    airtime: shell.with {
                         $0.scheduler.dispatch.airtime(of: vehicle, at: depot.time.now)
                     },
                     at: depot.time.wallTime
                 )
             )
         }
-        // One that was left alone has not failed anew.
+        // One that was left alone has not failed again.
         if run.schedule.quarantineAfter != nil, touched, verdict.outcome.tally == .failed,
             verdict.failure != .unreachable, let release = job.release
         {
@@ -324,8 +324,8 @@ struct RunSession {
         _ failure: FailureClass?,
         touched: Bool
     ) {
-        if let outcome { ledger.note(vehicle, outcome) }
-        turns.with { state in
+        if let outcome { progress.note(vehicle, outcome) }
+        shell.with { state in
             state.stops[vehicle] = nil
             // One that was put off for want of an adapter does not speak for that.
             let hasWorked = outcome != nil && !(outcome == .deferred && failure == .transient)
@@ -340,23 +340,23 @@ struct RunSession {
                 at: depot.time.now
             )
         }
-        turns.advance()
-        turns.bell.ring()
+        shell.advance()
+        shell.bell.ring()
     }
 
     /// Under a hold and in quarantine nothing is done but what is owed.
     private func aim(of vehicle: Int) -> Execution.Aim {
-        switch ledger.refusal {
+        switch progress.refusal {
         case .paused: .none
         case .aborted(let why): .verdict(Closing(.aborted, nil, why))
         case .complete, .stopped, .replaced, .workLeft, nil:
-            ledger.quarantine(of: vehicle).map { .verdict($0) } ?? .steps
+            progress.quarantine(of: vehicle).map { .verdict($0) } ?? .steps
         }
     }
 
     private func giveUp(_ vehicle: Int) async throws(JournalError) {
         // The one before may have tripped the gate.
-        guard turns.with({ $0.scheduler.ending }) == nil else { return }
+        guard shell.with({ $0.scheduler.ending }) == nil else { return }
         guard await !miss(vehicle) else { return }
         let limit = run.schedule.limits.patience
         let verdict = try await conclude(
@@ -367,15 +367,15 @@ struct RunSession {
                 + "to a phone?"
         )
         try await depot.events.save(in: depot.journal)
-        let touched = try await ledger.execution(of: vehicle).acted
+        let touched = try await progress.execution(of: vehicle).acted
         ended(vehicle, verdict.outcome, verdict.failure, touched: touched)
     }
 
     /// The host cannot reach it: a later run may.
     private func putOff(_ vehicle: Int) async throws(JournalError) {
-        let error = turns.with { state in
+        let error = shell.with { state in
             // It may have been begun, or an adapter be back, since that was decided.
-            state.scheduler.dispatch.vehicles[vehicle].place == .queued
+            state.scheduler.dispatch.vehicles[vehicle].phase == .queued
                 ? state.fault(after: depot.rules.hostPatience) : nil
         }
         guard let error, await !miss(vehicle) else { return }
@@ -386,7 +386,7 @@ struct RunSession {
             "\(error); the next run tries again"
         )
         try await depot.events.save(in: depot.journal)
-        let touched = try await ledger.execution(of: vehicle).acted
+        let touched = try await progress.execution(of: vehicle).acted
         ended(vehicle, verdict.outcome, verdict.failure, touched: touched)
     }
 
@@ -401,7 +401,7 @@ struct RunSession {
     ) async throws(JournalError) -> Verdict {
         let job = run.jobs[vehicle]
         let now = depot.time.wallTime
-        var record = try await ledger.execution(of: vehicle)
+        var record = try await progress.execution(of: vehicle)
         let debt = try await depot.journal.debt(of: job.serial)
         let owed = try await depot.journal.owed(by: job.vehicle)
         var closing = Closing(outcome, failure, message)
@@ -438,7 +438,7 @@ struct RunSession {
             (events) async throws(JournalError) in
             try await journal.record(ended, durably: true, holding: hold, with: events)
         }
-        ledger.note(vehicle, verdict.outcome)
+        progress.note(vehicle, verdict.outcome)
         return verdict
     }
 
@@ -448,7 +448,7 @@ struct RunSession {
         _ failure: FailureClass? = nil,
         touched: Bool = false
     ) {
-        turns.with { state in
+        shell.with { state in
             state.actions += state.scheduler.ended(
                 index,
                 outcome,
@@ -461,7 +461,7 @@ struct RunSession {
 
     private func abortRest(_ why: String) async throws(JournalError) {
         for index in run.jobs.indices
-        where ledger.outcome(of: index) == nil && ledger.executions[index].number > 0 {
+        where progress.outcome(of: index) == nil && progress.executions[index].number > 0 {
             _ = try await conclude(index, .aborted, nil, why)
         }
     }
@@ -472,15 +472,15 @@ struct RunSession {
         let failure = await run.schedule.check(wave)
         // A program that was ended with the run has not said anything about the wave.
         guard !Task.isCancelled, !depot.stop.isRequested else {
-            turns.with { $0.actions += $0.scheduler.drain(.stopped) }
-            turns.bell.ring()
+            shell.with { $0.actions += $0.scheduler.drain(.stopped) }
+            shell.bell.ring()
             return
         }
-        turns.with { state in
+        shell.with { state in
             state.actions += state.scheduler.checked(wave, failure: failure)
         }
-        turns.advance()
-        turns.bell.ring()
+        shell.advance()
+        shell.bell.ring()
     }
 
     /// Time passes: the window, the budgets, signals, requests and adapters are looked at.
@@ -490,14 +490,14 @@ struct RunSession {
         while !Task.isCancelled {
             await depot.time.sleep(for: Self.tick, "the scheduler's next look around")
             let isStopped = depot.stop.isRequested
-            if isStopped { turns.with { $0.actions += $0.scheduler.drain(.stopped) } }
+            if isStopped { shell.with { $0.actions += $0.scheduler.drain(.stopped) } }
             let now = depot.time.now
-            for adapter in turns.with({ $0.recover(at: now) }) {
-                let name = turns.with { $0.centrals[adapter].adapter }
+            for adapter in shell.with({ $0.recover(at: now) }) {
+                let name = shell.with { $0.centrals[adapter].adapter }
                 notice(.adapterFound, "\(name) is tried again")
             }
             // Whoever waits for an adapter tries it before the host says that it is not there.
-            turns.advance()
+            shell.advance()
             if now >= nextAsk {
                 nextAsk = now.advanced(by: Self.askPause)
                 await askJournal()
@@ -507,13 +507,13 @@ struct RunSession {
                 await askHost()
             }
             let patience = depot.rules.hostPatience
-            turns.with { state in
+            shell.with { state in
                 guard state.fault(after: patience) != nil else { return }
                 state.actions += state.scheduler.withoutAdapters()
             }
-            turns.advance()
+            shell.advance()
             look()
-            turns.bell.ring()
+            shell.bell.ring()
         }
     }
 
@@ -521,13 +521,13 @@ struct RunSession {
     private func look() {
         let (now, wall) = (depot.time.now, depot.time.wallTime)
         let patience = depot.rules.hostPatience
-        depot.events.look(turns.with { $0.outlook(at: now, wall: wall, patience) })
+        depot.events.look(shell.with { $0.outlook(at: now, wall: wall, patience) })
     }
 
     private func askHost() async {
         guard let present = await run.roster.present() else { return }
         let names = Set(present.map(\.adapter))
-        let news: [(Notice.Kind, String)] = turns.with { state in
+        let news: [(Notice.Kind, String)] = shell.with { state in
             var news: [(Notice.Kind, String)] = []
             for (index, adapter) in state.scheduler.dispatch.adapters.enumerated() {
                 if adapter.isUsable, !names.contains(adapter.name) {
@@ -554,8 +554,8 @@ struct RunSession {
         do throws(JournalError) {
             try await depot.events.save(in: depot.journal)  // For whoever looks on by the journal.
             try await depot.coordinator.follow()
-            if ledger.refusal == nil { try await lookAround() }
-            if ledger.refusal == nil, let hold = try await depot.journal.hold(on: depot.rollout) {
+            if progress.refusal == nil { try await lookAround() }
+            if progress.refusal == nil, let hold = try await depot.journal.hold(on: depot.rollout) {
                 obey(hold)
             }
             for open in try await depot.journal.openRequests(for: depot.rollout) {
@@ -573,14 +573,14 @@ struct RunSession {
             case .paused: .paused(hold.reason)
             case .aborted: .aborted(hold.reason)
             }
-        ledger.isHeld()
-        turns.with { $0.actions += $0.scheduler.drain(ending) }
+        progress.isHeld()
+        shell.with { $0.actions += $0.scheduler.drain(ending) }
     }
 
     private func takeUp(_ request: ControlRequest) async throws(JournalError) -> String {
         switch request.kind {
         case .yield:
-            turns.with { $0.actions += $0.scheduler.drain(.replaced) }
+            shell.with { $0.actions += $0.scheduler.drain(.replaced) }
             halt.request()
             return "ends at the next safe point"
         case .retry:
@@ -593,12 +593,12 @@ struct RunSession {
         let named = Set(vehicles)
         var count = 0
         for (index, job) in run.jobs.enumerated()
-        where named.contains(job.vehicle) && ledger.outcome(of: index) != nil {
-            let record = try await ledger.execution(of: index)
+        where named.contains(job.vehicle) && progress.outcome(of: index) != nil {
+            let record = try await progress.execution(of: index)
             guard record.end == nil else { continue }
             let debt = try await depot.journal.debt(of: job.serial)
-            ledger.taken(again: index)
-            turns.with {
+            progress.taken(again: index)
+            shell.with {
                 $0.scheduler.again(index, attempts: record.attempt, isOpen: debt != nil)
             }
             count += 1
@@ -610,29 +610,29 @@ struct RunSession {
     private func listen(on adapter: Int) async {
         let time = depot.time
         let began = time.now
-        let central = turns.with { $0.centrals[adapter] }
+        let central = shell.with { $0.centrals[adapter] }
         let limit = began.advanced(by: depot.rules.seekTimeout)
-        let ear = Ear(adapter: adapter, modules: modules, turns: turns)
+        let listener = AdapterListener(adapter: adapter, modules: modules, shell: shell)
         do throws(RadioError) {
-            try await central.withScan(ear.filter) { (scan) throws(RadioError) in
-                try await ear.listen(to: scan, until: limit, time)
+            try await central.withScan(listener.filter) { (scan) throws(RadioError) in
+                try await listener.listen(to: scan, until: limit, time)
             }
         } catch {
             if error.isHostFault {
-                turns.with { $0.fallsIll(adapter, error, at: time.now) }
+                shell.with { $0.fallsIll(adapter, error, at: time.now) }
                 notice(.adapterLost, "\(central.adapter): \(error)")
             } else {
                 // Whatever it was, asking again at once would be asking for ever.
                 await time.sleep(for: .seconds(1), "the adapter to listen again")
             }
         }
-        turns.with { state in
+        shell.with { state in
             let listened = began.duration(to: time.now)
             state.scheduler.listened(adapter, for: listened)
             let isWell = state.scheduler.dispatch.adapters[adapter].isUsable
             if isWell, listened >= .seconds(1) { state.works(adapter) }
         }
-        turns.advance()
-        turns.bell.ring()
+        shell.advance()
+        shell.bell.ring()
     }
 }

@@ -55,7 +55,7 @@ final class UpdateRun {
     }
 }
 
-extension UpdateRun: UpdateDesk {
+extension UpdateRun: UpdateEnvironment {
     var time: any Timekeeper { execution.time }
 
     var isStopped: @Sendable () -> Bool {

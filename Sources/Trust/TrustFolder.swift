@@ -87,7 +87,7 @@ package final class TrustFolder: TrustFiles {
 
     package func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
         try checked(name, .write)
-        // A file that a crash left may not be ours to write into: begin anew.
+        // A file that a crash left may not be ours to write into: begin again.
         guard unlinkat(folder, name, 0) == 0 || errno == ENOENT else {
             throw StorageError(.write, name, code: errno)
         }

@@ -13,7 +13,7 @@ extension Updater {
         try await find(path, fetching: false)
     }
 
-    private struct Visit {
+    private struct VisitedRole {
         let delegation: DelegatedRole
         let ring: KeyRing
         let delegator: RoleName
@@ -47,10 +47,10 @@ extension Updater {
         _ document: TargetsMetadata,
         _ role: RoleName,
         _ path: TargetPath
-    ) -> [Visit] {
+    ) -> [VisitedRole] {
         guard let delegations = document.delegations else { return [] }
         return delegations.roles(for: path).reversed().map {
-            Visit(delegation: $0, ring: delegations.ring, delegator: role)
+            VisitedRole(delegation: $0, ring: delegations.ring, delegator: role)
         }
     }
 
@@ -58,7 +58,7 @@ extension Updater {
     ///
     /// That another way led to it before proves nothing here.
     private mutating func delegated(
-        _ visit: Visit,
+        _ visit: VisitedRole,
         fetching: Bool
     ) async throws(TrustError) -> TargetsMetadata {
         let role = visit.delegation.role

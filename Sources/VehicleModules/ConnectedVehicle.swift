@@ -99,14 +99,14 @@ public struct ConnectedVehicle: Sendable {
 
 /// What connects those who give commands with the one who has the link.
 final class VehicleLine: Sendable {
-    private struct Order {
+    private struct WaitingCommands {
         let commands: CarShareCommands
         let limit: Duration
         let answer: AsyncStream<Result<[VehicleStatus], ModuleFailure>>.Continuation
     }
 
     private struct Orders {
-        var waiting: [Order] = []
+        var waiting: [WaitingCommands] = []
         var isClosed = false
     }
 
@@ -128,7 +128,7 @@ final class VehicleLine: Sendable {
         )
         let isTaken = orders.withLock { orders in
             guard !orders.isClosed else { return false }
-            orders.waiting.append(Order(commands: commands, limit: limit, answer: answer))
+            orders.waiting.append(WaitingCommands(commands: commands, limit: limit, answer: answer))
             return true
         }
         guard isTaken else { throw .ended }
@@ -136,11 +136,11 @@ final class VehicleLine: Sendable {
         throw ModuleFailure(
             .inDoubt,
             "nobody waits for the answer any more",
-            "look at the vehicle before it is told again"
+            "look at the vehicle before you give the command again"
         )
     }
 
-    private func next() -> Order? {
+    private func next() -> WaitingCommands? {
         orders.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
     }
 
@@ -266,7 +266,7 @@ extension ModuleFailure {
         let remedy: String
         switch error.fate {
         case .inDoubt:
-            (code, remedy) = (.inDoubt, "look at the vehicle before it is told again")
+            (code, remedy) = (.inDoubt, "look at the vehicle before you give the command again")
         case .failed: (code, remedy) = (.commandFailed, "look at the vehicle, and tell it again")
         case .refused: (code, remedy) = (.refused, "do what it asks for, and tell it again")
         case .notSent:

@@ -86,7 +86,7 @@ extension ModuleRadio {
 
     /// Lends a connected module for as long as `body` runs, and ends the connection afterwards.
     ///
-    /// With `reconnects`, a lost link is made anew for as long as it takes. `updates` is asked once for each
+    /// With `reconnects`, a lost link is made again for as long as it takes. `updates` is asked once for each
     /// connection whether there is an update for the module.
     @discardableResult
     public func withModule<R: Sendable>(

@@ -38,7 +38,7 @@ public struct ModuleDiscovery: Sendable {
 extension ModuleRadio {
     /// Scans while `body` runs, for so long at most; the scan ends with the body.
     ///
-    /// With `profiles`, such as `["comodule/generic"]`, only modules that these know are told of.
+    /// With `profiles`, such as `["comodule/generic"]`, only modules that these know are reported.
     @discardableResult
     public func withDiscovery<R: Sendable>(
         for duration: Duration = .seconds(30),

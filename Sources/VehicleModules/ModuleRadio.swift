@@ -1,9 +1,9 @@
 import Domain
 import Families
-import Marked
 import Modules
 import Radio
 import Simulation
+import SourceTree
 import Threads
 
 /// Where modules are looked for.
@@ -152,7 +152,7 @@ extension ModuleFailure {
         self.init(
             .invalidFile,
             first.map { "\($0.place): \($0.message)" } ?? "\(path) cannot be used",
-            first?.hint ?? "mend it"
+            first?.hint ?? "fix it"
         )
     }
 }

@@ -186,7 +186,7 @@ final class UpdateCarrier {
     }
 }
 
-extension UpdateCarrier: UpdateDesk {
+extension UpdateCarrier: UpdateEnvironment {
     var isStopped: @Sendable () -> Bool {
         let stopping = update.stopping
         return { stopping.isRequested || Task.isCancelled }

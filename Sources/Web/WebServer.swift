@@ -41,7 +41,7 @@ package final class WebServer: Sendable {
     private struct State: Sendable {
         var tick = 0
         var connections: [CInt: Connection] = [:]
-        var streams: [ObjectIdentifier: EventStream] = [:]
+        var streams: [ObjectIdentifier: ServerSentEvents] = [:]
         var change = 0
         var isStopping = false
     }
@@ -240,12 +240,12 @@ package final class WebServer: Sendable {
             source.context = Unmanaged.passRetained(stream).toOpaque()
             source.read = { context, connection, bytes, count in
                 guard let context, let connection, let bytes else { return -1 }
-                return Unmanaged<EventStream>.fromOpaque(context).takeUnretainedValue()
+                return Unmanaged<ServerSentEvents>.fromOpaque(context).takeUnretainedValue()
                     .read(connection, UnsafeMutableRawBufferPointer(start: bytes, count: count))
             }
             source.release = { context in
                 guard let context else { return }
-                let stream = Unmanaged<EventStream>.fromOpaque(context).takeRetainedValue()
+                let stream = Unmanaged<ServerSentEvents>.fromOpaque(context).takeRetainedValue()
                 stream.close()
             }
             return Self.withHeaders(headers) { web_stream(connection, 200, $0, &source) }
@@ -253,10 +253,10 @@ package final class WebServer: Sendable {
     }
 
     /// Nil when there are as many as there may be.
-    private func open() -> EventStream? {
+    private func open() -> ServerSentEvents? {
         state.withLock { state in
             guard state.streams.count < limits.streams, !state.isStopping else { return nil }
-            let stream = EventStream(state.change) { [weak self] stream in
+            let stream = ServerSentEvents(state.change) { [weak self] stream in
                 _ = self?.state.withLock {
                     $0.streams.removeValue(forKey: ObjectIdentifier(stream))
                 }

@@ -3,8 +3,8 @@ import Domain
 import Glibc
 import Images
 import Manifest
-import Marked
 import Operations
+import SourceTree
 import Trust
 
 /// `bundle create`: a rollout in one file, for a depot without network.
@@ -41,7 +41,7 @@ struct BundleCreateCommand {
             } catch { throw CommandError(.inputMissing, error.description) }
         }
         _ = try RunCommand.stateDirectory(at: state)
-        let room = FetchRoom(
+        let room = ImagePreparation(
             plan: plan,
             state: state,
             context: context,
@@ -49,7 +49,7 @@ struct BundleCreateCommand {
             tellsLocalFiles: true
         )
         guard let images = try await room.bringAll() else { return room.tellCut() }
-        _ = try await TrustDesk.verdicts(images, of: plan, state: state)
+        _ = try await ReleaseVerifier.verdicts(images, of: plan, state: state)
         for (name, bytes) in try await recorded(plan, images) { parts.add(name, bytes) }
         for image in images {
             let stored = image.stored
@@ -98,10 +98,10 @@ struct BundleCreateCommand {
         let supply = RecordingSupply(
             network: NetworkSupply(state: state, downloads: fetching.downloads)
         )
-        let desk = TrustDesk(plan: plan, supply: supply, now: RealTime().wallTime)
+        let verifier = ReleaseVerifier(plan: plan, supply: supply, now: RealTime().wallTime)
         let result: Result<Void, CommandError>
         do throws(CommandError) {
-            _ = try await desk.verdicts { (image) throws(CommandError) in
+            _ = try await verifier.verdicts { (image) throws(CommandError) in
                 do throws(ImageError) {
                     return try images.first { $0.planned.name == image.name }?.stored.bytes() ?? []
                 } catch { throw CommandError(.trust, error.description) }

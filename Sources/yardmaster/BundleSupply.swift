@@ -88,7 +88,7 @@ struct BundleSupply: TrustSupply {
 
     func signature(
         of image: PlannedImage,
-        at source: Manifest.ImageSource
+        at source: ImageSource
     ) async throws(SourceError) -> [UInt8] {
         try await BundleDocuments(bundle: bundle, folder: "signatures")
             .fetch(image.name, limit: MinisignSignature.longest)
@@ -187,7 +187,7 @@ struct RecordingSupply: TrustSupply {
 
     func signature(
         of image: PlannedImage,
-        at source: Manifest.ImageSource
+        at source: ImageSource
     ) async throws(SourceError) -> [UInt8] {
         try await network.signature(of: image, at: source)
     }

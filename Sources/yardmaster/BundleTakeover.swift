@@ -3,9 +3,9 @@ import Domain
 import Families
 import Images
 import Manifest
-import Marked
 import Modules
 import Operations
+import SourceTree
 import Threads
 import Trust
 
@@ -29,12 +29,12 @@ struct BundleTakeover {
     }
 
     private func verdicts(keeps: Bool) async throws(CommandError) -> [TrustVerdict] {
-        let desk = TrustDesk(
+        let verifier = ReleaseVerifier(
             plan: plan,
             supply: BundleSupply(bundle: bundle, state: state, keeps: keeps),
             now: RealTime().wallTime
         )
-        return try await desk.verdicts { (image) throws(CommandError) in try bytes(of: image) }
+        return try await verifier.verdicts { (image) throws(CommandError) in try bytes(of: image) }
     }
 
     private func bytes(of image: PlannedImage) throws(CommandError) -> [UInt8] {
@@ -76,7 +76,7 @@ struct BundleTakeover {
         try delivery.stage()
         _ = try RunCommand.stateDirectory(at: state)
         let folder = StoreFolder(stateDirectory: state)
-        let lock = try FetchRoom.lockedStore(folder, for: plan)
+        let lock = try ImagePreparation.lockedStore(folder, for: plan)
         let executor = try RunCommand.thread("images")
         let result = await store(executor)
         executor.stop()
@@ -140,7 +140,7 @@ struct BundleTakeover {
 }
 
 /// An image that is in memory already.
-private struct BytesInMemory: Images.ImageSource {
+private struct BytesInMemory: ImageReading {
     let bytes: [UInt8]
 
     func deliver(to sink: inout ImageSink) throws(ImageError) { try sink.take(bytes.span) }

@@ -44,7 +44,7 @@ struct CompleteCommand {
 
     /// Those of the rollout that ran last, their labels, and how they can have ended.
     private static func vehicles(_ state: String) -> [String] {
-        let ground = VehicleLedger(state: state).ground(ofRollout: nil)
+        let ground = KnownVehicles(state: state).ground(ofRollout: nil)
         let ids = ground.others.union(ground.planned.map(\.id)).sorted().map(\.text)
         guard !ids.isEmpty else { return [] }
         let labels = Set(

@@ -9,7 +9,7 @@ import Wire
 /// journal for the run under way, or for the next one.
 struct ControlCommand {
     private let request: SteeringRequest
-    private let desk: ControlDesk
+    private let requests: OperatorRequests
     private let common: CommonOptions
     private let context: Context
 
@@ -22,7 +22,7 @@ struct ControlCommand {
         let state = try CommonOptions.stateDirectory(invocation, context)
         common = CommonOptions(invocation)
         var vehicles: [VehicleSelection] = []
-        for text in invocation.arguments { vehicles.append(try VehicleLedger.selection(text)) }
+        for text in invocation.arguments { vehicles.append(try KnownVehicles.selection(text)) }
         request = SteeringRequest(
             verb,
             rollout: invocation.value("rollout"),
@@ -35,7 +35,7 @@ struct ControlCommand {
         for manifest in invocation.values("fleet") {
             listed += try Inputs.plan(manifest, context, common).vehicles
         }
-        desk = ControlDesk(
+        requests = OperatorRequests(
             state: state,
             listed: listed,
             fleet: try FleetAccess.ofVerb(context).map { FleetControl(access: $0) }
@@ -43,7 +43,7 @@ struct ControlCommand {
     }
 
     func run() async throws(CommandError) -> ExitCode {
-        let answer = try await desk.perform(request)
+        let answer = try await requests.perform(request)
         guard !answer.isRefused else { throw CommandError(.usage, answer.sentence) }
         if common.wantsJSON {
             context.console.result(answer.json(of: request).text + "\n")

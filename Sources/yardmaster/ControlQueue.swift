@@ -42,19 +42,19 @@ final class ControlQueue: Sendable {
     }
 
     /// Until `finish`, after which what has come is still carried out.
-    func work(_ desk: ControlDesk) async {
+    func work(_ requests: OperatorRequests) async {
         for await item in items {
             switch item {
             case .free(let request, let answer):
                 let result: Result<SteeringAnswer, CommandError>
                 do throws(CommandError) {
-                    result = .success(try await desk.perform(request))
+                    result = .success(try await requests.perform(request))
                 } catch { result = .failure(error) }
                 answer.change { $0 = result }
             case .once(let request, let key, let answer):
                 let result: Result<KeyedAnswer, CommandError>
                 do throws(CommandError) {
-                    result = .success(try await desk.perform(request, once: key))
+                    result = .success(try await requests.perform(request, once: key))
                 } catch { result = .failure(error) }
                 answer.change { $0 = result }
             }

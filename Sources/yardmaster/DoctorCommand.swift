@@ -18,7 +18,7 @@ struct DoctorCommand {
 
     func run(_ context: Context) async throws(CommandError) -> ExitCode {
         var findings: [Finding] = []
-        let site = try RealSite.open(bus: bus, state: nil, context)
+        let site = try HostBluetooth.open(bus: bus, state: nil, context)
         do throws(RadioError) {
             let adapters = try await site.radio.survey()
             findings.append(Finding(.good, "service", "the Bluetooth service answers"))

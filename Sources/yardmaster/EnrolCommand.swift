@@ -4,11 +4,11 @@ import Families
 import Glibc
 import Journal
 import Manifest
-import Marked
 import Modules
 import Operations
 import Radio
 import Rollout
+import SourceTree
 import Threads
 import Wire
 
@@ -74,7 +74,7 @@ struct EnrolCommand: Sendable {
     // MARK: What is to be done
 
     /// One vehicle that is to be enrolled.
-    private struct Order: Sendable {
+    private struct NewVehicle: Sendable {
         let vehicle: VehicleID
         /// Nil for the strongest one, or the one of this name.
         var serial: Serial?
@@ -125,7 +125,7 @@ struct EnrolCommand: Sendable {
         return file
     }
 
-    private func orders() throws(CommandError) -> [Order] {
+    private func orders() throws(CommandError) -> [NewVehicle] {
         let list = try read(fleet)
         guard let batch else {
             guard let text = vehicle, let id = VehicleID(text) else {
@@ -147,7 +147,7 @@ struct EnrolCommand: Sendable {
         }
         let pallet = try read(batch)
         let known: Set<String> = ["id", "serial", "family", "profile", "old-secret", "secret"]
-        var orders: [Order] = []
+        var orders: [NewVehicle] = []
         for (number, row) in pallet.entries.enumerated() {
             guard let id = VehicleID(row.id) else {
                 throw CommandError(.manifest, "\(batch): '\(row.id.visible)' is no vehicle's id")
@@ -185,7 +185,7 @@ struct EnrolCommand: Sendable {
         old: String?,
         labels: [Cell],
         _ list: FleetFile
-    ) throws(CommandError) -> Order {
+    ) throws(CommandError) -> NewVehicle {
         guard let family = Family(rawValue: family) else {
             throw CommandError(.usage, "'\(family.visible)' is not a family of modules")
         }
@@ -228,7 +228,7 @@ struct EnrolCommand: Sendable {
         }
         let maker = try old.map { (text) throws(CommandError) in try secret(text, of: id) }
         guard FamilyRegistry.secrets(of: family) != nil else {
-            return Order(
+            return NewVehicle(
                 vehicle: id,
                 serial: wanted,
                 name: name,
@@ -240,7 +240,7 @@ struct EnrolCommand: Sendable {
             )
         }
         let (path, reference) = try place(of: id, listed?.secret)
-        return Order(
+        return NewVehicle(
             vehicle: id,
             serial: wanted,
             name: name,
@@ -314,17 +314,17 @@ struct EnrolCommand: Sendable {
     }
 
     private func work(
-        _ orders: [Order],
+        _ orders: [NewVehicle],
         _ stop: StopSignal
     ) async throws(CommandError) -> [Result] {
         guard let simulation else {
             let thread = try RunCommand.thread("files")
             defer { thread.stop() }
-            return try await RealSite.use(bus: bus, state: state, context) { central, time in
+            return try await HostBluetooth.use(bus: bus, state: state, context) { central, time in
                 await work(orders, central, time, thread, stop)
             }
         }
-        let result = try await SimulatedStage.stage(
+        let result = try await SimulatedCommand.stage(
             simulation,
             context,
             library,
@@ -336,7 +336,7 @@ struct EnrolCommand: Sendable {
     }
 
     private func work(
-        _ orders: [Order],
+        _ orders: [NewVehicle],
         _ central: any Central,
         _ time: any Timekeeper,
         _ lane: any SerialExecutor,
@@ -360,7 +360,7 @@ struct EnrolCommand: Sendable {
     }
 
     private func enrol(
-        _ order: Order,
+        _ order: NewVehicle,
         _ central: any Central,
         _ time: any Timekeeper,
         _ lane: any SerialExecutor,
@@ -376,7 +376,7 @@ struct EnrolCommand: Sendable {
                 serial = try await find(order, central, time, stop)
             }
             result.serial = serial
-            let desk = FileDesk(
+            let files = EnrolmentFiles(
                 order.vehicle,
                 serial,
                 fleet: fleet,
@@ -394,7 +394,7 @@ struct EnrolCommand: Sendable {
                     profile: order.profile,
                     bond: order.profile.unattendedBond
                 ),
-                desk: desk,
+                keeper: files,
                 central: central,
                 time: time,
                 searchingFor: search,
@@ -411,7 +411,7 @@ struct EnrolCommand: Sendable {
                 return result
             }
             let record = try await enroller.enrol(rotating: rotates)
-            try await desk.keep(record)
+            try await files.keep(record)
             result.outcome = "enrolled"
             result.firmware = record.facts(.version)
             result.secret = order.reference
@@ -427,7 +427,7 @@ struct EnrolCommand: Sendable {
         return result
     }
 
-    private func row(of order: Order, _ serial: Serial) -> [(column: String, text: String)] {
+    private func row(of order: NewVehicle, _ serial: Serial) -> [(column: String, text: String)] {
         var row: [(column: String, text: String)] = [
             (column: "id", text: order.vehicle.text), ("serial", serial.text),
             ("family", order.profile.family.rawValue),
@@ -441,7 +441,7 @@ struct EnrolCommand: Sendable {
 
     /// The strongest one that is not listed, or the one of a name.
     private func find(
-        _ order: Order,
+        _ order: NewVehicle,
         _ central: any Central,
         _ time: any Timekeeper,
         _ stop: StopSignal
@@ -449,7 +449,7 @@ struct EnrolCommand: Sendable {
         let listed: Set<Serial>
         do throws(CommandError) {
             listed = Set(try read(fleet).entries.compactMap { Serial($0.serial) })
-        } catch { throw EnrolFault(.files, error.sentence, hint: error.hint ?? "mend it") }
+        } catch { throw EnrolFault(.files, error.sentence, hint: error.hint ?? "fix it") }
         let seen = Latest<[Serial: DiscoveredModule]>([:])
         let discovery = Discovery(central: central, time: time, library: library)
         do throws(DiscoveryProblem) {

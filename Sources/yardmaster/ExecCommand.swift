@@ -1,9 +1,9 @@
 import Commands
 import Domain
 import Manifest
-import Marked
 import Operations
 import Rollout
+import SourceTree
 
 /// `exec`: one order to named vehicles, by the road that every run takes.
 struct ExecCommand {
@@ -13,7 +13,7 @@ struct ExecCommand {
     private let context: Context
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        let pattern = try VehicleLedger.selection(invocation.arguments[0])
+        let pattern = try KnownVehicles.selection(invocation.arguments[0])
         guard let fleet = invocation.value("fleet") else {
             throw CommandError(
                 .usage,
@@ -30,7 +30,7 @@ struct ExecCommand {
     func run() async throws(CommandError) -> ExitCode {
         var sources = PlanSources()
         let fleet = try Inputs.plan(options.manifest, context, options.common, &sources)
-        let meant = try VehicleLedger(state: options.state).ground(of: fleet).vehicles(vehicle)
+        let meant = try KnownVehicles(state: options.state).ground(of: fleet).vehicles(vehicle)
         let chosen = fleet.vehicles.map(\.id).filter(meant.contains)
         guard !chosen.isEmpty else {
             throw CommandError(

@@ -28,7 +28,7 @@ struct FetchCommand {
         do throws(StateDirectoryError) {
             directory = try StateDirectory.create(at: options.state)
         } catch { throw RunCommand.refusal(error) }
-        let room = FetchRoom(
+        let room = ImagePreparation(
             plan: plan,
             state: directory.path,
             context: context,
@@ -39,11 +39,11 @@ struct FetchCommand {
         summary = outcome.summary
         guard !outcome.wasCut else {
             room.noteCut()
-            return FetchRoom.cutCode
+            return ImagePreparation.cutCode
         }
         if let refusal = outcome.refusal { throw refusal }
         do throws(TrustRefusal) {
-            _ = try await TrustDesk.judge(outcome.images, of: plan, state: directory.path)
+            _ = try await ReleaseVerifier.judge(outcome.images, of: plan, state: directory.path)
         } catch {
             if let image = error.image { summary.refuse(image) }
             throw error.error

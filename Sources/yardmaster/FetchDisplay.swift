@@ -14,7 +14,7 @@ final class FetchDisplay: Sendable {
     private let time: FetchTime
     private let isQuiet: Bool
 
-    init(_ room: FetchRoom, _ time: FetchTime) {
+    init(_ room: ImagePreparation, _ time: FetchTime) {
         context = room.context
         self.time = time
         isQuiet = room.common.isQuiet

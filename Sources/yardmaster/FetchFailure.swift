@@ -46,7 +46,7 @@ struct FetchFailure: Error {
             kind(ofStore: error),
             "the image store cannot be used",
             because: [error.description],
-            hint: "make room or mend the disk, or name another directory with --state DIR"
+            hint: "make room or fix the disk, or name another directory with --state DIR"
         )
     }
 
@@ -104,13 +104,13 @@ struct FetchFailure: Error {
         let place = "it is named at \(image.place)"
         return switch kind {
         case .trust:
-            "\(place); get the image or its digest anew from its maker: nothing that differs is used"
-        case .inputMissing: "\(place); mend the URL or put the file there"
+            "\(place); get the image or its digest from its maker again: nothing that differs is used"
+        case .inputMissing: "\(place); fix the URL or put the file there"
         case .unavailable:
             "\(place); what arrived is kept: run again when the network is there, or add a mirror"
-        case .configuration: "mend what `fetch` says in the manifest; \(place)"
+        case .configuration: "fix what `fetch` says in the manifest; \(place)"
         case .cannotWrite, .cannotCreate:
-            "make room or mend the disk, then run again; \(place)"
+            "make room or fix the disk, then run again; \(place)"
         case .usage, .manifest, .busy, .internal: place
         }
     }

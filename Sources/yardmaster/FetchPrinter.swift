@@ -107,7 +107,7 @@ struct FetchPrinter {
     /// A line that stays, above those that are drawn over and over.
     private mutating func line(_ text: String) -> String { erased() + text.visible + "\n" }
 
-    /// The lines of what is under way, drawn anew; nothing where no line can be drawn twice.
+    /// The lines of what is under way, drawn again; nothing where no line can be drawn twice.
     mutating func draw(width: Int, at now: Moment) -> String {
         guard isLive else { return "" }
         let active = rows.filter(\.isUnderWay)

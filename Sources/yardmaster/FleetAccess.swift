@@ -1,8 +1,8 @@
 import Commands
 import Domain
 import Glibc
-import Marked
 import Postgres
+import SourceTree
 import Threads
 
 /// Where the fleet's database is, and what opens it.
@@ -72,7 +72,7 @@ struct FleetAccess: Sendable {
         return FleetAccess(
             address: address,
             gateway: context.variable("YARDMASTER_GATEWAY") ?? configuration?.gateway
-                ?? NotifyDesk.host,
+                ?? NoticeSender.host,
             password: try password(address, context)
         )
     }

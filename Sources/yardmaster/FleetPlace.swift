@@ -142,7 +142,7 @@ struct FleetSeat: Sendable {
     let context: Context
     let address: FleetAddress
 
-    /// Begins the rollout or goes on with it, for all gateways; tells whether it begins anew here.
+    /// Begins the rollout or goes on with it, for all gateways; tells whether it begins again here.
     ///
     /// Every gateway works by the same plan.
     func enter(
@@ -207,7 +207,7 @@ struct FleetSeat: Sendable {
         guard let found else {
             throw CommandError(
                 .busy,
-                "the rollout \(plan.name.visible) was begun anew by another gateway just now",
+                "the rollout \(plan.name.visible) was begun again by another gateway just now",
                 hint: "run it again"
             )
         }
@@ -219,7 +219,7 @@ struct FleetSeat: Sendable {
             .trust,
             "the fleet works on \(rollout.visible) by another plan, \(digest.visible)",
             because: ["every gateway works by the same manifest, images and fleet list"],
-            hint: "bring the same files here, or begin the rollout anew for all gateways with "
+            hint: "bring the same files here, or begin the rollout again for all gateways with "
                 + "'run --again'"
         )
     }

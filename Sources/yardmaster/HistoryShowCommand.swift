@@ -5,7 +5,7 @@ import Operations
 import Reports
 import Wire
 
-/// `history show`: one run with every vehicle's events, and its reports made anew.
+/// `history show`: one run with every vehicle's events, and its reports made again.
 struct HistoryShowCommand {
     private let state: String
     /// Nil for the last one.
@@ -33,7 +33,7 @@ struct HistoryShowCommand {
         for report in reports { try report.checkPlace() }
         let (run, records) = try read()
         let common = try common.looking(
-            in: VehicleLedger(state: state).ground(ofRollout: run.rollout)
+            in: KnownVehicles(state: state).ground(ofRollout: run.rollout)
         )
         let zone = StandingJournal(state: state, flags: "").zone(of: [run], context)
         var told = RunHistory(zone: zone)

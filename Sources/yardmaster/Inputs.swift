@@ -2,10 +2,10 @@ import Commands
 import Domain
 import Families
 import Manifest
-import Marked
 import Modules
 import Rollout
 import Simulation
+import SourceTree
 
 /// Reads what commands work from and turns its faults into the errors that people read.
 enum Inputs {
@@ -103,7 +103,7 @@ enum Inputs {
         return CommandError(
             .manifest,
             "\(count) error\(count == 1 ? "" : "s") in \(path)",
-            hint: "nothing was touched; mend what is listed above and try again"
+            hint: "nothing was touched; fix what is listed above and try again"
         )
     }
 
@@ -115,7 +115,7 @@ enum Inputs {
         _ common: CommonOptions,
         state: String
     ) throws(CommandError) -> [PlannedVehicle] {
-        let common = try common.looking(in: VehicleLedger(state: state).ground(of: plan))
+        let common = try common.looking(in: KnownVehicles(state: state).ground(of: plan))
         let vehicles = plan.vehicles.filter { common.takes($0.id) }
         guard vehicles.isEmpty else { return vehicles }
         throw CommandError(

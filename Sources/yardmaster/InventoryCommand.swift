@@ -168,7 +168,7 @@ struct InventoryCommand: Sendable {
             await Self.look(targets, library, for: length, central, time, stop)
         }
         guard let simulation else {
-            return try await RealSite.use(
+            return try await HostBluetooth.use(
                 bus: bus,
                 state: state,
                 adapters: adapter.map { [$0] } ?? [],
@@ -176,7 +176,7 @@ struct InventoryCommand: Sendable {
                 body
             )
         }
-        let result = try await SimulatedStage.run(
+        let result = try await SimulatedCommand.run(
             simulation,
             context,
             library,

@@ -4,9 +4,9 @@ import Domain
 import Glibc
 import Images
 import Manifest
-import Marked
 import Modules
 import Operations
+import SourceTree
 
 /// Whether this machine has what a plan names: keys, tokens, images, a time zone, a program.
 ///
@@ -57,7 +57,7 @@ struct MachineCheck {
         return CommandError(
             kind,
             "\(count) error\(count == 1 ? "" : "s") in what \(manifest) names",
-            hint: "nothing was touched; mend what is listed above and try again"
+            hint: "nothing was touched; fix what is listed above and try again"
         )
     }
 
@@ -146,7 +146,7 @@ struct MachineCheck {
             }
         }
         do throws(CommandError) {
-            try ImageRoom.check(contents, of: plan, for: vehicles, profiles)
+            try ImageChecker.check(contents, of: plan, for: vehicles, profiles)
         } catch { findings.append(finding(error, at: plan.place)) }
         return findings
     }
@@ -192,7 +192,7 @@ struct MachineCheck {
                 hint: "write its true size, or leave `size` out"
             )
         }
-        return try ImageRoom.content(of: image, bytes)
+        return try ImageChecker.content(of: image, bytes)
     }
 
     /// Keys of signers, and the roots of repositories that this machine does not know yet.

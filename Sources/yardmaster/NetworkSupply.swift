@@ -99,7 +99,7 @@ struct NetworkSupply: TrustSupply {
 
     func signature(
         of image: PlannedImage,
-        at source: Manifest.ImageSource
+        at source: ImageSource
     ) async throws(SourceError) -> [UInt8] {
         try await WebDocuments.document(
             at: source,

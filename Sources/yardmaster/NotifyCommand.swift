@@ -9,7 +9,7 @@ import Wire
 
 /// `notify test`, `notify list`, `notify send`, `notify failure`.
 struct NotifyCommand {
-    private let desk: NotifyDesk
+    private let notices: NoticeSender
     private let state: String
     private let common: CommonOptions
     private let context: Context
@@ -20,17 +20,17 @@ struct NotifyCommand {
         common = try CommonOptions(invocation, context)
         self.context = context
         arguments = invocation.arguments
-        var desk = NotifyDesk(state: state, context: context)
+        var notices = NoticeSender(state: state, context: context)
         if let manifest = invocation.value("manifest") {
-            desk.own = try Inputs.plan(manifest, context, common).notify
+            notices.own = try Inputs.plan(manifest, context, common).notify
         }
-        self.desk = desk
+        self.notices = notices
     }
 
     // MARK: test
 
     func test() async throws(CommandError) -> ExitCode {
-        let policy = try desk.policy()
+        let policy = try notices.policy()
         let known = policy.targets.map(\.name)
         if let unknown = arguments.first(where: { !known.contains($0) }) {
             throw CommandError(
@@ -52,7 +52,7 @@ struct NotifyCommand {
         let now = RealTime().wallTime
         let notice = NotifyNotice(
             kind: .test,
-            host: NotifyDesk.host,
+            host: NoticeSender.host,
             reason: "somebody tries whether this arrives",
             time: now,
             localTime: Zone.utc.text(now)
@@ -69,13 +69,13 @@ struct NotifyCommand {
                 )
             }
         )
-        let results = await desk.deliver(within: .seconds(300), only: key)
+        let results = await notices.deliver(within: .seconds(300), only: key)
         say(results)
         return results.count == names.count && results.allSatisfy { $0.failure == nil }
             ? .done : .unavailable
     }
 
-    private func say(_ results: [NotifyDesk.Result]) {
+    private func say(_ results: [NoticeSender.Result]) {
         if common.wantsJSON {
             let list = results.map { result in
                 JSONValue.object([
@@ -111,14 +111,14 @@ struct NotifyCommand {
 
     func send() async throws(CommandError) -> ExitCode {
         try await lookForSilence()
-        let results = await desk.deliver(within: .seconds(300))
+        let results = await notices.deliver(within: .seconds(300))
         say(results)
         return .done
     }
 
     /// A rollout that has a list which says how long is too long.
     private func lookForSilence() async throws(CommandError) {
-        let policy = try desk.policy()
+        let policy = try notices.policy()
         guard let limit = policy.silentAfter else { return }
         let now = RealTime().wallTime
         let last: RunRecord?
@@ -150,7 +150,7 @@ struct NotifyCommand {
         let code = context.variable("MONITOR_EXIT_STATUS").flatMap { Int($0) }
         let invocation =
             context.variable("MONITOR_INVOCATION_ID") ?? "\(RealTime().wallTime.milliseconds)"
-        let policy = try desk.policy()
+        let policy = try notices.policy()
         let now = RealTime().wallTime
         let isTold = try? JournalReader(directory: state).read { view throws(JournalError) in
             guard let run = try view.runs(rollout: nil, limit: 1).first, let end = run.end,
@@ -164,7 +164,7 @@ struct NotifyCommand {
             let result = context.variable("MONITOR_SERVICE_RESULT").map { ", \($0)" } ?? ""
             let notice = NotifyNotice(
                 kind: .failed,
-                host: NotifyDesk.host,
+                host: NoticeSender.host,
                 exitCode: code,
                 reason: "\(unit) has failed" + (code.map { ": exit \($0)" } ?? "") + result,
                 next: "journalctl -u \(NextStep.quoted(unit)) -n 50",
@@ -182,14 +182,14 @@ struct NotifyCommand {
                 }
             )
         }
-        say(await desk.deliver(within: .seconds(300)))
+        say(await notices.deliver(within: .seconds(300)))
         return .done
     }
 
     // MARK: list
 
     func list() throws(CommandError) -> ExitCode {
-        let policy = try desk.policy()
+        let policy = try notices.policy()
         let entries: [OutboxEntry]
         do throws(JournalError) {
             entries = try JournalReader(directory: state).read { view throws(JournalError) in

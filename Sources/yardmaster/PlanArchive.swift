@@ -1,8 +1,8 @@
 import Domain
 import Glibc
 import Manifest
-import Marked
 import Operations
+import SourceTree
 import Synchronization
 
 /// The files that a plan was made from, the manifest first, each under its absolute path.

@@ -4,11 +4,11 @@ import Glibc
 import Images
 import Journal
 import Manifest
-import Marked
 import Operations
 import Reports
 import Rollout
 import Simulation
+import SourceTree
 import Wire
 
 /// `plan`: what a run would do, without a word to any vehicle.
@@ -114,7 +114,8 @@ struct PlanCommand {
         case .paused:
             return "paused: \(record.hold?.reason.visible ?? ""); 'yardmaster resume' lets it go on"
         case .aborted where record.plan == plan.digest:
-            return "aborted: \(record.hold?.reason.visible ?? ""); another plan or name begins anew"
+            return
+                "aborted: \(record.hold?.reason.visible ?? ""); another plan or name begins again"
         case .aborted: return nil
         case nil: break
         }

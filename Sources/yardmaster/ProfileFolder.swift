@@ -1,8 +1,8 @@
 import Commands
 import Families
 import Manifest
-import Marked
 import Modules
+import SourceTree
 
 /// The profiles that a command works with.
 enum ProfileFolder {

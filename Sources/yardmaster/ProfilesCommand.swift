@@ -1,9 +1,9 @@
 import Commands
 import Domain
 import Families
-import Marked
 import Modules
 import Reports
+import SourceTree
 import Wire
 
 /// `profiles`: which models of modules are known, and how a profile is written for another one.

@@ -60,7 +60,8 @@ struct RunCommand {
             let memory = try DepotMemoryFile.path(of: file, in: options.state)
             do throws(SimulatedDepot.MemoryFailure) {
                 let clock = try SimulatedDepot.clock(of: file, at: memory)
-                if clock.nanoseconds == 0, let last = SimulatedSite.lastMoment(in: options.state) {
+                if clock.nanoseconds == 0, let last = SimulationThread.lastMoment(in: options.state)
+                {
                     return max(last, Simulation.firstEvening)
                 }
                 return Simulation.firstEvening
@@ -70,7 +71,7 @@ struct RunCommand {
         return try await within(written, vehicles, sources, isOrder, now) {
             job throws(CommandError) in
             let thread = try Self.thread("simulation")
-            let site = SimulatedSite(executor: thread)
+            let site = SimulationThread(executor: thread)
             let result = await site.run(
                 SimulatedJob(run: job, file: file, options: simulation)
             )
@@ -87,7 +88,7 @@ struct RunCommand {
         _ isOrder: Bool
     ) async throws(CommandError) -> ExitCode {
         let console = context.console
-        let real = try RealSite.open(bus: options.bus, state: options.state, context) { note in
+        let real = try HostBluetooth.open(bus: options.bus, state: options.state, context) { note in
             console.note("yardmaster: warning: \(note.description)\n")
         }
         do throws(CommandError) {
@@ -98,7 +99,7 @@ struct RunCommand {
                 let thread = try Self.thread("files")
                 let waiting = try Self.thread("check")
                 defer { waiting.stop() }
-                var site = Site(
+                var site = RunPlace(
                     time: real.time,
                     lane: thread,
                     seed: nil,
@@ -106,10 +107,10 @@ struct RunCommand {
                     central: { BlueZCentral($0, of: real.radio) },
                     peripheral: { BlueZPeripheral($0, of: real.radio) }
                 )
-                site.checks = CheckRoom(executor: waiting)
+                site.checks = CheckRunner(executor: waiting)
                 site.executor = real.radio.packetExecutor
                 do throws(CommandError) {
-                    let code = try await SiteRun(job: job, site: site).run()
+                    let code = try await JobRun(job: job, site: site).run()
                     thread.stop()
                     return code
                 } catch {
@@ -138,10 +139,10 @@ struct RunCommand {
         // Where time is virtual it stands still while somebody is asked for a token.
         let waiting = options.simulation == nil ? try Self.thread("tokens") : nil
         defer { waiting?.stop() }
-        let tokens = TokenDesk(
+        let tokens = TokenCache(
             context,
             policy: written.fetch,
-            room: waiting.map { CheckRoom(executor: $0) },
+            room: waiting.map { CheckRunner(executor: $0) },
             unless: { Signals.isStopRequested }
         )
         try TokenCheck.check(written, for: vehicles, context)
@@ -170,7 +171,7 @@ struct RunCommand {
         }
         // Everything is here and verified before the first radio packet, and before time turns
         // virtual.
-        let room = FetchRoom(
+        let room = ImagePreparation(
             plan: plan,
             state: directory.path,
             context: context,
@@ -178,7 +179,7 @@ struct RunCommand {
             tellsLocalFiles: false
         )
         guard let images = try await room.bringAll() else { return room.tellCut() }
-        let verdicts = try await TrustDesk.verdicts(
+        let verdicts = try await ReleaseVerifier.verdicts(
             images,
             of: plan,
             state: directory.path,
@@ -186,7 +187,7 @@ struct RunCommand {
         )
         let output = try RunOutput(options, context, zone: zone)
         // As the manifest is now: who is told has nothing to do with what is done.
-        let desk = NotifyDesk(state: directory.path, context: context, own: written.notify)
+        let notices = NoticeSender(state: directory.path, context: context, own: written.notify)
         let job = RunJob(
             plan: plan.demanding(predecessors: verdicts.predecessors),
             vehicles: vehicles,
@@ -199,7 +200,7 @@ struct RunCommand {
             again: options.again,
             isKept: plan.digest != written.digest,
             isOrder: isOrder,
-            desk: isOrder ? nil : desk,
+            notices: isOrder ? nil : notices,
             fleet: options.fleet.map { FleetPlace(access: $0, context: context) }
         )
         let result = await output.whileWriting { () -> Result<ExitCode, CommandError> in
@@ -208,7 +209,7 @@ struct RunCommand {
             } catch { return .failure(error) }
         }
         lock.release()
-        if !isOrder, case .success = result { await desk.deliverAtEnd() }
+        if !isOrder, case .success = result { await notices.deliverAtEnd() }
         return try result.get()
     }
 
@@ -258,7 +259,7 @@ struct RunCommand {
             "yardmaster: warning: \(options.manifest) has changed since the rollout "
                 + "\(plan.name) was begun\n"
                 + (kept == nil
-                    ? "  its plan is not kept any more: the rollout begins anew\n"
+                    ? "  its plan is not kept any more: the rollout begins again\n"
                     : "  this run goes on with the plan of then, \(record.plan); 'run --again' "
                         + "begins it by the new one, another name begins another one\n")
         )
@@ -267,7 +268,7 @@ struct RunCommand {
 
     private func access(
         to vehicles: [PlannedVehicle],
-        _ tokens: TokenDesk
+        _ tokens: TokenCache
     ) throws(CommandError) -> [VehicleID: VehicleAccess] {
         let source = SecretSource(context: context, tokens: tokens)
         var access: [VehicleID: VehicleAccess] = [:]
@@ -356,7 +357,7 @@ struct RunCommand {
         let hint: String? =
             switch error.kind {
             case .full, .readOnly, .disk:
-                "make room or mend the disk, then run again: it goes on where it stood"
+                "make room or fix the disk, then run again: it goes on where it stood"
             case .corrupt:
                 "what was begun and what is owed is not known any more: put a copy of "
                     + "journal.sqlite back; without one, look at the vehicles, then move the "

@@ -34,11 +34,11 @@ struct ScanCommand: Sendable {
     func run() async throws(CommandError) -> ExitCode {
         let stop = Signals.catchThem()
         guard let simulation else {
-            return try await RealSite.use(bus: bus, context) { central, time in
+            return try await HostBluetooth.use(bus: bus, context) { central, time in
                 await scan(central, time, stop)
             }
         }
-        let result = try await SimulatedStage.run(simulation, context, library) {
+        let result = try await SimulatedCommand.run(simulation, context, library) {
             [self] central, time in
             await scan(central, time, stop)
         }

@@ -3,10 +3,10 @@ import Domain
 import Families
 import Glibc
 import Manifest
-import Marked
 import Operations
 import Radio
 import Rollout
+import SourceTree
 
 /// Fetches the secrets that a plan refers to; what it reads goes nowhere but into a key.
 struct SecretSource {
@@ -15,7 +15,7 @@ struct SecretSource {
 
     let context: Context
     /// Who has tokens handed out; without one they are not needed.
-    var tokens: TokenDesk?
+    var tokens: TokenCache?
 
     /// What opens a vehicle: its module, and its GO device when it has one.
     func access(to vehicle: PlannedVehicle) throws(CommandError) -> VehicleAccess {

@@ -2,7 +2,7 @@ import Commands
 import Domain
 import Families
 import Manifest
-import Marked
+import SourceTree
 import Wire
 
 /// `secrets check`: every key, token and passkey that a manifest names, read and held against its vehicle.

@@ -53,14 +53,14 @@ struct ServeCommand {
         }
         let stop = Signals.catchThem()
         let queue = ControlQueue()
-        let desk = LiveDesk(journal, LiveHost(names: hosts), gate, queue, context)
+        let pages = LivePages(journal, LiveHost(names: hosts), gate, queue, context)
         var servers: [WebServer] = []
         defer { for server in servers { server.stop() } }
         for socket in sockets {
             do throws(WebError) {
                 servers.append(
                     try WebServer.start(on: socket.descriptor) { [isNetwork = socket.isNetwork] in
-                        desk.answer($0, checksHost: isNetwork)
+                        pages.answer($0, checksHost: isNetwork)
                     }
                 )
             } catch {
@@ -78,8 +78,8 @@ struct ServeCommand {
         }
         // What pages set on a gateway holds for its fleet.
         let fleet = try FleetAccess.ofVerb(context).map { FleetControl(access: $0) }
-        async let acts: Void = queue.work(ControlDesk(state: journal.state, fleet: fleet))
-        await Self.work(desk, servers, until: stop)
+        async let acts: Void = queue.work(OperatorRequests(state: journal.state, fleet: fleet))
+        await Self.work(pages, servers, until: stop)
         // A server that waits for an answer gets it, and can be stopped.
         queue.finish()
         await acts
@@ -88,7 +88,7 @@ struct ServeCommand {
 
     /// Looks at the journal once a second, until a signal comes.
     private static func work(
-        _ desk: LiveDesk,
+        _ pages: LivePages,
         _ servers: [WebServer],
         until stop: StopSignal
     ) async {
@@ -102,7 +102,7 @@ struct ServeCommand {
             }
             guard beat.isMultiple(of: Pulse.perSecond) else { return }
             for server in servers { server.tick() }
-            if servers.contains(where: { $0.streamCount > 0 }), let change = desk.change() {
+            if servers.contains(where: { $0.streamCount > 0 }), let change = pages.change() {
                 for server in servers { server.announce(change) }
             }
         }

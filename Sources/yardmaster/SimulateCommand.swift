@@ -12,7 +12,7 @@ import Threads
 /// `simulate`: serves a simulated depot to other programs, in real time, until it is interrupted.
 struct SimulateCommand: Sendable {
     /// Where the depot is served.
-    enum Place: Sendable {
+    enum Target: Sendable {
         /// As the Bluetooth service on a bus.
         case bus(BusAddress)
         /// From adapters of this host, a module each.
@@ -20,7 +20,7 @@ struct SimulateCommand: Sendable {
     }
 
     let depot: String
-    let place: Place
+    let place: Target
     let state: String
     let seed: UInt64?
     let common: CommonOptions
@@ -61,13 +61,13 @@ struct SimulateCommand: Sendable {
         return Signals.exitCode ?? .done
     }
 
-    /// Nothing is kept: a real adapter's module begins anew each time.
+    /// Nothing is kept: a real adapter's module begins again each time.
     private func rehearse(
         _ file: DepotFile,
         on adapters: [String],
         until stop: StopSignal
     ) async throws(CommandError) {
-        try await RehearsalSite.serve(
+        try await AdapterRehearsal.serve(
             file,
             on: adapters,
             seed: seed,

@@ -18,7 +18,7 @@ struct StandingJournal: Sendable {
     /// Who works in the directory.
     var holder: LockHolder? { StateDirectoryHolder.current(state) }
 
-    private var ledger: VehicleLedger { VehicleLedger(state: state, shelf: shelf) }
+    private var ledger: KnownVehicles { KnownVehicles(state: state, shelf: shelf) }
 
     func read<R>(
         _ body: (JournalView) throws(JournalError) -> R

@@ -1,6 +1,6 @@
 import Commands
 import Manifest
-import Marked
+import SourceTree
 import Wire
 
 /// `validate`: what is wrong with a manifest and the files it names.

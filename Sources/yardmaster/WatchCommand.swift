@@ -66,11 +66,11 @@ struct WatchCommand: Sendable {
                     return await follow(planned, driver, profile, central, time, stop, for: end)
                 }
         guard let simulation else {
-            return try await RealSite.use(bus: bus, context) { central, time in
+            return try await HostBluetooth.use(bus: bus, context) { central, time in
                 await body(central, time, length ?? .seconds(86_400 * 365))
             }
         }
-        let result = try await SimulatedStage.run(simulation, context, library) {
+        let result = try await SimulatedCommand.run(simulation, context, library) {
             [length] central, time in
             // A simulated vehicle rests: without an end it would be watched for ever in no time.
             await body(central, time, length ?? .seconds(30))

@@ -28,7 +28,7 @@ struct WebDocuments: MetadataSource {
             return
         }
         let trimmed = url.hasSuffix("/") ? String(url.dropLast()) : url
-        let source = try? Manifest.ImageSource(trimmed, relativeTo: "")
+        let source = try? ImageSource(trimmed, relativeTo: "")
         guard case .file(let file)? = source else {
             base = .nowhere(url)
             return
@@ -36,7 +36,7 @@ struct WebDocuments: MetadataSource {
         base = .folder(file.path + "/")
     }
 
-    init(_ source: Manifest.ImageSource, _ downloads: any Downloads) {
+    init(_ source: ImageSource, _ downloads: any Downloads) {
         self.downloads = downloads
         switch source {
         case .https(let url), .http(let url):
@@ -51,7 +51,7 @@ struct WebDocuments: MetadataSource {
 
     /// One document at a place of its own.
     static func document(
-        at source: Manifest.ImageSource,
+        at source: ImageSource,
         limit: Int64,
         _ downloads: any Downloads
     ) async throws(SourceError) -> [UInt8] {

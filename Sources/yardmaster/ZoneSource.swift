@@ -1,7 +1,7 @@
 import Commands
 import Domain
 import Manifest
-import Marked
+import SourceTree
 import Wire
 
 /// Finds the time zone of a plan's window among the machine's zone files.

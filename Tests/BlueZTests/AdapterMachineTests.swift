@@ -100,7 +100,7 @@ import Testing
         #expect(second == [])
     }
 
-    @Test func `what fails three times in a row is forgotten, and counted anew`() {
+    @Test func `what fails three times in a row is forgotten, and counted again`() {
         var machine = Machine("hci0")
         let misses = (0..<6).map { _ in machine.servicesMissed("a") }
         #expect(misses == [false, false, true, false, false, true])

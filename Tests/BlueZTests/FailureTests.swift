@@ -348,7 +348,7 @@ import Workbench
     }
 
     // 15
-    @Test func `a link that a killed run has left is found, ended and made anew`() async throws {
+    @Test func `a link that a killed run has left is found, ended and made again`() async throws {
         let notes = Notes()
         var settings = notes.settings
         let memory = Memory(["C0:00:00:00:00:01"])
@@ -493,7 +493,7 @@ import Workbench
         }
     }
 
-    @Test func `an advertisement that nobody answers is made anew every three seconds`()
+    @Test func `an advertisement that nobody answers is made again every three seconds`()
         async throws
     {
         var settings = BlueZSettings()

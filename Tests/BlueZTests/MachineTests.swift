@@ -14,7 +14,7 @@ import Testing
         return machine
     }
 
-    @Test func `a scan is begun, set anew for another filter, and ended with the last user`() {
+    @Test func `a scan is begun, set again for another filter, and ended with the last user`() {
         var machine = scanning()
         #expect(machine.want(true) == .nothing)
         #expect(machine.filterChanged() == .perform(.setFilter))
@@ -78,7 +78,8 @@ import Testing
         (BlueZRefusal.notReady, RadioError.adapterOff), (.objectGone, .adapterMissing),
         (.serviceGone, .serviceUnavailable), (.accessDenied, .unauthorized),
     ])
-    func `what cannot be mended is told to all who scan`(refusal: BlueZRefusal, error: RadioError) {
+    func `what cannot be repaired is told to all who scan`(refusal: BlueZRefusal, error: RadioError)
+    {
         var machine = ScannerMachine()
         _ = machine.want(true)
         #expect(machine.done(refusal, mayCyclePower: true) == .fail(error))

@@ -1,14 +1,14 @@
 import Domain
 import Families
-import Marked
 import Simulation
+import SourceTree
 import Testing
 
 /// GO devices in depot files.
 @Suite struct DepotTests {
     private func read(_ text: String) -> (file: DepotFile?, messages: [String]) {
         let diagnostics = Diagnostics()
-        let tree = MarkedNode.parse(Array(text.utf8), file: "depot.yaml", diagnostics)
+        let tree = SourceNode.parse(Array(text.utf8), file: "depot.yaml", diagnostics)
         let file = tree.flatMap {
             DepotFile.read($0, families: FamilyRegistry.simulated, diagnostics)
         }

@@ -313,7 +313,7 @@ private func at(_ seconds: Double) -> Moment {
         try Table.expect(lines, equal: "socket.txt")
     }
 
-    @Test func `it begins anew every three seconds, until the time is over`() {
+    @Test func `it begins again every three seconds, until the time is over`() {
         var machine = CarShareSocket()
         #expect(machine.open(at: at(0)) == .publish)
         for round in 0..<29 {

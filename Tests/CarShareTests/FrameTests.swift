@@ -226,7 +226,7 @@ struct FrameVector: Sendable, CustomTestStringConvertible {
         #expect(!assembler.isMidFrame)
     }
 
-    @Test func `a vehicle that starts anew in the middle of a frame is heard`() throws {
+    @Test func `a vehicle that starts again in the middle of a frame is heard`() throws {
         let vector = try #require(Self.long)
         var assembler = AddOnAssembler()
         _ = assembler.take(Array(vector.bytes[..<20]))
@@ -260,7 +260,7 @@ struct FrameVector: Sendable, CustomTestStringConvertible {
         #expect(assembler.take([2, 0x24, 0xFF, 0xFF]) == [])
         var events: [AddOnAssembler.Event] = []
         for _ in 0..<300 { events += assembler.take([UInt8](repeating: 2, count: 244)) }
-        // After 65,542 bytes it is judged, and what follows begins anew and is nothing.
+        // After 65,542 bytes it is judged, and what follows begins again and is nothing.
         #expect(events.first == .damaged(.excess(got: 65_640, of: 65_542)))
         #expect(events.count > 1)
     }

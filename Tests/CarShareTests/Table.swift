@@ -3,7 +3,7 @@ import Testing
 
 /// What a machine makes of every event in every state, kept as a file that people read.
 ///
-/// `UPDATE_GOLDEN=1` writes it anew instead of comparing.
+/// `UPDATE_GOLDEN=1` writes it again instead of comparing.
 enum Table {
     static func expect(
         _ lines: [String],

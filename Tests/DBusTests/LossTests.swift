@@ -61,7 +61,7 @@ import Workbench
         }
     }
 
-    @Test func `a bus that comes back is connected to anew`() async throws {
+    @Test func `a bus that comes back is connected to again`() async throws {
         try await withBus { daemon, loop, address in
             let bus = Bus(address, on: loop)
             let first = try await bus.connection()

@@ -4,11 +4,11 @@ import Domain
 import FakeBlueZ
 import Families
 import Foundation
-import Marked
 import PrivateBus
 import Radio
 import RadioContract
 import Simulation
+import SourceTree
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct HostFaultTests {
@@ -76,7 +76,7 @@ import Testing
                 - {unresolved: true, always: true}
                 - {stale-services: true, lacks: "2556"}
             """
-        let tree = MarkedNode.parse(Array(text.utf8), file: "depot.yaml", diagnostics)
+        let tree = SourceNode.parse(Array(text.utf8), file: "depot.yaml", diagnostics)
         let file = tree.flatMap {
             DepotFile.read($0, families: FamilyRegistry.simulated, diagnostics)
         }

@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `a stuck scan goes on and hears nothing until it is begun anew`() async throws {
+    @Test func `a stuck scan goes on and hears nothing until it is begun again`() async throws {
         try await with([HostFault(.scanStuck, times: 1)]) { client, _ in
             try await client.call("StartDiscovery", "Adapter1", at: adapter)
             #expect(

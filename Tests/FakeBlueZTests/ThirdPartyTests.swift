@@ -3,9 +3,9 @@ import Domain
 import FakeBlueZ
 import Families
 import Foundation
-import Marked
 import PrivateBus
 import Simulation
+import SourceTree
 import Testing
 import Workbench
 
@@ -37,7 +37,7 @@ import Workbench
         let daemon = try PrivateBus()
         let address = try #require(BusAddress(daemon.address))
         let diagnostics = Diagnostics()
-        let tree = MarkedNode.parse(Array(Self.depot.utf8), file: "depot.yaml", diagnostics)
+        let tree = SourceNode.parse(Array(Self.depot.utf8), file: "depot.yaml", diagnostics)
         let file = try #require(
             tree.flatMap { DepotFile.read($0, families: FamilyRegistry.simulated, diagnostics) }
         )

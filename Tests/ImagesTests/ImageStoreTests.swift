@@ -12,7 +12,7 @@ import Workbench
     private var digest: SHA256Digest { SHA256.digest(of: bytes) }
 
     /// Delivers bytes from memory and counts how often; `before` runs ahead of each piece.
-    private final class Memory: ImageSource {
+    private final class Memory: ImageReading {
         let bytes: [UInt8]
         let deliveries = Atomic(0)
         let before: @Sendable (Int) throws(ImageError) -> Void

@@ -1,15 +1,15 @@
 import Domain
 import Families
 import Foundation
-import Marked
 import Simulation
+import SourceTree
 import Testing
 
 /// Locks in a depot's file.
 @Suite struct LRDepotTests {
     private func read(_ text: String) throws -> (DepotFile?, [String]) {
         let diagnostics = Diagnostics()
-        let tree = MarkedNode.parse(Array(text.utf8), file: "depot.yaml", diagnostics)
+        let tree = SourceNode.parse(Array(text.utf8), file: "depot.yaml", diagnostics)
         let depot = tree.flatMap {
             DepotFile.read($0, families: FamilyRegistry.simulated, diagnostics)
         }

@@ -1,6 +1,6 @@
 import Domain
 import Manifest
-import Marked
+import SourceTree
 import Testing
 
 @Suite struct FleetTests {

@@ -1,7 +1,7 @@
 import Digests
 import Domain
 import Manifest
-import Marked
+import SourceTree
 import Testing
 
 @Suite struct FrozenPlanTests {

@@ -1,6 +1,6 @@
 import Domain
 import Manifest
-import Marked
+import SourceTree
 import Testing
 
 /// Random and broken input: never a trap, and never neither a plan nor an error.

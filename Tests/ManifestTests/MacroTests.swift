@@ -1,5 +1,5 @@
 import Manifest
-import Marked
+import SourceTree
 import Testing
 
 /// Steps under names, and conditions that are no properties.

@@ -1,7 +1,7 @@
 import Domain
 import Glibc
 import Manifest
-import Marked
+import SourceTree
 import Testing
 
 @Suite struct ManifestReaderTests {

@@ -1,6 +1,6 @@
 import Domain
 import Manifest
-import Marked
+import SourceTree
 import Testing
 
 /// Lists of those who are told how runs end.

@@ -1,5 +1,5 @@
 import Manifest
-import Marked
+import SourceTree
 import Testing
 
 /// Steps as a person types them.

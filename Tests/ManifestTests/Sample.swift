@@ -1,5 +1,5 @@
 import Manifest
-import Marked
+import SourceTree
 
 /// The manifest of the manual and its fleet, and ways to change and read them.
 enum Sample {

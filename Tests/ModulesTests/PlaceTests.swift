@@ -1,7 +1,7 @@
 import Domain
 import Families
-import Marked
 import Modules
+import SourceTree
 import Testing
 
 /// Where properties of a module stand that speaks SMP, as a profile writes it.

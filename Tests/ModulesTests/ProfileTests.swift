@@ -1,8 +1,8 @@
 import Domain
 import Families
 import Foundation
-import Marked
 import Modules
+import SourceTree
 import Testing
 
 /// Profiles as files: those that are shipped, those that are wrong, those of the operator.

@@ -10,7 +10,7 @@ import Testing
     private static func field(
         _ offset: Int,
         _ length: Int,
-        _ order: ByteField.Order = .little,
+        _ order: ByteField.ByteOrder = .little,
         signed: Bool = false
     ) -> ByteField {
         sure(

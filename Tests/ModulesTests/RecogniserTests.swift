@@ -1,10 +1,10 @@
 import Domain
 import Families
 import Foundation
-import Marked
 import Modules
 import Radio
 import Simulation
+import SourceTree
 import Testing
 
 /// What a scan shows and what a run looks for, over generated profiles and depots.

@@ -2,13 +2,13 @@ import Digests
 import Domain
 import Families
 import Manifest
-import Marked
 import Modules
 import Protocols
 import Rollout
 import Samples
 import Sessions
 import Simulation
+import SourceTree
 import Synchronization
 import Wire
 
@@ -90,7 +90,7 @@ struct NightDepot {
             }
         }
         let diagnostics = Diagnostics()
-        guard let tree = MarkedNode.parse(Array(text.utf8), file: "depot.yaml", diagnostics),
+        guard let tree = SourceNode.parse(Array(text.utf8), file: "depot.yaml", diagnostics),
             let file = DepotFile.read(
                 tree,
                 families: FamilyRegistry.simulated,

@@ -483,7 +483,7 @@ struct NightJudge {
             hasTripped = true
         }
         if hasTripped, isWhole, rollout.freshly.count <= limit {
-            no("G3", "the gate of \(limit) has tripped, and \(rollout.freshly.count) failed anew")
+            no("G3", "the gate of \(limit) has tripped, and \(rollout.freshly.count) failed again")
         }
         // Where nothing is held, `resume` changes nothing.
         let isHeld =

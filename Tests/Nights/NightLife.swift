@@ -2,13 +2,13 @@ import Domain
 import Families
 import Journal
 import Manifest
-import Marked
 import Modules
 import Radio
 import Reports
 import Rollout
 import Sessions
 import Simulation
+import SourceTree
 import Synchronization
 import Wire
 

@@ -13,14 +13,14 @@ struct DatabaseTests {
             let row = try await fleet.rows(
                 FleetStatement("ask", "SELECT $1, $2::bigint + 1, NULL, true", ["a'\\b ü", "41"])
             )
-            #expect(row == [FleetRow(["a'\\b ü", "42", nil, "t"])])
+            #expect(row == [DatabaseRow(["a'\\b ü", "42", nil, "t"])])
             let error = await #expect(throws: FleetError.self) {
                 try await fleet.rows(FleetStatement("divide", "SELECT 1/0"))
             }
             #expect(error?.kind == .refused && error?.code == "22012")
             #expect(error?.description == "divide: division by zero (22012)")
             // The session is as good as before.
-            #expect(try await fleet.rows(FleetStatement("ask", "SELECT 1")) == [FleetRow(["1"])])
+            #expect(try await fleet.rows(FleetStatement("ask", "SELECT 1")) == [DatabaseRow(["1"])])
             let server = try await fleet.server()
             #expect(server.version >= 130_000 && !server.isEncrypted)
         }
@@ -36,7 +36,7 @@ struct DatabaseTests {
         let user = try await Cluster.with(right) { fleet in
             try await fleet.rows(FleetStatement("ask", "SELECT current_user"))
         }
-        #expect(user == [FleetRow([role])])
+        #expect(user == [DatabaseRow([role])])
         let wrong = try Cluster.settings(address, password: "sesame")
         let error = await #expect(throws: FleetError.self) {
             try await Cluster.with(wrong) { try await $0.server() }

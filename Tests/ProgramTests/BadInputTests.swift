@@ -112,7 +112,8 @@ import Testing
         #expect(events?.contains("attempt-started") != true)
     }
 
-    @Test func `a secret that others can read is refused with the command that mends it`() throws {
+    @Test func `a secret that others can read is refused with the command that repairs it`() throws
+    {
         let program = try Program()
         try program.copyDemo()
         let key = program.folder.path + "/demo/keys/demo.key"

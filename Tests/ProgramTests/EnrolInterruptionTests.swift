@@ -130,7 +130,7 @@ private final class EnrolBench: Sendable {
         guard let journal = journal.withLock({ $0 }) else {
             preconditionFailure("the air is not up yet")
         }
-        let desk = FileDesk(
+        let files = EnrolmentFiles(
             vehicle,
             serial,
             fleet: folder.path + "/fleet.csv",
@@ -146,7 +146,7 @@ private final class EnrolBench: Sendable {
         )
         return Enroller(
             EnrolTarget(vehicle: vehicle, serial: serial, profile: profile, bond: .unbonded),
-            desk: BreakingDesk(desk: desk, breaker: breaker),
+            keeper: BreakingKeeper(files: files, breaker: breaker),
             central: BreakingCentral(central: radio, breaker: breaker),
             time: simulation.time,
             searchingFor: .seconds(20),
@@ -261,8 +261,8 @@ private final class Breaker: Sendable {
     var error: RadioError { fate?.isDeath ?? false ? .cancelled : .linkLost }
 }
 
-private struct BreakingDesk: EnrolDesk {
-    let desk: FileDesk
+private struct BreakingKeeper: EnrolmentKeeper {
+    let files: EnrolmentFiles
     let breaker: Breaker
 
     private func act<R: Sendable>(
@@ -277,27 +277,27 @@ private struct BreakingDesk: EnrolDesk {
     }
 
     func secrets() async throws(EnrolFault) -> [SecretSlot: Secret] {
-        try await act { () async throws(EnrolFault) in try await desk.secrets() }
+        try await act { () async throws(EnrolFault) in try await files.secrets() }
     }
 
     func keepPending(_ secret: Secret) async throws(EnrolFault) {
-        try await act { () async throws(EnrolFault) in try await desk.keepPending(secret) }
+        try await act { () async throws(EnrolFault) in try await files.keepPending(secret) }
     }
 
     func commit() async throws(EnrolFault) {
-        try await act { () async throws(EnrolFault) in try await desk.commit() }
+        try await act { () async throws(EnrolFault) in try await files.commit() }
     }
 
     func retire() async throws(EnrolFault) {
-        try await act { () async throws(EnrolFault) in try await desk.retire() }
+        try await act { () async throws(EnrolFault) in try await files.retire() }
     }
 
     func list(_ isListed: Bool) async throws(EnrolFault) {
-        try await act { () async throws(EnrolFault) in try await desk.list(isListed) }
+        try await act { () async throws(EnrolFault) in try await files.list(isListed) }
     }
 
     func note(_ stage: EnrolmentRecord.Stage) async throws(EnrolFault) {
-        try await act { () async throws(EnrolFault) in try await desk.note(stage) }
+        try await act { () async throws(EnrolFault) in try await files.note(stage) }
     }
 }
 

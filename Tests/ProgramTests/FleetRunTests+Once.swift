@@ -127,7 +127,7 @@ extension FleetRunTests {
             #expect(held.output.contains("rain") || held.errors.contains("rain"))
         }
         #expect(try street.say("resume").status == 0)
-        // Done by the other one, it is not done again; begun anew, it is once.
+        // Done by the other one, it is not done again; begun again, it is once.
         #expect(try street.run("south").status == 0)
         #expect(street.yard.deeds == ["unlock-all"])
         #expect(try street.run("south", "--again").status == 0)

@@ -192,7 +192,7 @@ struct FleetRunTests {
         #expect(other.output.contains("has vanished"))
         let second = try north.run()
         #expect(second.status == 0, "\(second.errors)")
-        #expect(second.errors.contains("gave back 1 modules"))
+        #expect(second.errors.contains("gave back 1 module "))
         #expect(try yard.faults() == "")
     }
 

@@ -81,7 +81,7 @@ import Testing
         let folders = try FileManager.default.contentsOfDirectory(
             atPath: Program.repository.appending(path: "manifests").path
         )
-        // That of the bench is made anew by it.
+        // That of the bench is made again by it.
         #expect(Set(folders) == Set(Self.shipped.map(\.name) + ["night"]))
     }
 

@@ -62,7 +62,7 @@ import Testing
                 rollout.yaml:15:36: error: unknown key `tz` in `window`
                   hint: did you mean `zone`?
                 yardmaster: error: 8 errors in rollout.yaml
-                  hint: nothing was touched; mend what is listed above and try again
+                  hint: nothing was touched; fix what is listed above and try again
                 """
         ),
         Case(
@@ -100,7 +100,7 @@ import Testing
                   hint: did you mean `comodule`?
                   the same 19 times more, at 3:25, 4:25, 5:25, 6:25, 7:25 and 14 other places
                 yardmaster: error: 26 errors in rollout.yaml
-                  hint: nothing was touched; mend what is listed above and try again
+                  hint: nothing was touched; fix what is listed above and try again
                 """
         ),
         Case(
@@ -130,7 +130,7 @@ import Testing
                 rollout.yaml:8:22: error: `lights` has no state `enabeld`
                   hint: did you mean `enabled`?
                 yardmaster: error: 6 errors in rollout.yaml
-                  hint: nothing was touched; mend what is listed above and try again
+                  hint: nothing was touched; fix what is listed above and try again
                 """
         ),
         Case(
@@ -165,7 +165,7 @@ import Testing
                 keyless.csv:21:35: error: the secret of vehicle bike-20 cannot be read: open.key can be read by other users
                   hint: chmod 600 open.key
                 yardmaster: error: 23 errors in what rollout.yaml names
-                  hint: nothing was touched; mend what is listed above and try again
+                  hint: nothing was touched; fix what is listed above and try again
                 """
         ),
         Case(

@@ -43,7 +43,7 @@ import Workbench
         #expect(third.lastLine.contains("failed=2"))
     }
 
-    @Test func `an abort ends with 13 for good, and another plan begins anew`() throws {
+    @Test func `an abort ends with 13 for good, and another plan begins again`() throws {
         let program = try program(3, rollout: "{waves: [1, rest], between-waves: {ask: true}}")
         #expect(try run(program).status == 12)
         let abort = try program.run(
@@ -55,9 +55,9 @@ import Workbench
         #expect(try exit(ended).1.contains("aborted by request: wrong release"))
         #expect(try run(program).status == 13)
         try program.write("steered.yaml", manifest("{waves: [rest]}"))
-        let anew = try run(program)
-        #expect(anew.status == 0)
-        #expect(anew.lastLine.contains("ok=2 current=1"))
+        let again = try run(program)
+        #expect(again.status == 0)
+        #expect(again.lastLine.contains("ok=2 current=1"))
     }
 
     @Test func `a window that closes with work left ends with 15`() throws {
@@ -124,8 +124,8 @@ import Workbench
         #expect(third.lastLine.contains("ok=2 current=4"), "\(third.lastLine)")
         #expect(try plan() == frozen)
         // It is over: what stands in the file now begins.
-        let anew = try run(program)
-        #expect(anew.lastLine.contains("ok=4"), "\(anew.lastLine)")
+        let again = try run(program)
+        #expect(again.lastLine.contains("ok=4"), "\(again.lastLine)")
         #expect(try plan() != frozen)
     }
 

@@ -38,7 +38,7 @@ import Wire
         var away = try card("=cmd|'/c calc'!A1", "00a0000000000009", bay: "10")
         away.lastSeen = nil
         away.signal = nil
-        let retry = NextStep.Command("yardmaster retry --rollout city-4.12 bike-4", "when mended")
+        let retry = NextStep.Command("yardmaster retry --rollout city-4.12 bike-4", "when repaired")
         return MorningPage(
             since: Self.time(-12),
             made: Self.time(0),

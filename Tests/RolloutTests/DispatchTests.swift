@@ -6,12 +6,12 @@ import Testing
     private func vehicle(
         _ signal: Int?,
         isOpen: Bool = false,
-        turn: Dispatch.Turn = .now,
+        precedence: Dispatch.Precedence = .now,
         attempts: Int = 0
     ) -> Dispatch.Vehicle {
         var vehicle = Dispatch.Vehicle()
         vehicle.isOpen = isOpen
-        vehicle.turn = turn
+        vehicle.precedence = precedence
         vehicle.attempts = attempts
         if let signal { vehicle.signals = [0: signal] }
         return vehicle
@@ -54,7 +54,7 @@ import Testing
     @Test func `what was begun comes first, then the strongest, then the least tried`() {
         let dispatch = dispatch([
             vehicle(-80), vehicle(-50, attempts: 3), vehicle(-50), vehicle(-90, isOpen: true),
-            vehicle(-40, turn: .atTheEnd), vehicle(-50, attempts: 3),
+            vehicle(-40, precedence: .atTheEnd), vehicle(-50, attempts: 3),
         ])
         #expect(order(dispatch) == [3, 2, 1, 5, 0, 4])
     }

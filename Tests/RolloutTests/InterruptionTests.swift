@@ -108,7 +108,7 @@ import Testing
         case old = "version 1"
         /// What has come outlives a restart.
         case recalling = "recalls uploads for ever"
-        /// Each link begins anew.
+        /// Each link begins again.
         case forgetful = "recalls no upload"
         /// The slot is erased before the first answer, for longer than the link lasts.
         case stalling = "erases first"

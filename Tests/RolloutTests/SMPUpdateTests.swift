@@ -123,7 +123,7 @@ import Testing
         let file = try sample(size: 40_000)
         let result = try bench.update([file])
         if case .corrupted = kind, times == 2 {
-            // Damaged once more when it was sent anew: the bootloader has the last word.
+            // Damaged once more when it was sent again: the bootloader has the last word.
             #expect(result.failure == .wrongVersion)
             #expect(result.running[0].version == FirmwareVersion(1, 0))
             return

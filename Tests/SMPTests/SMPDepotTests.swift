@@ -2,11 +2,11 @@ import Domain
 import Families
 import Foundation
 import Images
-import Marked
 import Protocols
 import Radio
 import Samples
 import Simulation
+import SourceTree
 import Testing
 
 /// Modules of family `mcumgr` in a depot's file.

@@ -216,7 +216,7 @@ import Wire
         #expect(server.received == 256)
     }
 
-    @Test func `the same digest and length go on, another digest begins anew`() {
+    @Test func `the same digest and length go on, another digest begins again`() {
         var server = server()
         let sha = [UInt8](repeating: 7, count: 32)
         ask(&server, chunk(0, 256, sha: sha))

@@ -196,7 +196,7 @@ private let flows: [(UInt16, Int?)] = [(0, nil), (1, 1), (1, 5), (7, 8), (12, ni
         #expect(bench.imageBytes == size)
     }
 
-    @Test func `half an init packet is completed, not sent anew`() throws {
+    @Test func `half an init packet is completed, not sent again`() throws {
         let fresh = try Bench(size: size)
         var facts = TransferFacts()
         facts.initPacket = Array(fresh.initPacket.prefix(20))

@@ -110,7 +110,7 @@ private func failed(_ error: UploadError) -> SecureDFUUpload.Action { .ended(.fa
             (Int(UInt32.max), 1, .setReceiptInterval(0)),
         ] as [(Int, UInt32, DFURequest)]
     )
-    func `what does not fit is created anew from its object on`(
+    func `what does not fit is created again from its object on`(
         offset: Int,
         crc: UInt32,
         request: DFURequest

@@ -203,7 +203,7 @@ import Wire
     ) throws {
         let payload = Base64.text(Array(text.utf8))
         let envelope = """
-            {"payloadType":"\(Statement.payloadType)","payload":"\(payload)",
+            {"payloadType":"\(InTotoStatement.payloadType)","payload":"\(payload)",
              "signatures":[{"sig":"AAAA"}]}
             """
         let file = try AttestationFile(Array(envelope.utf8))

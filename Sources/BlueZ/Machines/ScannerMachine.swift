@@ -51,7 +51,7 @@ package struct ScannerMachine: Equatable {
         return settle()
     }
 
-    /// The adapter has been silent: the discovery is begun anew.
+    /// The adapter has been silent: the discovery is begun again.
     package mutating func restart() -> Action {
         guard state == .on else { return .nothing }
         return begin(.stop)
@@ -97,7 +97,7 @@ package struct ScannerMachine: Equatable {
         }
     }
 
-    /// What of a refusal no other step can mend.
+    /// What of a refusal no other step can fix.
     private static func end(_ refusal: BlueZRefusal) -> RadioError? {
         switch refusal {
         case .notReady: .adapterOff

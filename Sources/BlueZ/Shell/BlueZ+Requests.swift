@@ -77,7 +77,7 @@ extension BlueZ {
         )
     }
 
-    private func values(of outcome: PendingRequest.Outcome) -> [DBusValue] {
+    private func values(of outcome: PendingRequest.Answer) -> [DBusValue] {
         switch outcome {
         case .values(let values): values
         case .doWithout: []
@@ -93,7 +93,7 @@ extension BlueZ {
         _ record: CharacteristicRecord,
         _ body: LinkBody,
         before deadline: Moment
-    ) async throws(RadioError) -> PendingRequest.Outcome {
+    ) async throws(RadioError) -> PendingRequest.Answer {
         // Whoever asked saw it standing; what comes behind its end would wait for ever.
         guard links[body.ticket] === body, body.machine.isStanding else { throw .linkLost }
         let id = newID()
@@ -130,7 +130,7 @@ extension BlueZ {
     private func finish(
         _ request: PendingRequest,
         _ body: LinkBody,
-        _ outcome: Result<PendingRequest.Outcome, RadioError>
+        _ outcome: Result<PendingRequest.Answer, RadioError>
     ) {
         guard body.requests.removeValue(forKey: request.id) != nil else { return }
         body.lines[request.path]?.removeAll { $0 == request.id }

@@ -30,7 +30,7 @@ package actor BlueZ {
     var isLoaded = false
     /// Why it does not, when the tree was asked for in vain.
     var loadError: RadioError?
-    var attachTurn = Turn()
+    var attachTurn = AttachQueue()
     var mirror = ObjectMirror()
 
     var lanes: [String: AdapterLane] = [:]
@@ -149,7 +149,7 @@ package actor BlueZ {
 }
 
 /// Lets one in at a time, in the order in which they came.
-struct Turn {
+struct AttachQueue {
     private var isTaken = false
     private var queue: [Once<Void>] = []
 

@@ -63,7 +63,7 @@ final class LinkBody {
 
 /// A request on a link, from its place in the line to its end; touched by the actor `BlueZ` only.
 final class PendingRequest {
-    enum Outcome: Sendable {
+    enum Answer: Sendable {
         case values([DBusValue])
         /// There is no socket; another program may have it.
         case doWithout(isLocked: Bool)
@@ -75,7 +75,7 @@ final class PendingRequest {
     let arguments: [DBusValue]
     let limit: Moment
     var machine: RequestMachine
-    let outcome = Once<Outcome>()
+    let outcome = Once<Answer>()
     var hasBegun = false
 
     init(

@@ -1,5 +1,5 @@
 import Domain
-import Marked
+import SourceTree
 
 /// A kind of text with rules of its own, told once for the reader and for editors.
 enum Form: CaseIterable, Sendable {
@@ -157,7 +157,7 @@ enum Form: CaseIterable, Sendable {
 
 extension Form {
     /// The text of a node in this form, or nil after an error that does not repeat a secret.
-    func read(_ node: MarkedNode, _ diagnostics: Diagnostics) -> String? {
+    func read(_ node: SourceNode, _ diagnostics: Diagnostics) -> String? {
         let text =
             needsQuotes ? node.quotedText(diagnostics, title) : node.text(diagnostics, title)
         guard let text else { return nil }

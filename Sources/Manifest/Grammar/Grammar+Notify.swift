@@ -4,18 +4,18 @@ extension Grammar {
     static let notify = Table(
         "notify",
         "`notify`",
-        "Who is told how runs end, also in a file of its own (see operations).",
+        "Who gets notices of how runs end; also in a file of its own (see operations).",
         [
             Field(
                 "targets",
                 .map(key: .name, .table(notifyTarget)),
                 .required,
-                "Who is told, each under a name."
+                "Who gets notices, each under a name."
             ),
             Field(
                 "silent-after",
                 .duration(.seconds(3_600) ... .seconds(365 * 86_400)),
-                "How long nothing may be heard from a rollout before that is told: `notify send` looks."
+                "How long nothing may be heard from a rollout before a notice says so: `notify send` looks."
             ),
             Field(
                 "sendmail",
@@ -59,7 +59,7 @@ extension Grammar {
             Field(
                 "when",
                 .list(.words(NotifyKind.allCases.map(\.rawValue)), least: 1),
-                "What is told; without it all but `ended`, and to a `healthcheck` all."
+                "Which events; without it all but `ended`, and for a `healthcheck` all."
             ),
             Field(
                 "key",

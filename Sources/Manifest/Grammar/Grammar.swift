@@ -50,7 +50,7 @@ enum Grammar {
             Field("connect", .table(connect), "How long and how often a link is tried."),
             Field("fetch", .table(fetch), "How images come over the network."),
             Field("trust", .table(trust), "Who is trusted for images beyond their digests."),
-            Field("notify", .table(notify), "Who is told how runs end."),
+            Field("notify", .table(notify), "Who gets notices of how runs end."),
         ]
     )
 

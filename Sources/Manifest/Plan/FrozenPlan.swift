@@ -1,6 +1,6 @@
 import Digests
 package import Domain
-package import Marked
+package import SourceTree
 import Wire
 
 /// What a run does, settled before it starts: vehicles, steps, images, rules.

@@ -1,5 +1,5 @@
 import Domain
-import Marked
+import SourceTree
 
 /// Reads `sbom` and `attestations` of an image.
 struct AttachmentReader {
@@ -31,7 +31,7 @@ struct AttachmentReader {
         return attachments
     }
 
-    private func bill(_ node: MarkedNode) -> Attachment? {
+    private func bill(_ node: SourceNode) -> Attachment? {
         guard case .map = node.value else {
             return images.readSource(node, allowsHTTP: allowsHTTP).map {
                 Attachment(kind: .bill(nil), source: $0, place: node.place)
@@ -47,7 +47,7 @@ struct AttachmentReader {
         return Attachment(kind: .bill(digest), source: source, place: node.place)
     }
 
-    private func attestation(_ node: MarkedNode) -> Attachment? {
+    private func attestation(_ node: SourceNode) -> Attachment? {
         var reader = TableReader(node, Grammar.attestation, diagnostics)
         let url = reader.value("url")
         let key = reader.text("key").map { FileReference($0, relativeTo: directory) }

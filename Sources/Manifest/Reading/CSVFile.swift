@@ -1,4 +1,4 @@
-import Marked
+import SourceTree
 
 /// Cuts a CSV file (RFC 4180) into rows of cells that know their places.
 struct CSVFile {

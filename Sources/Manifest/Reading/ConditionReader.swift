@@ -1,10 +1,10 @@
-import Marked
+import SourceTree
 
 /// Reads property names, values and conditions.
 enum ConditionReader {
     /// A map of property to condition, by name.
     static func conditions(
-        _ node: MarkedNode,
+        _ node: SourceNode,
         _ diagnostics: Diagnostics
     ) -> [PropertyCondition] {
         entries(node, "conditions", diagnostics).compactMap { entry in
@@ -13,7 +13,7 @@ enum ConditionReader {
     }
 
     /// A map of name to value, by name.
-    static func assignments(_ node: MarkedNode, _ diagnostics: Diagnostics) -> [Assignment] {
+    static func assignments(_ node: SourceNode, _ diagnostics: Diagnostics) -> [Assignment] {
         entries(node, "values", diagnostics).compactMap { entry in
             literal(entry.value, diagnostics).map { Assignment(entry.key, $0) }
         }
@@ -21,10 +21,10 @@ enum ConditionReader {
 
     /// Sorted, so that the order of keys never decides about what is done.
     private static func entries(
-        _ node: MarkedNode,
+        _ node: SourceNode,
         _ what: String,
         _ diagnostics: Diagnostics
-    ) -> [MarkedNode.Entry] {
+    ) -> [SourceNode.Entry] {
         guard let entries = node.entries(diagnostics, of: "a map of properties to \(what)") else {
             return []
         }
@@ -42,11 +42,11 @@ enum ConditionReader {
         return own.sorted { $0.key < $1.key }
     }
 
-    static func literal(_ node: MarkedNode, _ diagnostics: Diagnostics) -> Literal? {
+    static func literal(_ node: SourceNode, _ diagnostics: Diagnostics) -> Literal? {
         node.text(diagnostics, "a word or a number").map { Literal($0) }
     }
 
-    private static func condition(_ node: MarkedNode, _ diagnostics: Diagnostics) -> Condition? {
+    private static func condition(_ node: SourceNode, _ diagnostics: Diagnostics) -> Condition? {
         guard let text = node.text(diagnostics, Form.condition.title) else { return nil }
         let marks: Set<Character> = ["=", "!", "<", ">"]
         let trimmed = text.drop { $0 == " " }

@@ -1,14 +1,14 @@
 import Domain
-import Marked
+import SourceTree
 
 /// Reads how images come over the network.
 struct FetchReader {
     let diagnostics: Diagnostics
     let directory: String
 
-    func policy(_ node: MarkedNode?, at place: Place) -> FetchPolicy {
+    func policy(_ node: SourceNode?, at place: Place) -> FetchPolicy {
         var reader = TableReader(
-            node ?? MarkedNode(.map([]), at: place),
+            node ?? SourceNode(.map([]), at: place),
             Grammar.fetch,
             diagnostics
         )
@@ -41,7 +41,7 @@ struct FetchReader {
         reader.text(key).map { FileReference($0, relativeTo: directory) }
     }
 
-    private func readProxy(_ node: MarkedNode) -> String? {
+    private func readProxy(_ node: SourceNode) -> String? {
         let source = ImageReader(diagnostics: diagnostics, directory: directory)
             .readSource(node, allowsHTTP: true)
         switch source {
@@ -57,7 +57,7 @@ struct FetchReader {
         }
     }
 
-    private func readHost(_ node: MarkedNode) -> String? {
+    private func readHost(_ node: SourceNode) -> String? {
         guard let host = Form.label.read(node, diagnostics) else { return nil }
         let isHost = host.utf8.allSatisfy { byte in
             switch byte {

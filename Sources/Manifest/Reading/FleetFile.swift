@@ -1,5 +1,5 @@
 package import Domain
-package import Marked
+package import SourceTree
 
 /// A fleet list as a CSV file that a program adds rows to and takes rows from: every other byte of it
 /// stays as it is.

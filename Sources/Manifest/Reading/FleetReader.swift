@@ -1,5 +1,5 @@
 import Domain
-import Marked
+import SourceTree
 
 /// Turns the rows of a fleet list into vehicles, checking each and all together.
 struct FleetReader {
@@ -32,7 +32,7 @@ struct FleetReader {
     }
 
     /// The vehicles of a list in the manifest itself.
-    func rows(_ items: [MarkedNode]) -> [FleetRow] {
+    func rows(_ items: [SourceNode]) -> [FleetRow] {
         items.compactMap { node in
             var reader = FieldReader(node, diagnostics, as: "a vehicle")
             var row = FleetRow(at: node.place)
@@ -75,7 +75,7 @@ struct FleetReader {
         }
     }
 
-    private func cell(_ node: MarkedNode?) -> Cell? {
+    private func cell(_ node: SourceNode?) -> Cell? {
         guard let node else { return nil }
         return node.text(diagnostics).map { Cell($0, at: node.place) }
     }

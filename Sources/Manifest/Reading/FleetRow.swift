@@ -1,10 +1,10 @@
-import Marked
+import SourceTree
 
 /// One vehicle as it was written, before anything in it is understood.
 struct FleetRow {
     enum Steps {
         case cell(Cell)
-        case node(MarkedNode)
+        case node(SourceNode)
     }
 
     let place: Place

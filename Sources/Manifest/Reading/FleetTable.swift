@@ -1,4 +1,4 @@
-import Marked
+import SourceTree
 
 /// Reads the rows of a fleet's CSV file.
 enum FleetTable {

@@ -1,5 +1,5 @@
 import Domain
-import Marked
+import SourceTree
 
 /// Reads the entries under `images`.
 struct ImageReader {
@@ -7,7 +7,7 @@ struct ImageReader {
     let directory: String
 
     /// The images that are right, by name.
-    func images(_ node: MarkedNode?) -> [PlannedImage] {
+    func images(_ node: SourceNode?) -> [PlannedImage] {
         let entries = node?.entries(diagnostics, of: "`images` as a map of names") ?? []
         return entries.filter { !$0.key.hasPrefix("x-") }
             .compactMap { entry in
@@ -23,7 +23,7 @@ struct ImageReader {
             .sorted { $0.name < $1.name }
     }
 
-    private func image(_ entry: MarkedNode.Entry) -> PlannedImage? {
+    private func image(_ entry: SourceNode.Entry) -> PlannedImage? {
         var reader = TableReader(entry.value, Grammar.image, diagnostics)
         let url = reader.value("url")
         let digest = reader.text("sha256").flatMap { text in SHA256Digest(text) }
@@ -77,7 +77,7 @@ struct ImageReader {
         return family.map { PlannedImage.Fits(family: $0, type: type, variant: variant) }
     }
 
-    func readSource(_ node: MarkedNode, allowsHTTP: Bool) -> ImageSource? {
+    func readSource(_ node: SourceNode, allowsHTTP: Bool) -> ImageSource? {
         guard let text = node.text(diagnostics, Form.source.title) else { return nil }
         let source: ImageSource
         do throws(ImageSource.ParseError) {

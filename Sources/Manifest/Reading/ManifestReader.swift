@@ -1,5 +1,5 @@
 import Domain
-package import Marked
+package import SourceTree
 
 /// A file without which nothing can be said about the manifest.
 package enum ManifestError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -46,7 +46,7 @@ package struct ManifestReader {
         files: Files
     ) throws(ManifestError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
         let diagnostics = Diagnostics(main: path)
-        guard let tree = MarkedNode.parse(bytes, file: path, diagnostics) else {
+        guard let tree = SourceNode.parse(bytes, file: path, diagnostics) else {
             return (nil, diagnostics.list)
         }
         var reader = ManifestReader(path: path, diagnostics)
@@ -81,7 +81,7 @@ package struct ManifestReader {
         directory = FileReference.directory(of: path)
     }
 
-    private mutating func plan(_ tree: MarkedNode, _ files: Files) -> FrozenPlan? {
+    private mutating func plan(_ tree: SourceNode, _ files: Files) -> FrozenPlan? {
         var reader = TableReader(tree, Grammar.manifest, diagnostics)
         let name = reader.text("name")
         let imagesNode = reader.value("images")
@@ -141,14 +141,14 @@ package struct ManifestReader {
     }
 
     /// The names under `images`, so that a step may refer to one that has errors of its own.
-    private static func names(_ node: MarkedNode?) -> Set<String> {
+    private static func names(_ node: SourceNode?) -> Set<String> {
         guard case .map(let entries) = node?.value else { return [] }
         return Set(entries.map(\.key).filter { !$0.hasPrefix("x-") })
     }
 
     /// The vehicles that are meant, or nil when there is nothing to select from.
     private mutating func readVehicles(
-        _ node: MarkedNode,
+        _ node: SourceNode,
         _ fleet: FleetReader,
         _ files: Files
     ) -> [FleetReader.Vehicle]? {
@@ -185,7 +185,7 @@ package struct ManifestReader {
     }
 
     private func listed(
-        _ items: [MarkedNode],
+        _ items: [SourceNode],
         _ fleet: FleetReader,
         at place: Place
     ) -> [FleetReader.Vehicle] {
@@ -195,7 +195,7 @@ package struct ManifestReader {
         return fleet.vehicles(fleet.rows(items))
     }
 
-    private mutating func rows(_ node: MarkedNode, _ files: Files) -> [FleetRow]? {
+    private mutating func rows(_ node: SourceNode, _ files: Files) -> [FleetRow]? {
         guard let text = Form.path.read(node, diagnostics) else { return nil }
         let path = FileReference(text, relativeTo: directory).path
         do throws(FileError) {

@@ -1,5 +1,5 @@
 import Domain
-package import Marked
+package import SourceTree
 
 /// Reads `notify`, in a manifest or in a file of its own.
 package struct NotifyReader {
@@ -20,7 +20,7 @@ package struct NotifyReader {
         path: String
     ) -> (policy: NotifyPolicy?, diagnostics: [Diagnostic]) {
         let diagnostics = Diagnostics(main: path)
-        guard let tree = MarkedNode.parse(bytes, file: path, diagnostics) else {
+        guard let tree = SourceNode.parse(bytes, file: path, diagnostics) else {
             return (nil, diagnostics.list)
         }
         let policy = NotifyReader(
@@ -30,7 +30,7 @@ package struct NotifyReader {
         return (diagnostics.hasErrors ? nil : policy, diagnostics.list)
     }
 
-    func policy(_ node: MarkedNode) -> NotifyPolicy {
+    func policy(_ node: SourceNode) -> NotifyPolicy {
         var reader = TableReader(node, Grammar.notify, diagnostics)
         var policy = NotifyPolicy()
         let entries =
@@ -50,7 +50,7 @@ package struct NotifyReader {
         return policy
     }
 
-    private func target(_ entry: MarkedNode.Entry) -> NotifyTarget? {
+    private func target(_ entry: SourceNode.Entry) -> NotifyTarget? {
         guard Form.name.accepts(entry.key) else {
             diagnostics.error(
                 entry.keyPlace,
@@ -115,7 +115,7 @@ package struct NotifyReader {
     }
 
     /// Nothing but printable ASCII: it becomes a header of a message.
-    private func mail(_ node: MarkedNode) -> String? {
+    private func mail(_ node: SourceNode) -> String? {
         guard let text = node.text(diagnostics) else { return nil }
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         if parts.count == 2, parts.allSatisfy({ !$0.isEmpty }), text.utf8.count <= 254,
@@ -134,7 +134,7 @@ package struct NotifyReader {
     }
 
     /// An address of the web, or where one is kept.
-    private func address(_ node: MarkedNode) -> NotifyAddress? {
+    private func address(_ node: SourceNode) -> NotifyAddress? {
         guard let text = node.text(diagnostics) else { return nil }
         for kind in ["file:", "credential:", "env:"] where text.hasPrefix(kind) {
             return secret(node).map { .secret($0) }
@@ -163,7 +163,7 @@ package struct NotifyReader {
     }
 
     /// What is no reference may be the secret itself, so no error repeats it.
-    private func secret(_ node: MarkedNode) -> SecretReference? {
+    private func secret(_ node: SourceNode) -> SecretReference? {
         guard let text = node.text(diagnostics) else { return nil }
         if let reference = try? SecretReference(text, relativeTo: directory) { return reference }
         diagnostics.error(

@@ -1,4 +1,4 @@
-package import Marked
+package import SourceTree
 
 /// Steps as a person types them: `command lock`, `set lights=disabled; wait 5s`, or as a manifest
 /// writes them.

@@ -1,5 +1,5 @@
 import Domain
-import Marked
+import SourceTree
 
 /// Checks what only shows once steps, images and vehicles are known together.
 struct PlanCheck {

@@ -1,5 +1,5 @@
 import Domain
-import Marked
+import SourceTree
 
 /// Finds rules that can never apply to the vehicles that are meant: what somebody relies on does nothing.
 ///
@@ -8,7 +8,7 @@ struct PolicyCheck {
     private let diagnostics = Diagnostics()
 
     /// `node` is what stands under `rollout`.
-    init(_ policy: RolloutPolicy, for vehicles: [PlannedVehicle], _ node: MarkedNode) {
+    init(_ policy: RolloutPolicy, for vehicles: [PlannedVehicle], _ node: SourceNode) {
         guard !vehicles.isEmpty else { return }
         waves(policy, vehicles.count, node)
         gate(policy, vehicles.count, node)
@@ -35,12 +35,12 @@ struct PolicyCheck {
     /// Each a warning at its key's own place.
     var remarks: [Diagnostic] { diagnostics.list }
 
-    private func warn(_ node: MarkedNode, _ path: [String], _ message: String, _ hint: String) {
+    private func warn(_ node: SourceNode, _ path: [String], _ message: String, _ hint: String) {
         diagnostics.warning(node.place(of: path) ?? node.place, message, hint: hint)
     }
 
     /// Waves for which no vehicle is left, and rules between waves where there is only one.
-    private func waves(_ policy: RolloutPolicy, _ total: Int, _ node: MarkedNode) {
+    private func waves(_ policy: RolloutPolicy, _ total: Int, _ node: SourceNode) {
         let sizes = FrozenPlan.sizes(of: policy.waves, total: total)
         if let number = policy.waves.indices.first(where: { $0 >= sizes.count }),
             policy.waves.count > 1, policy.waves[number] != .rest,
@@ -65,7 +65,7 @@ struct PolicyCheck {
     }
 
     /// A gate that no number of failures can trip.
-    private func gate(_ policy: RolloutPolicy, _ total: Int, _ node: MarkedNode) {
+    private func gate(_ policy: RolloutPolicy, _ total: Int, _ node: SourceNode) {
         guard let pause = policy.pause, !pause.trips(failed: total, attempted: total) else {
             return
         }
@@ -95,7 +95,7 @@ struct PolicyCheck {
         }
     }
 
-    private func spread(_ policy: RolloutPolicy, _ vehicles: [PlannedVehicle], _ node: MarkedNode) {
+    private func spread(_ policy: RolloutPolicy, _ vehicles: [PlannedVehicle], _ node: SourceNode) {
         let known = Set(vehicles.flatMap { $0.labels.map(\.name) })
             .union(["id", "serial", "family", "profile"])
         guard case .list(let items)? = node.node(at: ["spread"])?.value else { return }
@@ -109,9 +109,9 @@ struct PolicyCheck {
     }
 }
 
-extension MarkedNode {
+extension SourceNode {
     /// What stands under these keys, one inside the other.
-    func node(at path: [String]) -> MarkedNode? {
+    func node(at path: [String]) -> SourceNode? {
         var node = self
         for key in path {
             guard case .map(let entries) = node.value,

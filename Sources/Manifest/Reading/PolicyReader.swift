@@ -1,16 +1,16 @@
 import Domain
-import Marked
+import SourceTree
 
 /// Reads what governs a run as a whole.
 struct PolicyReader {
     let diagnostics: Diagnostics
 
     /// A reader for a section, or for an empty map so that its defaults hold.
-    private func section(_ node: MarkedNode?, _ table: Table, at place: Place) -> TableReader {
-        TableReader(node ?? MarkedNode(.map([]), at: place), table, diagnostics)
+    private func section(_ node: SourceNode?, _ table: Table, at place: Place) -> TableReader {
+        TableReader(node ?? SourceNode(.map([]), at: place), table, diagnostics)
     }
 
-    func rollout(_ node: MarkedNode?, at place: Place) -> RolloutPolicy {
+    func rollout(_ node: SourceNode?, at place: Place) -> RolloutPolicy {
         var reader = section(node, Grammar.rollout, at: place)
         let waves = reader.list("waves", of: "wave sizes").map { items in
             readWaves(items, at: reader.place(of: "waves"))
@@ -37,11 +37,11 @@ struct PolicyReader {
         return policy
     }
 
-    private func readTexts(_ items: [MarkedNode]?, _ form: Form) -> [String] {
+    private func readTexts(_ items: [SourceNode]?, _ form: Form) -> [String] {
         (items ?? []).compactMap { form.read($0, diagnostics) }
     }
 
-    private func readBetween(_ node: MarkedNode?, at place: Place) -> BetweenWaves {
+    private func readBetween(_ node: SourceNode?, at place: Place) -> BetweenWaves {
         var reader = section(node, Grammar.between, at: place)
         var between = BetweenWaves()
         between.soak = reader.defaultedDuration("soak")
@@ -76,7 +76,7 @@ struct PolicyReader {
         return budget
     }
 
-    private func readWaves(_ items: [MarkedNode], at place: Place) -> [Wave] {
+    private func readWaves(_ items: [SourceNode], at place: Place) -> [Wave] {
         if items.isEmpty {
             diagnostics.error(place, "the list of waves is empty", hint: "write `[3, 10%, rest]`")
         }
@@ -94,7 +94,7 @@ struct PolicyReader {
         return waves
     }
 
-    private func wave(_ node: MarkedNode) -> Wave? {
+    private func wave(_ node: SourceNode) -> Wave? {
         let hint = "write a number, a share such as 10%, or `rest`"
         guard case .scalar(let text, _) = node.value, !node.isNothing else {
             diagnostics.error(node.place, "expected a wave, found \(node.kind)", hint: hint)
@@ -141,7 +141,7 @@ struct PolicyReader {
         return Window(opens: opens, length: length, zone: zone, close: close)
     }
 
-    private func readRetry(_ node: MarkedNode?, at place: Place) -> RetryPolicy {
+    private func readRetry(_ node: SourceNode?, at place: Place) -> RetryPolicy {
         var reader = section(node, Grammar.retry, at: place)
         var policy = RetryPolicy(
             transient: reader.defaultedInteger("transient"),
@@ -163,7 +163,7 @@ struct PolicyReader {
         return policy
     }
 
-    private func readTolerance(_ node: MarkedNode?, at place: Place) -> Tolerance {
+    private func readTolerance(_ node: SourceNode?, at place: Place) -> Tolerance {
         var reader = section(node, Grammar.tolerate, at: place)
         let tolerance = Tolerance(
             unreachable: reader.defaultedAmount("unreachable"),
@@ -173,7 +173,7 @@ struct PolicyReader {
         return tolerance
     }
 
-    func radio(_ node: MarkedNode?, at place: Place) -> RadioSettings {
+    func radio(_ node: SourceNode?, at place: Place) -> RadioSettings {
         var reader = section(node, Grammar.radio, at: place)
         var adapters: [String] = []
         let items = reader.list("adapters", of: "adapters")
@@ -202,7 +202,7 @@ struct PolicyReader {
         )
     }
 
-    func settle(_ node: MarkedNode?, at place: Place) -> SettleSettings {
+    func settle(_ node: SourceNode?, at place: Place) -> SettleSettings {
         var reader = section(node, Grammar.settle, at: place)
         let quiet = reader.defaultedDuration("quiet")
         let gap = reader.defaultedDuration("confirm-gap")
@@ -220,7 +220,7 @@ struct PolicyReader {
         return SettleSettings(quiet: quiet, confirmGap: gap, deadline: deadline)
     }
 
-    func connect(_ node: MarkedNode?, at place: Place) -> ConnectSettings {
+    func connect(_ node: SourceNode?, at place: Place) -> ConnectSettings {
         var reader = section(node, Grammar.connect, at: place)
         let timeout = reader.defaultedDuration("timeout")
         let attempts = reader.defaultedInteger("attempts")

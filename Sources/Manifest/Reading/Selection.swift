@@ -1,5 +1,5 @@
 import Domain
-import Marked
+import SourceTree
 
 /// The part of a fleet that a manifest means: every label given must have a value given.
 struct Selection {
@@ -20,12 +20,12 @@ struct Selection {
     private let isSound: Bool
 
     /// Reads `select: {label: value or list}`.
-    init(_ node: MarkedNode, _ diagnostics: Diagnostics) {
+    init(_ node: SourceNode, _ diagnostics: Diagnostics) {
         place = node.place
         let errors = diagnostics.errorCount
         let entries = node.entries(diagnostics, of: "a map of labels to values") ?? []
         rules = entries.filter { !$0.key.hasPrefix("x-") }.map { entry in
-            let nodes: [MarkedNode]
+            let nodes: [SourceNode]
             if case .list(let items) = entry.value.value {
                 nodes = items
                 if items.isEmpty {

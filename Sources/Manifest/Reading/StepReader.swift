@@ -1,5 +1,5 @@
 import Domain
-import Marked
+import SourceTree
 
 /// Reads steps and checks the images they name.
 struct StepReader {
@@ -24,7 +24,7 @@ struct StepReader {
     }
 
     /// The same reader, which knows the lists of steps under `macros`.
-    func with(macros node: MarkedNode?) -> StepReader {
+    func with(macros node: SourceNode?) -> StepReader {
         guard let node, let entries = node.entries(diagnostics, of: "a map of names to steps")
         else { return self }
         var reader = self
@@ -41,7 +41,7 @@ struct StepReader {
         return reader
     }
 
-    func steps(_ node: MarkedNode, _ role: Role) -> [Step] {
+    func steps(_ node: SourceNode, _ role: Role) -> [Step] {
         guard let items = node.items(diagnostics, of: "steps") else { return [] }
         if items.isEmpty, role != .always {
             diagnostics.error(node.place, "the list of steps is empty", hint: "add a step")
@@ -50,7 +50,7 @@ struct StepReader {
     }
 
     /// The steps that one item stands for: itself, or those of the macro that it uses.
-    func steps(of node: MarkedNode, _ role: Role) -> [Step] {
+    func steps(of node: SourceNode, _ role: Role) -> [Step] {
         guard case .map(let entries) = node.value, entries.contains(where: { $0.key == "use" })
         else { return step(node, role).map { [$0] } ?? [] }
         var reader = TableReader(node, Grammar.step, diagnostics)
@@ -93,7 +93,7 @@ struct StepReader {
         return steps
     }
 
-    private func step(_ node: MarkedNode, _ role: Role) -> Step? {
+    private func step(_ node: SourceNode, _ role: Role) -> Step? {
         // A command is the one step that has sense as a bare word, and people try it.
         if case .scalar(let text, _) = node.value, CommandWord(rawValue: text) != nil {
             diagnostics.error(
@@ -140,7 +140,7 @@ struct StepReader {
     }
 
     /// Where the names stand that an action has.
-    private static func places(of action: MarkedNode.Entry) -> [String: Step.NamePlace] {
+    private static func places(of action: SourceNode.Entry) -> [String: Step.NamePlace] {
         var places: [String: Step.NamePlace] = [:]
         switch (action.key, action.value.value) {
         case ("update", .map(let entries)):
@@ -155,12 +155,12 @@ struct StepReader {
         case ("read", .list(let items)): note(items)
         default: break
         }
-        func note(_ entries: [MarkedNode.Entry]) {
+        func note(_ entries: [SourceNode.Entry]) {
             for entry in entries {
                 places[entry.key] = Step.NamePlace(name: entry.keyPlace, value: entry.value.place)
             }
         }
-        func note(_ names: [MarkedNode]) {
+        func note(_ names: [SourceNode]) {
             for node in names {
                 guard case .scalar(let name, _) = node.value else { continue }
                 places[name] = Step.NamePlace(name: node.place, value: node.place)
@@ -198,7 +198,7 @@ struct StepReader {
 
     private enum Rotation: String, CaseIterable { case secret }
 
-    private func update(_ node: MarkedNode) -> UpdateStep? {
+    private func update(_ node: SourceNode) -> UpdateStep? {
         if case .scalar = node.value {
             return image(node).map {
                 UpdateStep(
@@ -246,7 +246,7 @@ struct StepReader {
         }
     }
 
-    private func image(_ node: MarkedNode) -> String? {
+    private func image(_ node: SourceNode) -> String? {
         guard let name = Form.imageName.read(node, diagnostics) else { return nil }
         guard images.contains(name) else {
             diagnostics.error(
@@ -260,7 +260,7 @@ struct StepReader {
         return name
     }
 
-    private func properties(_ node: MarkedNode) -> [String]? {
+    private func properties(_ node: SourceNode) -> [String]? {
         if case .scalar = node.value {
             return Form.property.read(node, diagnostics).map { [$0] }
         }
@@ -269,7 +269,7 @@ struct StepReader {
         }
     }
 
-    private func commands(_ node: MarkedNode) -> [CommandWord]? {
+    private func commands(_ node: SourceNode) -> [CommandWord]? {
         if case .scalar = node.value {
             return node.choice(CommandWord.self, diagnostics, "a command").map { [$0] }
         }
@@ -278,7 +278,7 @@ struct StepReader {
         }
     }
 
-    private func nonEmpty(_ node: MarkedNode, of what: String) -> [MarkedNode]? {
+    private func nonEmpty(_ node: SourceNode, of what: String) -> [SourceNode]? {
         guard let items = node.items(diagnostics, of: what) else { return nil }
         if items.isEmpty {
             diagnostics.error(node.place, "the list is empty", hint: "name at least one of them")

@@ -1,4 +1,4 @@
-import Marked
+import SourceTree
 
 /// Steps as the cell of a table: `update: city-4.12; command: lock`, or a YAML list.
 struct StepText {
@@ -44,7 +44,7 @@ struct StepText {
             return pieces.prefix(Self.mostSteps).flatMap(steps)
         }
         let places = places
-        let tree = MarkedNode.parse(bytes, file: file, reader.diagnostics) { line, column in
+        let tree = SourceNode.parse(bytes, file: file, reader.diagnostics) { line, column in
             places.place(line: line, column: column)
         }
         return tree.map { reader.steps($0, .steps) } ?? []
@@ -78,7 +78,7 @@ struct StepText {
             )
             return []
         }
-        let tree = MarkedNode.parse(
+        let tree = SourceNode.parse(
             [0x7B] + text + [0x7D],
             file: file,
             reader.diagnostics,

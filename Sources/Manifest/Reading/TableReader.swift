@@ -1,5 +1,5 @@
 import Domain
-import Marked
+import SourceTree
 
 /// Reads one map of the manifest by its table of the grammar.
 ///
@@ -7,12 +7,12 @@ import Marked
 struct TableReader {
     private var fields: FieldReader
     let table: Table
-    let node: MarkedNode
+    let node: SourceNode
     let diagnostics: Diagnostics
     /// Keys the reader has asked for: all of the table's, or the table promises too much.
     private var asked: [Bool]
 
-    init(_ node: MarkedNode, _ table: Table, _ diagnostics: Diagnostics) {
+    init(_ node: SourceNode, _ table: Table, _ diagnostics: Diagnostics) {
         self.node = node
         self.table = table
         self.diagnostics = diagnostics
@@ -23,13 +23,13 @@ struct TableReader {
     var place: Place { node.place }
 
     /// The keys of the file in its own order, without the user's own.
-    var keys: [MarkedNode.Entry] { fields.keys }
+    var keys: [SourceNode.Entry] { fields.keys }
 
     func has(_ key: String) -> Bool { fields.has(key) }
 
     func place(of key: String) -> Place { fields.place(of: key) }
 
-    mutating func value(_ key: String) -> MarkedNode? {
+    mutating func value(_ key: String) -> SourceNode? {
         let index = table.index(of: key)
         asked[index] = true
         let isRequired = table.fields[index].presence == .required
@@ -130,7 +130,7 @@ struct TableReader {
         return value(key).map { TableReader($0, inner, diagnostics) }
     }
 
-    mutating func list(_ key: String, of what: String) -> [MarkedNode]? {
+    mutating func list(_ key: String, of what: String) -> [SourceNode]? {
         value(key)?.items(diagnostics, of: what)
     }
 

@@ -1,5 +1,5 @@
 import Domain
-import Marked
+import SourceTree
 
 /// Reads who hands tokens out.
 struct TokenIssuerReader {
@@ -7,7 +7,7 @@ struct TokenIssuerReader {
     /// What `file:` is relative to.
     let directory: String
 
-    func issuer(_ node: MarkedNode) -> TokenIssuer? {
+    func issuer(_ node: SourceNode) -> TokenIssuer? {
         var reader = TableReader(node, Grammar.tokenIssuer, diagnostics)
         let words = reader.list("command", of: "a program and its arguments")?.compactMap {
             Form.word.read($0, diagnostics)
@@ -49,7 +49,7 @@ struct TokenIssuerReader {
         return TokenIssuer(.url(url, key: key), at: node.place)
     }
 
-    private func reference(_ node: MarkedNode) -> SecretReference? {
+    private func reference(_ node: SourceNode) -> SecretReference? {
         guard let text = node.text(diagnostics) else { return nil }
         if let reference = try? SecretReference(text, relativeTo: directory) { return reference }
         diagnostics.error(

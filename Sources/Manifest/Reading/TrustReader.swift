@@ -1,5 +1,5 @@
 import Domain
-import Marked
+import SourceTree
 
 /// Reads `trust`, and what an image says of who stands behind it.
 struct TrustReader {
@@ -8,9 +8,9 @@ struct TrustReader {
 
     private var images: ImageReader { ImageReader(diagnostics: diagnostics, directory: directory) }
 
-    func policy(_ node: MarkedNode?, at place: Place) -> TrustPolicy {
+    func policy(_ node: SourceNode?, at place: Place) -> TrustPolicy {
         var reader = TableReader(
-            node ?? MarkedNode(.map([]), at: place),
+            node ?? SourceNode(.map([]), at: place),
             Grammar.trust,
             diagnostics
         )
@@ -43,7 +43,7 @@ struct TrustReader {
         return Set(digests).sorted()
     }
 
-    private func repository(_ entry: MarkedNode.Entry) -> PlannedRepository? {
+    private func repository(_ entry: SourceNode.Entry) -> PlannedRepository? {
         guard Form.name.accepts(entry.key) else {
             diagnostics.error(
                 entry.keyPlace,

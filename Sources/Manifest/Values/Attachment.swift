@@ -1,6 +1,6 @@
 import Digests
 package import Domain
-package import Marked
+package import SourceTree
 
 /// A document beside an image that says something of it; no part of it goes to a module.
 package struct Attachment: Sendable, Hashable {

@@ -1,5 +1,5 @@
 package import Domain
-package import Marked
+package import SourceTree
 
 /// What makes an image trusted, besides the digest that pins it.
 package enum ImageTrust: Sendable, Hashable {

@@ -1,5 +1,5 @@
 package import Domain
-import Marked
+import SourceTree
 
 /// A property's value as text: a number, a version or a word, whichever it can be read as.
 package struct Literal: Sendable, Hashable, CustomStringConvertible {

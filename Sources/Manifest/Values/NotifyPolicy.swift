@@ -13,7 +13,7 @@ package enum NotifyKind: String, CaseIterable, Sendable, Hashable {
     case test
 }
 
-/// Who is told how runs end.
+/// Who gets notices of how runs end.
 package struct NotifyPolicy: Sendable, Hashable {
     package var targets: [NotifyTarget] = []
     package var silentAfter: Duration?

@@ -1,5 +1,5 @@
 package import Domain
-package import Marked
+package import SourceTree
 
 /// One binary of a plan: what it must be, and which modules may have it.
 package struct PlannedImage: Sendable, Equatable {

@@ -1,5 +1,5 @@
 package import Domain
-package import Marked
+package import SourceTree
 
 /// One vehicle of a plan with what is to be done on it.
 package struct PlannedVehicle: Sendable, Equatable {

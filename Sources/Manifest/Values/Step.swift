@@ -1,5 +1,5 @@
 package import Domain
-package import Marked
+package import SourceTree
 
 /// One thing to do on a vehicle, with the place that asked for it.
 package struct Step: Sendable, Equatable {

@@ -1,5 +1,5 @@
 import Domain
-package import Marked
+package import SourceTree
 
 /// Who hands out the car-share token of a vehicle in the moment that it is needed.
 package struct TokenIssuer: Sendable, Equatable {

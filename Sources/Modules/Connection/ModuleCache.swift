@@ -17,7 +17,7 @@ package struct CachedModule: Sendable, Hashable {
 /// Facts about modules that make the next handshake shorter.
 ///
 /// Nothing in it is believed that could have changed: an address is tried and, when nobody answers
-/// there, searched for anew.
+/// there, searched for again.
 package final class ModuleCache: Sendable {
     /// As many modules as are remembered; the one that was longest not met goes first.
     package static let capacity = 1_000

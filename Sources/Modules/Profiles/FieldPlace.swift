@@ -1,5 +1,5 @@
 import Domain
-import Marked
+import SourceTree
 
 /// Reads where a field stands, as a profile writes it: `{register: "0401", at: 2, bytes: 1}`.
 struct FieldPlace {
@@ -75,7 +75,7 @@ struct FieldPlace {
             } else {
                 part.integer("bytes", in: lengths)
             }
-        let order = part.choice("order", default: ByteField.Order.little)
+        let order = part.choice("order", default: ByteField.ByteOrder.little)
         let isSigned = part.boolean("signed", default: false)
         guard let register, let offset, let length else { return nil }
         guard
@@ -149,7 +149,7 @@ struct FieldPlace {
             } else {
                 part.integer("bytes", in: 1...most)
             }
-        let order = part.choice("order", default: ByteField.Order.little)
+        let order = part.choice("order", default: ByteField.ByteOrder.little)
         let isSigned = part.boolean("signed", default: false)
         guard let place, let length else { return nil }
         guard

@@ -1,8 +1,8 @@
 import Domain
-import Marked
+import SourceTree
 
 /// Each of these reads one kind of value that only profiles have.
-extension MarkedNode {
+extension SourceNode {
     func hex8(_ diagnostics: Diagnostics) -> UInt8? {
         hex(digits: 2, diagnostics).flatMap { UInt8(exactly: $0) }
     }
@@ -131,7 +131,7 @@ extension MarkedNode {
     }
 }
 
-extension MarkedNode.Entry {
+extension SourceNode.Entry {
     /// The key as a node of its own, so that it can be read like a value.
-    fileprivate var nameNode: MarkedNode { MarkedNode(.scalar(key, .quoted), at: keyPlace) }
+    fileprivate var nameNode: SourceNode { SourceNode(.scalar(key, .quoted), at: keyPlace) }
 }

@@ -1,6 +1,6 @@
 package import Domain
-import Marked
 package import Radio
+import SourceTree
 
 /// One model of a family, as data: how to know it, how to speak with it, what it can do.
 package struct Profile: Sendable, Hashable {

@@ -1,7 +1,7 @@
 package import Domain
 import Glibc
-package import Marked
 package import Radio
+package import SourceTree
 
 /// The profiles that are known: those that are shipped, and those of the operator.
 package struct ProfileLibrary: Sendable {

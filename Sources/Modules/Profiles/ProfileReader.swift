@@ -1,6 +1,6 @@
 import Domain
-package import Marked
 import Sessions
+package import SourceTree
 
 extension Profile {
     /// A file larger than this is no profile.
@@ -18,7 +18,7 @@ extension Profile {
         of shapes: [ProfileShape],
         _ diagnostics: Diagnostics
     ) -> Profile? {
-        MarkedNode.parse(bytes, file: file, diagnostics, limits: limits)
+        SourceNode.parse(bytes, file: file, diagnostics, limits: limits)
             .flatMap { read($0, of: shapes, diagnostics) }
     }
 
@@ -28,14 +28,14 @@ extension Profile {
         of shapes: [ProfileShape],
         _ diagnostics: Diagnostics
     ) throws(FileError) -> Profile? {
-        let tree = try MarkedNode.load(path: path, diagnostics, limits: limits)
+        let tree = try SourceNode.load(path: path, diagnostics, limits: limits)
         var profile = tree.flatMap { read($0, of: shapes, diagnostics) }
         profile?.source = path
         return profile
     }
 
     private static func read(
-        _ tree: MarkedNode,
+        _ tree: SourceNode,
         of shapes: [ProfileShape],
         _ diagnostics: Diagnostics
     ) -> Profile? {
@@ -55,7 +55,7 @@ struct ProfileReader {
     private let shapes: [ProfileShape]
     private let diagnostics: Diagnostics
 
-    init(_ tree: MarkedNode, of shapes: [ProfileShape], _ diagnostics: Diagnostics) {
+    init(_ tree: SourceNode, of shapes: [ProfileShape], _ diagnostics: Diagnostics) {
         reader = FieldReader(tree, diagnostics, as: "a profile")
         self.shapes = shapes
         self.diagnostics = diagnostics
@@ -223,7 +223,7 @@ struct ProfileReader {
         return nil
     }
 
-    private func pattern(_ node: MarkedNode) -> NamePattern? {
+    private func pattern(_ node: SourceNode) -> NamePattern? {
         guard let text = node.text(diagnostics, "a name with `*` in it") else { return nil }
         if let pattern = NamePattern(text) { return pattern }
         diagnostics.error(
@@ -235,7 +235,7 @@ struct ProfileReader {
     }
 
     /// One place, or several in the order in which they are tried.
-    private func places(_ node: MarkedNode) -> [AdvertisementForm.SerialPlace] {
+    private func places(_ node: SourceNode) -> [AdvertisementForm.SerialPlace] {
         guard case .list(let items) = node.value else {
             return serial(FieldReader(node, diagnostics, as: "the serial's place"))
                 .map { [$0] } ?? []
@@ -254,13 +254,13 @@ struct ProfileReader {
     }
 
     private func serial(_ field: FieldReader) -> AdvertisementForm.SerialPlace? {
-        enum Place: String, CaseIterable {
+        enum Carrier: String, CaseIterable {
             case manufacturerData = "manufacturer-data"
             case name, address
         }
         var part = field
         defer { part.finish() }
-        switch part.choice("in", Place.self) {
+        switch part.choice("in", Carrier.self) {
         case .manufacturerData?:
             let offset = part.integer("at", in: 0...30, default: 0)
             let length = part.integer("length", in: 1...30)
@@ -374,7 +374,7 @@ struct ProfileReader {
         return features
     }
 
-    private func feature(_ node: MarkedNode) -> FeatureSpec? {
+    private func feature(_ node: SourceNode) -> FeatureSpec? {
         var part = FieldReader(node, diagnostics, as: "a feature")
         let name = part.node("name")?.propertyName(diagnostics)
         let command = part.node("command")?.hex8(diagnostics)
@@ -417,7 +417,7 @@ struct ProfileReader {
 
     // MARK: What can be updated
 
-    private func target(_ node: MarkedNode, of shape: ProfileShape?) -> FirmwareTarget? {
+    private func target(_ node: SourceNode, of shape: ProfileShape?) -> FirmwareTarget? {
         var part = FieldReader(node, diagnostics, as: "a firmware target")
         let which = part.choice("part", FirmwareTarget.Part.self)
         let known = (shape.map(\.protocols) ?? shapes.flatMap(\.protocols)) + [.none]

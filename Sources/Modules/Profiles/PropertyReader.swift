@@ -1,5 +1,5 @@
 import Domain
-import Marked
+import SourceTree
 
 /// Reads one item of a profile's `properties`.
 struct PropertyReader {
@@ -11,7 +11,7 @@ struct PropertyReader {
     private(set) var name: String?
     private(set) var variant: String?
 
-    init(_ node: MarkedNode, _ places: [ValuePlace.Kind], _ diagnostics: Diagnostics) {
+    init(_ node: SourceNode, _ places: [ValuePlace.Kind], _ diagnostics: Diagnostics) {
         self.places = places
         part = FieldReader(node, diagnostics, as: "a property")
         place = node.place

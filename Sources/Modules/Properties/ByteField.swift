@@ -4,7 +4,7 @@
 /// Bytes are counted as the public descriptions count them: from the record's first byte, so that
 /// the data begins at 2; so they are in values that are no records.
 package struct ByteField: Sendable, Hashable {
-    package enum Order: String, CaseIterable, Sendable, Hashable {
+    package enum ByteOrder: String, CaseIterable, Sendable, Hashable {
         /// The least significant byte first.
         case little
         case big
@@ -16,7 +16,7 @@ package struct ByteField: Sendable, Hashable {
     package let place: ValuePlace
     package let offset: Int
     package let length: Int
-    package let order: Order
+    package let order: ByteOrder
     package let isSigned: Bool
 
     /// Nil unless the field lies inside the record's data.
@@ -24,7 +24,7 @@ package struct ByteField: Sendable, Hashable {
         register: UInt16,
         offset: Int,
         length: Int,
-        order: Order = .little,
+        order: ByteOrder = .little,
         isSigned: Bool = false
     ) {
         self.init(
@@ -41,7 +41,7 @@ package struct ByteField: Sendable, Hashable {
         in place: ValuePlace,
         offset: Int,
         length: Int,
-        order: Order = .little,
+        order: ByteOrder = .little,
         isSigned: Bool = false
     ) {
         let end = Self.firstByte + place.limit

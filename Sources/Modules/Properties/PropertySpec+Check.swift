@@ -1,5 +1,5 @@
 import Domain
-import Marked
+import SourceTree
 
 extension PropertySpec {
     /// Whether this property takes a value: access, type, bounds, step, state, size, in that order.

@@ -1,4 +1,4 @@
-import Marked
+import SourceTree
 
 /// How two values are compared; spelled as manifests spell it.
 package enum Comparison: String, CaseIterable, Sendable, Hashable {

@@ -1,6 +1,6 @@
 package import Domain
-import Marked
 package import Sessions
+import SourceTree
 
 /// What an image file holds, as far as that decides which part of a module it may go to.
 package struct ImageContent: Sendable, Equatable {

@@ -3,22 +3,22 @@ import Radio
 package import Sessions
 import Synchronization
 
-/// Carries an update out: does what the session says, over the links of a desk.
-package final class UpdateEngine<Desk: UpdateDesk> {
-    private let desk: Desk
+/// Carries an update out: does what the session says, over the links of a environment.
+package final class UpdateEngine<Desk: UpdateEnvironment> {
+    private let environment: Desk
     private let order: UpdateOrder
     private var session: UpdateSession
     private var sighting: ModuleSighting?
 
-    package init(_ order: UpdateOrder, _ session: UpdateSession, at desk: Desk) {
+    package init(_ order: UpdateOrder, _ session: UpdateSession, at environment: Desk) {
         self.order = order
         self.session = session
-        self.desk = desk
+        self.environment = environment
     }
 
-    private var time: any Timekeeper { desk.time }
+    private var time: any Timekeeper { environment.time }
 
-    /// Runs to the end: from where the module was heard, on the desk's open link, or with a search.
+    /// Runs to the end: from where the module was heard, on the environment's open link, or with a search.
     package func ending(
         from sighting: ModuleSighting? = nil
     ) async throws(Desk.Halt) -> UpdateEnding {
@@ -27,17 +27,17 @@ package final class UpdateEngine<Desk: UpdateDesk> {
         if let sighting {
             action = session.begin(at: time.now)
             action = session.sighted(sighting.role, at: time.now)
-        } else if desk.application != nil {
+        } else if environment.application != nil {
             action = session.begin(linkedTo: .application, at: time.now)
         } else {
             action = session.begin(at: time.now)
         }
         while true {
-            if desk.isStopped(), !session.isSending { action = session.stopRequested() }
-            if action.isBeyondReturn { try await desk.checkAgain() }
-            try await desk.keep(session)
+            if environment.isStopped(), !session.isSending { action = session.stopRequested() }
+            if action.isBeyondReturn { try await environment.checkAgain() }
+            try await environment.keep(session)
             if case .ended(let ending) = action {
-                try await desk.close(ending, session)
+                try await environment.close(ending, session)
                 return ending
             }
             action = try await perform(action)
@@ -53,14 +53,14 @@ package final class UpdateEngine<Desk: UpdateDesk> {
         case .connect:
             return try await connect()
         case .pause(let moment):
-            if desk.application != nil || desk.receiver != nil {
+            if environment.application != nil || environment.receiver != nil {
                 await wait(until: moment, for: session.deadlineLabel)
             } else {
-                try await desk.rest(until: moment, session, for: session.deadlineLabel)
+                try await environment.rest(until: moment, session, for: session.deadlineLabel)
             }
             return session.tick(at: time.now)
         case .disconnect:
-            await desk.hangUp()
+            await environment.hangUp()
             return session.disconnected(at: time.now)
         case .transfer(let part, let pace):
             return try await transfer(part, pace: pace)
@@ -73,24 +73,24 @@ package final class UpdateEngine<Desk: UpdateDesk> {
         }
     }
 
-    /// Looks for the module again and again, each time briefly: while it restarts, the desk's
+    /// Looks for the module again and again, each time briefly: while it restarts, the environment's
     /// adapter may work for others.
     private func seek(from moment: Moment) async throws(Desk.Halt) -> UpdateSession.Action {
         let deadline = session.nextDeadline ?? time.now
         var pause = ReturnPause()
         if moment > time.now {
             let first = min(deadline, moment.advanced(by: pause.next()))
-            try await desk.rest(until: first, session, for: "the module to come back")
+            try await environment.rest(until: first, session, for: "the module to come back")
         }
         while true {
             // However long others had the adapter, it is looked for once more.
             let look = time.now.advanced(by: ReturnPause.look)
-            sighting = try await desk.seek(before: look)
+            sighting = try await environment.seek(before: look)
             if let sighting { return session.sighted(sighting.role, at: time.now) }
-            if desk.isStopped() { return session.stopRequested() }
+            if environment.isStopped() { return session.stopRequested() }
             if time.now >= deadline { return session.missed(at: time.now) }
             let next = min(deadline, time.now.advanced(by: pause.next()))
-            try await desk.rest(until: next, session, for: "the module to come back")
+            try await environment.rest(until: next, session, for: "the module to come back")
         }
     }
 
@@ -98,16 +98,16 @@ package final class UpdateEngine<Desk: UpdateDesk> {
         guard let sighting else { return session.missed(at: time.now) }
         let link: any Link
         do throws(RadioError) {
-            link = try await desk.connect(to: sighting)
+            link = try await environment.connect(to: sighting)
         } catch { return try weigh(.radio(error)) }
         do throws(ModuleError) {
             switch sighting.role {
-            case .application: try await desk.openApplication(on: link)
-            case .bootloader: try await desk.openReceiver(on: link)
+            case .application: try await environment.openApplication(on: link)
+            case .bootloader: try await environment.openReceiver(on: link)
             }
         } catch {
             if error.isAboutAuthentication {
-                return session.failed(try desk.refusal(error), at: time.now)
+                return session.failed(try environment.refusal(error), at: time.now)
             }
             return try weigh(error)
         }
@@ -119,29 +119,33 @@ package final class UpdateEngine<Desk: UpdateDesk> {
         _ action: UpdateSession.Action
     ) async throws(ModuleError) -> UpdateSession.Action {
         if case .probe = action {
-            guard let receiver = desk.receiver else { throw .radio(.linkLost) }
+            guard let receiver = environment.receiver else { throw .radio(.linkLost) }
             return session.probed(try await receiver.probe(order), at: time.now)
         }
         if case .activate = action {
-            guard let receiver = desk.receiver else { throw .radio(.linkLost) }
+            guard let receiver = environment.receiver else { throw .radio(.linkLost) }
             try await receiver.activate(order)
             return session.activated(at: time.now)
         }
-        guard let application = desk.application else { throw .radio(.linkLost) }
+        guard let application = environment.application else { throw .radio(.linkLost) }
         switch action {
         case .inspect:
             let found = try await application.inspect(order)
-            desk.inspected(found)
+            environment.inspected(found)
             return session.inspected(found, at: time.now)
         case .prepare:
             try await application.prepare(order)
             return session.prepared(at: time.now)
         case .observe(let moment):
-            let seen = try await application.observe(order, at: moment, unless: desk.isStopped)
-            desk.observed(seen)
+            let seen = try await application.observe(
+                order,
+                at: moment,
+                unless: environment.isStopped
+            )
+            environment.observed(seen)
             return session.observed(seen, at: time.now)
         case .check:
-            let health = try await desk.health(on: application, before: session.nextDeadline)
+            let health = try await environment.health(on: application, before: session.nextDeadline)
             return session.checked(health, at: time.now)
         case .confirm:
             try await application.confirm(order)
@@ -156,8 +160,10 @@ package final class UpdateEngine<Desk: UpdateDesk> {
 
     /// The host's faults are not the module's; the session weighs all others.
     private func weigh(_ error: ModuleError) throws(Desk.Halt) -> UpdateSession.Action {
-        if case .radio(let radio) = error, radio.isHostFault { throw desk.halt(after: radio) }
-        if error.isLinkLoss { desk.forgetLink() }
+        if case .radio(let radio) = error, radio.isHostFault {
+            throw environment.halt(after: radio)
+        }
+        if error.isLinkLoss { environment.forgetLink() }
         return session.failed(error.fault(while: session.doing), at: time.now)
     }
 
@@ -167,12 +173,12 @@ package final class UpdateEngine<Desk: UpdateDesk> {
         _ part: Int,
         pace: Int
     ) async throws(Desk.Halt) -> UpdateSession.Action {
-        guard let receiver = desk.receiver else { return try weigh(.radio(.linkLost)) }
-        let (time, isStopped) = (time, desk.isStopped)
+        guard let receiver = environment.receiver else { return try weigh(.radio(.linkLost)) }
+        let (time, isStopped) = (time, environment.isStopped)
         var fault: Desk.Halt?
         let overdue = Overdue(session.nextDeadline)
         let sentBefore = receiver.bytesSent
-        desk.begins(part)
+        environment.begins(part)
         let result: Result<TransferEnd, ModuleError>
         do throws(ModuleError) {
             result = .success(
@@ -190,12 +196,12 @@ package final class UpdateEngine<Desk: UpdateDesk> {
                     )
                     overdue.moment = session.nextDeadline
                     do throws(Desk.Halt) {
-                        try await desk.progressed(heard, session)
+                        try await environment.progressed(heard, session)
                     } catch { fault = error }
                 }
             )
         } catch { result = .failure(error) }
-        desk.sent(receiver.bytesSent - sentBefore)
+        environment.sent(receiver.bytesSent - sentBefore)
         if let fault { throw fault }
         switch result {
         case .success(.finished(let linkHolds)):
@@ -209,7 +215,7 @@ package final class UpdateEngine<Desk: UpdateDesk> {
 
     /// Waits in short pieces, so that a stop is seen.
     private func wait(until moment: Moment, for purpose: String) async {
-        while time.now < moment, !desk.isStopped() {
+        while time.now < moment, !environment.isStopped() {
             let next = min(moment, time.now.advanced(by: .seconds(1)))
             await time.sleep(until: next, for: purpose)
         }

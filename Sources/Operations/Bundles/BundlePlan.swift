@@ -1,7 +1,7 @@
 package import Commands
 import Domain
 package import Manifest
-package import Marked
+package import SourceTree
 import Trust
 
 /// The plan that a bundle's manifest makes, and what each of its parts is for.

@@ -33,7 +33,7 @@ package struct Enroller: Sendable {
     private static let settling = Duration.seconds(5)
 
     private let target: EnrolTarget
-    private let desk: any EnrolDesk
+    private let keeper: any EnrolmentKeeper
     private let central: any Central
     private let time: any Timekeeper
     private let search: Duration
@@ -42,7 +42,7 @@ package struct Enroller: Sendable {
 
     package init(
         _ target: EnrolTarget,
-        desk: any EnrolDesk,
+        keeper: any EnrolmentKeeper,
         central: any Central,
         time: any Timekeeper,
         searchingFor search: Duration,
@@ -50,7 +50,7 @@ package struct Enroller: Sendable {
         unless isStopped: @escaping @Sendable () -> Bool
     ) {
         self.target = target
-        self.desk = desk
+        self.keeper = keeper
         self.central = central
         self.time = time
         self.search = search
@@ -62,14 +62,14 @@ package struct Enroller: Sendable {
 
     /// What the module said at the end; a secret that is proven is changed only when `rotating`.
     package func enrol(rotating: Bool) async throws(EnrolFault) -> InventoryRecord {
-        try await desk.note(.begun)
+        try await keeper.note(.begun)
         if let secrets = FamilyRegistry.secrets(of: target.profile.family) {
             try await settle(secrets, rotating: rotating)
             await time.sleep(for: Self.settling, "the module to keep its secret")
         }
         let record = try await check()
-        try await desk.list(true)
-        try await desk.note(.enrolled)
+        try await keeper.list(true)
+        try await keeper.note(.enrolled)
         return record
     }
 
@@ -97,7 +97,7 @@ package struct Enroller: Sendable {
                 if slot == .pending || isSettled {
                     await opened.link.disconnect()
                     if slot == .pending {
-                        do throws(EnrolFault) { try await desk.commit() } catch {
+                        do throws(EnrolFault) { try await keeper.commit() } catch {
                             throw ModuleError.value(error.sentence)
                         }
                     }
@@ -115,7 +115,7 @@ package struct Enroller: Sendable {
                         chance: chance
                     ) { secret in
                         do throws(EnrolFault) {
-                            try await desk.keepPending(secret)
+                            try await keeper.keepPending(secret)
                             return true
                         } catch { return false }
                     }
@@ -137,7 +137,7 @@ package struct Enroller: Sendable {
     }
 
     private func known() async throws(ModuleError) -> [SecretSlot: Secret] {
-        do throws(EnrolFault) { return try await desk.secrets() } catch {
+        do throws(EnrolFault) { return try await keeper.secrets() } catch {
             throw .value(error.sentence)
         }
     }
@@ -229,7 +229,7 @@ package struct Enroller: Sendable {
 
     /// Reads the module by the secret that is in its file now: nobody else's word counts.
     private func check() async throws(EnrolFault) -> InventoryRecord {
-        let secret = try await desk.secrets()[.current]
+        let secret = try await keeper.secrets()[.current]
         let opener: ModuleOpener
         do throws(ModuleSecretError) {
             opener = try FamilyRegistry.opener(of: target.profile.family, secret)
@@ -267,15 +267,15 @@ package struct Enroller: Sendable {
 
     /// Gives the module what it had before, or has it forget all; takes the vehicle off the list.
     package func undo() async throws(EnrolFault) {
-        try await desk.note(.leaving)
+        try await keeper.note(.leaving)
         if let secrets = FamilyRegistry.secrets(of: target.profile.family) {
             try await giveBack(secrets)
             await time.sleep(for: Self.settling, "the module to keep its secret")
         }
-        try await desk.retire()
+        try await keeper.retire()
         // Last of the files: as long as it is listed, the same command goes on.
-        try await desk.list(false)
-        try await desk.note(.undone)
+        try await keeper.list(false)
+        try await keeper.note(.undone)
     }
 
     private func giveBack(_ secrets: any ModuleSecrets) async throws(EnrolFault) {

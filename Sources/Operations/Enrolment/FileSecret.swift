@@ -11,7 +11,7 @@ package struct FileSecret: SecretKeeper {
     package init(path: String) { files = SecretFiles(path: path, maker: nil) }
 
     package func hasOpenChange(_ journal: Journal) async -> Bool {
-        let known = try? await SecretDesk(files, journal).secrets()
+        let known = try? await SecretFileKeeper(files, journal).secrets()
         return known?[.pending] != nil
     }
 
@@ -20,7 +20,7 @@ package struct FileSecret: SecretKeeper {
         isNew: Bool,
         _ journal: Journal
     ) async throws(SecretChangeFault) -> ModuleOpener {
-        let desk = SecretDesk(files, journal)
+        let keeper = SecretFileKeeper(files, journal)
         let target = EnrolTarget(
             vehicle: module.vehicle,
             serial: module.serial,
@@ -29,7 +29,7 @@ package struct FileSecret: SecretKeeper {
         )
         let enroller = Enroller(
             target,
-            desk: desk,
+            keeper: keeper,
             central: module.central,
             time: module.time,
             searchingFor: module.search,
@@ -38,8 +38,8 @@ package struct FileSecret: SecretKeeper {
         )
         do throws(EnrolFault) {
             let record = try await enroller.enrol(rotating: isNew)
-            try await desk.keep(record)
-            let secret = try await desk.secrets()[.current]
+            try await keeper.keep(record)
+            let secret = try await keeper.secrets()[.current]
             do throws(ModuleSecretError) {
                 return try FamilyRegistry.opener(of: module.profile.family, secret)
             } catch { throw EnrolFault(.failed, "\(error)", hint: "", failure: .internal) }
@@ -55,7 +55,7 @@ package struct FileSecret: SecretKeeper {
 }
 
 /// The files of a vehicle's secret, worked on where the journal is: its row in the fleet list stays as it is.
-private actor SecretDesk: EnrolDesk {
+private actor SecretFileKeeper: EnrolmentKeeper {
     nonisolated var unownedExecutor: UnownedSerialExecutor { journal.unownedExecutor }
 
     private let files: SecretFiles

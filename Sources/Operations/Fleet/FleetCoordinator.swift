@@ -230,7 +230,7 @@ package final class FleetCoordinator: Coordinator {
                 )
             )
         case .replaced:
-            return .final(.unknown("the rollout was begun anew by another gateway"))
+            return .final(.unknown("the rollout was begun again by another gateway"))
         case .stopped(let hold):
             return .final(.stopped(Hold(hold, of: rollout)))
         case .inhibited(let inhibit):
@@ -238,7 +238,7 @@ package final class FleetCoordinator: Coordinator {
         case .quarantined(let count, let message):
             return .final(
                 .quarantined(
-                    "in quarantine after \(count) failures, the last: \(message); mend it and "
+                    "in quarantine after \(count) failures, the last: \(message); fix it and "
                         + "say 'yardmaster clear \(wish.vehicle)'"
                 )
             )
@@ -382,7 +382,7 @@ package final class FleetCoordinator: Coordinator {
         case .noLibrary, .unreachable, .lost, .collided, .busy:
             isWaited(for: "the fleet's database does not answer: \(error)")
         case .forbidden, .noSchema, .refused:
-            isWaited(for: "the fleet's database refuses what it is told: \(error)")
+            isWaited(for: "the fleet's database refuses what this gateway reports: \(error)")
         }
     }
 

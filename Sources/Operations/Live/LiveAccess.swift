@@ -1,6 +1,6 @@
 import Digests
 package import Domain
-package import Marked
+package import SourceTree
 
 /// Who may look at what `serve` shows, and who may steer it: a list of people and programs.
 ///
@@ -47,7 +47,7 @@ package struct LiveAccess: Sendable, Equatable {
         path: String
     ) -> (access: LiveAccess?, diagnostics: [Diagnostic]) {
         let diagnostics = Diagnostics(main: path)
-        guard let tree = MarkedNode.parse(bytes, file: path, diagnostics) else {
+        guard let tree = SourceNode.parse(bytes, file: path, diagnostics) else {
             return (nil, diagnostics.list)
         }
         var reader = FieldReader(tree, diagnostics, as: "a list of tokens")

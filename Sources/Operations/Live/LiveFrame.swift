@@ -148,7 +148,7 @@ package struct LiveFrame: Sendable {
             .pages a { padding: 10px 0; }
             """ + "\n"
 
-    /// Takes the page anew when the journal has changed, and says when the connection is gone.
+    /// Takes the page again when the journal has changed, and says when the connection is gone.
     ///
     /// Everything can be read without it.
     package static let script = """

@@ -1,7 +1,7 @@
 package import Commands
 package import Domain
 package import Manifest
-import Marked
+import SourceTree
 
 /// What vehicles can be selected from: those of a plan with their labels, those that only the journal
 /// knows, and how each ended last.

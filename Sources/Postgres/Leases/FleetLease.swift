@@ -124,7 +124,7 @@ package enum FleetClaim: Sendable, Equatable {
     case resting(Duration)
     /// The database may not grant rights now.
     case closed(EpochGuard)
-    /// The rollout was begun anew, or is not known: this run's part in it is over.
+    /// The rollout was begun again, or is not known: this run's part in it is over.
     case replaced
     /// Its wave has not begun.
     case early

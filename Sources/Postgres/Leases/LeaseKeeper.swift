@@ -113,7 +113,7 @@ package struct LeaseKeeper: Sendable {
         nextBeat = sent.advanced(by: terms.beat)
         var actions: [Action] = []
         for lease in asked {
-            // Ended meanwhile, or granted anew.
+            // Ended meanwhile, or granted again.
             guard var entry = entries[lease.serial], entry.lease == lease else { continue }
             switch (entry.state, kept.contains(lease)) {
             case (.held, true): entry.state = .held(until: end(sent))

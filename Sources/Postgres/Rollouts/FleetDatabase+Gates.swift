@@ -40,7 +40,7 @@ package struct FleetEnd: Sendable, Equatable {
     /// Empty for what no gateway in particular found.
     package let gateway: String
 
-    init?(_ row: FleetRow, from first: Int, of vehicle: VehicleID?) {
+    init?(_ row: DatabaseRow, from first: Int, of vehicle: VehicleID?) {
         guard let vehicle, let outcome = row.text(first).flatMap({ Outcome(rawValue: $0) }) else {
             return nil
         }
@@ -83,7 +83,7 @@ package struct FleetWave: Sendable, Equatable {
 extension FleetDatabase {
     /// Brings the plan's vehicles and rules; gives the wave that is on, and from where to look on.
     ///
-    /// Nil when the rollout was begun anew meanwhile.
+    /// Nil when the rollout was begun again meanwhile.
     package func enlist(
         _ plan: FleetPlan,
         in rollout: String,
@@ -115,7 +115,7 @@ extension FleetDatabase {
         return (Int(wave), Int(changes))
     }
 
-    /// What became of the rollout's vehicles since `changes`; nil when it was begun anew.
+    /// What became of the rollout's vehicles since `changes`; nil when it was begun again.
     package func news(
         of rollout: String,
         beginning: Int,

@@ -3,7 +3,7 @@ package import Domain
 /// A rollout as the fleet knows it.
 package struct FleetRollout: Sendable, Equatable {
     package let name: String
-    /// Counts how often it was begun anew.
+    /// Counts how often it was begun again.
     package let beginning: Int
     /// The digest of the plan, as text.
     package let plan: String
@@ -25,7 +25,7 @@ package struct FleetRollout: Sendable, Equatable {
         wave, waves, attempted, failed
         """
 
-    init?(_ row: FleetRow) {
+    init?(_ row: DatabaseRow) {
         guard let name = row.text(0), let beginning = row.integer(1), let plan = row.text(2),
             let begun = row.integer(4)
         else { return nil }
@@ -56,7 +56,7 @@ package struct FleetHold: Sendable, Equatable {
         (self.kind, self.reason, self.author, self.made) = (kind, reason, author, made)
     }
 
-    init?(_ row: FleetRow, from first: Int) {
+    init?(_ row: DatabaseRow, from first: Int) {
         guard let kind = row.text(first).flatMap({ Kind(rawValue: $0) }) else { return nil }
         self.init(
             kind,
@@ -81,7 +81,7 @@ package struct FleetInhibit: Sendable, Equatable {
         self.expires = expires
     }
 
-    init(_ row: FleetRow, from first: Int) {
+    init(_ row: DatabaseRow, from first: Int) {
         self.init(
             row.text(first).flatMap { VehicleID($0) },
             reason: row.text(first + 1) ?? "",
@@ -117,7 +117,7 @@ extension FleetDatabase {
 
     /// Begins a rollout, or goes on with the one that is there; gives its beginning and its plan.
     ///
-    /// `seen` is what the decision to begin it anew was made by: of two at once one does.
+    /// `seen` is what the decision to begin it again was made by: of two at once one does.
     package func enter(
         _ rollout: String,
         plan: SHA256Digest,

@@ -15,7 +15,7 @@ extension FleetSchema {
 
             CREATE TABLE yardmaster.rollout (
               name text PRIMARY KEY,
-              -- Counted up when it is begun anew: what was done before counts no more.
+              -- Counted up when it is begun again: what was done before counts no more.
               beginning bigint NOT NULL DEFAULT 1,
               plan text NOT NULL,
               state text NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'finished')),
@@ -112,7 +112,7 @@ extension FleetSchema {
             );
 
             -- Begins a rollout, or goes on with it; `p_seen` is the beginning that the caller has seen,
-            -- so that of two that begin it anew at once one does.
+            -- so that of two that begin it again at once one does.
             CREATE FUNCTION yardmaster.enter(
               p_rollout text, p_plan text, p_begins boolean, p_seen bigint, p_instance uuid
             ) RETURNS TABLE (o_beginning bigint, o_plan text)

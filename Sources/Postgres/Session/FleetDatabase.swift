@@ -33,7 +33,7 @@ package actor FleetDatabase {
     /// One statement, in a transaction of its own.
     ///
     /// One that collided with another is tried again twice, for it did nothing.
-    package func rows(_ statement: FleetStatement) throws(FleetError) -> [FleetRow] {
+    package func rows(_ statement: FleetStatement) throws(FleetError) -> [DatabaseRow] {
         var left = 2
         while true {
             let session = try connected()

@@ -88,7 +88,7 @@ final class PostgresSession {
     func rows(
         _ statement: FleetStatement,
         within time: Duration
-    ) throws(FleetError) -> [FleetRow] {
+    ) throws(FleetError) -> [DatabaseRow] {
         let deadline = now().advanced(by: time)
         let sent = Self.withTexts(statement.values) {
             pq_send_params(handle, statement.text, CInt(statement.values.count), $0)
@@ -112,7 +112,7 @@ final class PostgresSession {
         of operation: String,
         by deadline: Moment,
         _ time: Duration
-    ) throws(FleetError) -> [FleetRow] {
+    ) throws(FleetError) -> [DatabaseRow] {
         let silence = FleetError(.lost, operation, "no answer for \(time.brief)")
         while true {
             let left = pq_flush(handle)
@@ -121,7 +121,7 @@ final class PostgresSession {
             guard wait(for: POLLIN | POLLOUT, until: deadline) else { throw silence }
             guard pq_consume(handle) == 1 else { throw FleetError(.lost, operation, words) }
         }
-        var rows: [FleetRow] = []
+        var rows: [DatabaseRow] = []
         // The first error is the one that says what happened: after a session that was ended there is
         // another one that has no code.
         var failure: FleetError?
@@ -151,10 +151,10 @@ final class PostgresSession {
         return rows
     }
 
-    private static func rows(of result: OpaquePointer) -> [FleetRow] {
+    private static func rows(of result: OpaquePointer) -> [DatabaseRow] {
         let columns = pq_columns(result)
         return (0..<pq_rows(result)).map { row in
-            FleetRow((0..<columns).map { pq_value(result, row, $0).map { String(cString: $0) } })
+            DatabaseRow((0..<columns).map { pq_value(result, row, $0).map { String(cString: $0) } })
         }
     }
 
@@ -200,7 +200,7 @@ package struct FleetStatement: Sendable {
 }
 
 /// One row of an answer, its values as text.
-package struct FleetRow: Sendable, Equatable {
+package struct DatabaseRow: Sendable, Equatable {
     private let values: [String?]
 
     package init(_ values: [String?]) { self.values = values }

@@ -134,7 +134,7 @@ package enum HTMLReport {
             + items.joined(separator: "\n") + "\n</ul></section>"
     }
 
-    private static func badge(_ vehicle: VehicleStory) -> String {
+    private static func badge(_ vehicle: VehicleInRun) -> String {
         let mark = mark(vehicle.verdict?.outcome)
         return "<span class=\"badge \(mark.rawValue)\">\(mark.sign) \(vehicle.name)</span>"
     }

@@ -38,7 +38,7 @@ package enum JUnitReport {
         return "    <properties>\n" + lines.joined() + "    </properties>\n"
     }
 
-    private static func testCase(_ vehicle: VehicleStory, _ rollout: String) -> String {
+    private static func testCase(_ vehicle: VehicleInRun, _ rollout: String) -> String {
         let took = vehicle.verdict.map { Markup.seconds($0.took) } ?? "0"
         var text =
             "    <testcase classname=\"\(rollout)\" name=\"\(Markup.text(vehicle.id.text))\" "
@@ -56,7 +56,7 @@ package enum JUnitReport {
         return text + "    </testcase>\n"
     }
 
-    private static func properties(_ vehicle: VehicleStory) -> String {
+    private static func properties(_ vehicle: VehicleInRun) -> String {
         let pairs: [(String, String?)] = [
             ("serial", vehicle.serial?.text),
             ("outcome", vehicle.name),
@@ -71,7 +71,7 @@ package enum JUnitReport {
     }
 }
 
-extension VehicleStory {
+extension VehicleInRun {
     fileprivate enum Fate {
         case passed, failure, error, skipped
     }

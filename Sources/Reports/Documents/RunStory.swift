@@ -15,7 +15,7 @@ package struct RunStory: Sendable {
     package private(set) var waves: [WaveStory] = []
     /// How many there are, nil where nobody spoke of waves.
     package private(set) var waveCount: Int?
-    private var told: [VehicleID: VehicleStory] = [:]
+    private var told: [VehicleID: VehicleInRun] = [:]
     private var open: [VehicleID: Segment] = [:]
     private var closed: [Segment] = []
     private var report: JSONReport?
@@ -26,7 +26,7 @@ package struct RunStory: Sendable {
     package init(withDocument: Bool = true) { report = withDocument ? JSONReport() : nil }
 
     /// The vehicles in the order of their ids.
-    package var vehicles: [VehicleStory] { told.values.sorted { $0.id < $1.id } }
+    package var vehicles: [VehicleInRun] { told.values.sorted { $0.id < $1.id } }
 
     /// What each adapter did, in the order of time.
     package var segments: [Segment] {
@@ -65,24 +65,24 @@ package struct RunStory: Sendable {
         case .imageReady(let name, _, let size, let provenance):
             images.append((name, size, provenance))
         case .attemptStarted(let id, let serial, _, _):
-            told[id, default: VehicleStory(id)].serial = serial
+            told[id, default: VehicleInRun(id)].serial = serial
         case .stateChanged(let id, let state, let adapter, _):
             entered(state, id, on: adapter, event.time)
         case .progress(let id, let progress):
-            told[id, default: VehicleStory(id)].progress = progress
+            told[id, default: VehicleInRun(id)].progress = progress
         case .problem(let id, let problem):
-            told[id, default: VehicleStory(id)].problems.append(problem)
+            told[id, default: VehicleInRun(id)].problems.append(problem)
         case .retrying(let id, let failure, let message, _):
-            told[id, default: VehicleStory(id)].retries.append((failure, message))
+            told[id, default: VehicleInRun(id)].retries.append((failure, message))
         case .interrupted(let id, let cause, _):
-            told[id, default: VehicleStory(id)].interruptions.append(cause)
+            told[id, default: VehicleInRun(id)].interruptions.append(cause)
         case .stepEnded(let id, let step):
-            told[id, default: VehicleStory(id)].steps.append(step)
+            told[id, default: VehicleInRun(id)].steps.append(step)
         case .vehicleEnded(let id, let verdict):
-            told[id, default: VehicleStory(id)].verdict = verdict
+            told[id, default: VehicleInRun(id)].verdict = verdict
             close(id, event.time)
         case .vehicleStands(let id, let standing):
-            told[id, default: VehicleStory(id)].stands(standing)
+            told[id, default: VehicleInRun(id)].stands(standing)
         case .warning(let text): warnings.append(text)
         case .notice(let notice): note(notice, event.time)
         case .runEnded(let run):
@@ -133,7 +133,7 @@ package struct RunStory: Sendable {
         segment.to = max(segment.from, time)
         let length = segment.from.duration(to: segment.to)
         if segment.phase == .transfer {
-            told[id, default: VehicleStory(id)].transfer += length
+            told[id, default: VehicleInRun(id)].transfer += length
         }
         // What took no time is not seen on a time line either.
         guard length > .zero else { return }
@@ -182,7 +182,7 @@ package struct WaveStory: Sendable {
 }
 
 /// What a run did on one vehicle.
-package struct VehicleStory: Sendable {
+package struct VehicleInRun: Sendable {
     package let id: VehicleID
     package fileprivate(set) var serial: Serial?
     package fileprivate(set) var verdict: Verdict?

@@ -7,7 +7,7 @@ package import Domain
 /// strongest signal, then the fewest attempts, then the place in the list.
 package struct Dispatch: Sendable {
     /// Where a vehicle stands.
-    package enum Place: Equatable, Sendable {
+    package enum Phase: Equatable, Sendable {
         /// Not yet let in by its wave. Next: `queued`, `ended`.
         case closed
         /// Waits to be begun. Next: `holding`, `ended`.
@@ -22,21 +22,23 @@ package struct Dispatch: Sendable {
     }
 
     /// When a vehicle is begun, as far as earlier runs decide about it.
-    package enum Turn: Int, Comparable, Sendable {
+    package enum Precedence: Int, Comparable, Sendable {
         case now
         /// It has failed before: it must not stand in the way of the others.
         case afterTheOthers
         /// It is done: looked at once more when nothing else is left.
         case atTheEnd
 
-        package static func < (left: Turn, right: Turn) -> Bool { left.rawValue < right.rawValue }
+        package static func < (left: Precedence, right: Precedence) -> Bool {
+            left.rawValue < right.rawValue
+        }
     }
 
     package struct Vehicle: Sendable {
-        package var place = Place.closed
+        package var phase = Phase.closed
         /// Left in mid-update by an earlier run: begun even when it was not heard.
         package var isOpen = false
-        package var turn = Turn.now
+        package var precedence = Precedence.now
         /// What an earlier run tried.
         package var attempts = 0
         /// Whether its advertisements tell who it is; if not, it is begun unheard.
@@ -52,7 +54,7 @@ package struct Dispatch: Sendable {
         package var isHeard: Bool { !signals.isEmpty }
 
         package var isUnderWay: Bool {
-            switch place {
+            switch phase {
             case .holding, .resting, .asking: true
             case .closed, .queued, .ended: false
             }
@@ -137,13 +139,13 @@ package struct Dispatch: Sendable {
     private struct Candidate: Comparable, Sendable {
         let vehicle: Int
         let isOpen: Bool
-        let turn: Turn
+        let precedence: Precedence
         let signal: Int
         let attempts: Int
 
         static func < (left: Candidate, right: Candidate) -> Bool {
             if left.isOpen != right.isOpen { return left.isOpen }
-            if left.turn != right.turn { return left.turn < right.turn }
+            if left.precedence != right.precedence { return left.precedence < right.precedence }
             if left.signal != right.signal { return left.signal > right.signal }
             if left.attempts != right.attempts { return left.attempts < right.attempts }
             return left.vehicle < right.vehicle
@@ -167,18 +169,18 @@ package struct Dispatch: Sendable {
 extension Dispatch {
     /// The wave of a vehicle has begun.
     package mutating func letIn(_ vehicle: Int) {
-        guard vehicles[vehicle].place == .closed else { return }
-        vehicles[vehicle].place = .queued
+        guard vehicles[vehicle].phase == .closed else { return }
+        vehicles[vehicle].phase = .queued
         queued += 1
         line(up: vehicle)
     }
 
     /// The vehicle leaves its wave before it was begun, and is let in again with another.
     package mutating func shut(_ vehicle: Int) {
-        guard vehicles[vehicle].place == .queued else { return }
+        guard vehicles[vehicle].phase == .queued else { return }
         queued -= 1
         if !vehicles[vehicle].isHeard, !needsNoCall(vehicles[vehicle]) { unheard -= 1 }
-        vehicles[vehicle].place = .closed
+        vehicles[vehicle].phase = .closed
     }
 
     private mutating func line(up vehicle: Int) {
@@ -187,7 +189,7 @@ extension Dispatch {
             Candidate(
                 vehicle: vehicle,
                 isOpen: facts.isOpen,
-                turn: facts.turn,
+                precedence: facts.precedence,
                 signal: signal,
                 attempts: facts.attempts
             )
@@ -210,7 +212,7 @@ extension Dispatch {
     package mutating func heard(_ vehicle: Int, on adapter: Int, signal: Int) {
         let wasHeard = vehicles[vehicle].isHeard
         guard vehicles[vehicle].signals.updateValue(signal, forKey: adapter) == nil,
-            vehicles[vehicle].place == .queued, !needsNoCall(vehicles[vehicle])
+            vehicles[vehicle].phase == .queued, !needsNoCall(vehicles[vehicle])
         else { return }
         if !wasHeard { unheard -= 1 }
         let facts = vehicles[vehicle]
@@ -218,7 +220,7 @@ extension Dispatch {
             Candidate(
                 vehicle: vehicle,
                 isOpen: facts.isOpen,
-                turn: facts.turn,
+                precedence: facts.precedence,
                 signal: signal,
                 attempts: facts.attempts
             )
@@ -227,19 +229,19 @@ extension Dispatch {
 
     /// The vehicle waits without an adapter.
     package mutating func gaveBack(_ vehicle: Int, at now: Moment) {
-        guard overlaps, case .holding(let adapter, let since) = vehicles[vehicle].place else {
+        guard overlaps, case .holding(let adapter, let since) = vehicles[vehicle].phase else {
             return
         }
-        vehicles[vehicle].place = .resting
+        vehicles[vehicle].phase = .resting
         release(adapter, since, by: vehicle, at: now)
     }
 
     /// The vehicle wants to go on; true when it has an adapter already.
     package mutating func asks(_ vehicle: Int, _ need: AirtimeNeed) -> Bool {
-        switch vehicles[vehicle].place {
+        switch vehicles[vehicle].phase {
         case .holding: return true
         case .resting:
-            vehicles[vehicle].place = .asking(need)
+            vehicles[vehicle].phase = .asking(need)
             let asking = Asking(vehicle: vehicle, need: need, ticket: nextTicket)
             nextTicket += 1
             line.insert(asking, at: line.firstIndex { asking < $0 } ?? line.count)
@@ -249,16 +251,16 @@ extension Dispatch {
         }
     }
 
-    /// The vehicle leaves the line without a turn: it is to stop.
+    /// The vehicle leaves the line without a precedence: it is to stop.
     package mutating func leavesLine(_ vehicle: Int) {
-        guard case .asking = vehicles[vehicle].place else { return }
+        guard case .asking = vehicles[vehicle].phase else { return }
         line.removeAll { $0.vehicle == vehicle }
-        vehicles[vehicle].place = .resting
+        vehicles[vehicle].phase = .resting
     }
 
     /// The vehicle needs no adapter any more.
     package mutating func ended(_ vehicle: Int, at now: Moment) {
-        switch vehicles[vehicle].place {
+        switch vehicles[vehicle].phase {
         case .holding(let adapter, let since):
             release(adapter, since, by: vehicle, at: now)
         case .asking:
@@ -270,8 +272,8 @@ extension Dispatch {
         case .closed, .ended: break
         }
         active.remove(vehicle)
-        if vehicles[vehicle].place != .ended { endedCount += 1 }
-        vehicles[vehicle].place = .ended
+        if vehicles[vehicle].phase != .ended { endedCount += 1 }
+        vehicles[vehicle].phase = .ended
     }
 
     /// A vehicle that has ended is to be begun once more.
@@ -281,15 +283,15 @@ extension Dispatch {
         isOpen: Bool,
         hasWaited: Bool = false
     ) {
-        guard vehicles[vehicle].place == .ended else { return }
+        guard vehicles[vehicle].phase == .ended else { return }
         vehicles[vehicle].attempts = attempts
         vehicles[vehicle].isOpen = isOpen
         if !hasWaited {
-            vehicles[vehicle].turn = .now
+            vehicles[vehicle].precedence = .now
             // It may have moved since it was heard.
             vehicles[vehicle].signals = [:]
         }
-        vehicles[vehicle].place = .closed
+        vehicles[vehicle].phase = .closed
         endedCount -= 1
         letIn(vehicle)
     }
@@ -307,7 +309,7 @@ extension Dispatch {
     }
 
     private mutating func hold(_ adapter: Int, by vehicle: Int, at now: Moment) {
-        vehicles[vehicle].place = .holding(adapter: adapter, since: now)
+        vehicles[vehicle].phase = .holding(adapter: adapter, since: now)
         vehicles[vehicle].lastAdapter = adapter
         adapters[adapter].holders += 1
         if adapters[adapter].holders == 1 { adapters[adapter].busySince = now }
@@ -316,14 +318,14 @@ extension Dispatch {
     /// Time of adapters that all vehicles have used up to now.
     package func totalAirtime(at now: Moment) -> Duration {
         active.reduce(spent) { sum, vehicle in
-            guard case .holding(_, let since) = vehicles[vehicle].place else { return sum }
+            guard case .holding(_, let since) = vehicles[vehicle].phase else { return sum }
             return sum + since.duration(to: now)
         }
     }
 
     /// Time of adapters that the vehicle has used up to now.
     package func airtime(of vehicle: Int, at now: Moment) -> Duration {
-        guard case .holding(_, let since) = vehicles[vehicle].place else {
+        guard case .holding(_, let since) = vehicles[vehicle].phase else {
             return vehicles[vehicle].airtime
         }
         return vehicles[vehicle].airtime + since.duration(to: now)
@@ -369,7 +371,7 @@ extension Dispatch {
     }
 
     private func isReady(_ heap: Heap<Candidate>) -> Bool {
-        heap.first.map { vehicles[$0.vehicle].place == .queued } ?? false
+        heap.first.map { vehicles[$0.vehicle].phase == .queued } ?? false
     }
 
     /// Whoever was never heard although every adapter has listened this long.
@@ -380,18 +382,18 @@ extension Dispatch {
         }
         return vehicles.indices.filter {
             let vehicle = vehicles[$0]
-            return vehicle.place == .queued && !vehicle.isHeard && !needsNoCall(vehicle)
+            return vehicle.phase == .queued && !vehicle.isHeard && !needsNoCall(vehicle)
         }
     }
 
     /// Vehicles that wait to be begun.
-    package var waiting: [Int] { vehicles.indices.filter { vehicles[$0].place == .queued } }
+    package var waiting: [Int] { vehicles.indices.filter { vehicles[$0].phase == .queued } }
 
     /// The adapter of a vehicle's turn, or of its last one.
     package func adapter(of vehicle: Int) -> Int? { vehicles[vehicle].lastAdapter }
 }
 
-// MARK: Turns
+// MARK: SchedulerShell
 
 extension Dispatch {
     /// More could not be worked on in turn without keeping modules waiting in mid-update.
@@ -459,11 +461,11 @@ extension Dispatch {
     /// Drops candidates that were begun or have ended elsewhere from the heads of the heaps.
     private mutating func tidy() {
         for index in ready.indices {
-            while let first = ready[index].first, vehicles[first.vehicle].place != .queued {
+            while let first = ready[index].first, vehicles[first.vehicle].phase != .queued {
                 _ = ready[index].takeFirst()
             }
         }
-        while let first = readyAnywhere.first, vehicles[first.vehicle].place != .queued {
+        while let first = readyAnywhere.first, vehicles[first.vehicle].phase != .queued {
             _ = readyAnywhere.takeFirst()
         }
     }

@@ -40,3 +40,5 @@ struct Heap<Element: Comparable> {
         elements[parent] = element
     }
 }
+
+extension Heap: Sendable where Element: Sendable {}

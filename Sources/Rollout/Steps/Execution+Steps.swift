@@ -65,9 +65,9 @@ extension Execution {
         _ intent: Intent,
         settling owed: OwedStep?
     ) async throws(Halt) {
-        var standing: StepLedger.Standing
+        var standing: StepRecords.Standing
         do throws(JournalError) {
-            standing = try await StepLedger(journal: depot.journal).standing(of: intent)
+            standing = try await StepRecords(journal: depot.journal).standing(of: intent)
             if standing == .done, let owed {
                 if intent.effect == .converge, try await owes(owed) {
                     // A step was begun since, so what it brought about may not hold any more.

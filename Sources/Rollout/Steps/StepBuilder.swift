@@ -1,9 +1,9 @@
 import Domain
 import Families
 package import Manifest
-import Marked
 package import Modules
 package import Reports
+import SourceTree
 
 /// Turns the steps of a plan into steps that are ready to be done on one vehicle.
 ///

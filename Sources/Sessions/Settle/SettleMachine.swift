@@ -49,7 +49,7 @@ package struct Observation: Equatable, Sendable {
 ///
 /// "Disconnected" is neither done nor failed, and a version read once proves nothing. Quiet is
 /// connected time since the last sign of work: a link that ends counts as a restart, so quiet
-/// begins anew with the next link; so it does when the boot counter or the version changes.
+/// begins again with the next link; so it does when the boot counter or the version changes.
 package struct SettleMachine: Equatable, Sendable {
     package enum State: Equatable, Sendable {
         /// No link. Next: `watching`, `ended`.

@@ -37,7 +37,7 @@ package enum TransferStart: Equatable, Sendable {
     /// The module had some of it once, and may still know it.
     case begun
     /// What it has of it is no good.
-    case anew
+    case again
 }
 
 /// What a module has of an image that is to be sent: the way back into a broken transfer.

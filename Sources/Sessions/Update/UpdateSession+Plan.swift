@@ -93,7 +93,7 @@ extension UpdateSession {
             }
             return activate(at: now)
         }
-        // An image that did not start is sent anew, under a deadline of its own.
+        // An image that did not start is sent again, under a deadline of its own.
         memory.settleDeadline = nil
         // A part that the bootloader has installed leaves no trace in it.
         let part = probe.isOurs ? missing : max(missing, min(memory.part, goal.sizes.count - 1))

@@ -104,7 +104,7 @@ extension UpdateSession {
         memory.interruptions += 1
         lastCause = UpdateFault(
             .transient,
-            "the module refused what it had been sent in pieces, so it gets the whole anew"
+            "the module refused what it had been sent in pieces, so it gets the whole image again"
         )
         return exchange(.probing, .probe, at: now)
     }

@@ -148,7 +148,7 @@ package struct UpdateSession: Sendable {
     /// What is known of the beginning of the part that is sent.
     package var transferStart: TransferStart {
         guard case .transferring(let part) = state else { return .fresh }
-        if sendsAnew { return .anew }
+        if sendsAnew { return .again }
         return best > goal.size(before: part) ? .begun : .fresh
     }
 

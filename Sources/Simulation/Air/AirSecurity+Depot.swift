@@ -1,6 +1,6 @@
 import Domain
-package import Marked
 import Radio
+package import SourceTree
 
 extension AirSecurity.Plan {
     /// What a depot's file says of a module's bonds; nil when it says that it has none.

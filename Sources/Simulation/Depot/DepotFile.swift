@@ -1,6 +1,6 @@
 import Domain
-package import Marked
 package import Modules
+package import SourceTree
 
 /// A simulated depot as its YAML file describes it.
 package struct DepotFile: Sendable {
@@ -36,12 +36,12 @@ package struct DepotFile: Sendable {
         profiles: ProfileLibrary = ProfileLibrary(),
         _ diagnostics: Diagnostics
     ) throws(FileError) -> DepotFile? {
-        guard let tree = try MarkedNode.load(path: path, diagnostics) else { return nil }
+        guard let tree = try SourceNode.load(path: path, diagnostics) else { return nil }
         return read(tree, families: families, profiles: profiles, diagnostics)
     }
 
     package static func read(
-        _ tree: MarkedNode,
+        _ tree: SourceNode,
         families: [SimulatedFamily],
         profiles: ProfileLibrary = ProfileLibrary(),
         _ diagnostics: Diagnostics
@@ -96,7 +96,7 @@ package struct DepotFile: Sendable {
     }
 
     /// What the item says about its family: each family has keys of its own.
-    private static func family(of node: MarkedNode) -> Family? {
+    private static func family(of node: SourceNode) -> Family? {
         // Other faults of the item are told by whoever reads it.
         var peek = FieldReader(node, Diagnostics(), as: "a simulated module")
         return peek.choice("family", Family.self, .optional)

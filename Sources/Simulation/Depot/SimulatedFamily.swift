@@ -1,6 +1,6 @@
 package import Domain
-package import Marked
 package import Modules
+package import SourceTree
 
 /// A family of modules that a simulated depot may hold: how its file describes them.
 package struct SimulatedFamily: Sendable {
@@ -31,7 +31,7 @@ package struct SimulatedFamily: Sendable {
 
 /// One item of a depot's `modules`, and what holds for all of them.
 package struct DepotItem {
-    package let node: MarkedNode
+    package let node: SourceNode
     package let link: LinkParameters
     /// Of which one item may name one.
     package let profiles: ProfileLibrary

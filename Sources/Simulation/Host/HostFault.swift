@@ -6,9 +6,9 @@ package struct HostFault: Sendable, Equatable {
     package enum Kind: String, CaseIterable, Sendable {
         /// A scan cannot be begun: one is under way (1).
         case scanRefused = "scan-refused"
-        /// A scan cannot be ended, and finds nothing until it is begun anew (2).
+        /// A scan cannot be ended, and finds nothing until it is begun again (2).
         case scanStuck = "scan-stuck"
-        /// Nothing is heard until the scan is begun anew (3).
+        /// Nothing is heard until the scan is begun again (3).
         case deaf
         /// Nothing is heard until the adapter is switched off and on (3).
         case deafUntilPowerCycle = "deaf-until-power-cycle"

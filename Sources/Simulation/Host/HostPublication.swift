@@ -28,7 +28,7 @@ package final class HostPublication {
     package var isAdvertising: Bool { publication.isAdvertising }
     package var service: GATTUUID { publication.service.uuid }
 
-    /// Advertises until a central has come; who is around hears it anew each time.
+    /// Advertises until a central has come; who is around hears it again each time.
     package func advertise() {
         guard !isWithdrawn else { return }
         guard !publication.isAdvertising else { return world.advertisedServiceChanged(publication) }

@@ -1,5 +1,5 @@
 import Domain
-import Marked
+import SourceTree
 
 /// Reads what stands under `host` in a depot's file.
 struct HostReader {
@@ -46,7 +46,7 @@ struct HostReader {
         return plan
     }
 
-    private func fault(_ node: MarkedNode) -> HostFault? {
+    private func fault(_ node: SourceNode) -> HostFault? {
         var reader = FieldReader(node, diagnostics, as: "a fault of the host")
         let isLasting = reader.boolean("always", default: false)
         let times = reader.integer("times", in: 1...1_000_000, default: 1)

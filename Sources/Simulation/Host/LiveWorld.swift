@@ -30,7 +30,7 @@ package final class LiveWorld {
             world.runDue()
         }
         time.advance(to: moment)
-        // Also when nothing was due: the world then says anew when it wants to be woken.
+        // Also when nothing was due: the world then says again when it wants to be woken.
         world.runDue()
     }
 }

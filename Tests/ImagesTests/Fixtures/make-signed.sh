@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes signed.zip and wrong-signer.zip anew, with nrfutil 6.1.7 (PyPI), and signer.der, the public
+# Makes signed.zip and wrong-signer.zip again, with nrfutil 6.1.7 (PyPI), and signer.der, the public
 # key of the first. The keys are made for them only and thrown away.
 #
 #   make-signed.sh [NRFUTIL]

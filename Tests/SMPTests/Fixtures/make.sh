@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the images of this folder anew, with imgtool 2.5.0 (PyPI). The key is made for them only and
-# thrown away: who makes them anew gets other signatures and another public key.
+# Makes the images of this folder again, with imgtool 2.5.0 (PyPI). The key is made for them only and
+# thrown away: who makes them again gets other signatures and another public key.
 #
 #   make.sh [IMGTOOL]
 set -eu

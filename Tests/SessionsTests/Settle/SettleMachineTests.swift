@@ -73,7 +73,7 @@ private func follow(
         #expect(settle.observed(saw(new), at: at(1)) == .finished(.confirmed(new)))
     }
 
-    @Test func `a sign of ongoing begins the quiet time anew`() throws {
+    @Test func `a sign of ongoing begins the quiet time again`() throws {
         var settle = try machine()
         _ = settle.connected(at: at(0))
         _ = settle.observed(saw(new), at: at(0))
@@ -98,7 +98,7 @@ private func follow(
         #expect(when == at(120))
     }
 
-    @Test func `a restart that only the boot counter shows begins everything anew`() throws {
+    @Test func `a restart that only the boot counter shows begins everything again`() throws {
         var settle = try machine()
         _ = settle.connected(at: at(0))
         _ = settle.observed(saw(new, boot: 7), at: at(0))

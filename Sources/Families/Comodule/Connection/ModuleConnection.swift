@@ -23,7 +23,7 @@ package actor ModuleConnection {
         package init() {}
     }
 
-    /// What `connect` was told, and what is done anew after a lost link.
+    /// What `connect` was told, and what is done again after a lost link.
     private struct Target {
         let serial: Serial
         var key: ComoduleKey
@@ -260,7 +260,7 @@ package actor ModuleConnection {
         return try await outlast(session, target, before: limit)
     }
 
-    /// Waits on the link until the module is done with handing an image on, and reads anew.
+    /// Waits on the link until the module is done with handing an image on, and reads again.
     private func outlast(
         _ session: ModuleSession,
         _ target: Target,
@@ -437,7 +437,7 @@ package actor ModuleConnection {
         )
     }
 
-    /// Reads the versions anew and asks again whether there is an update.
+    /// Reads the versions again and asks again whether there is an update.
     private func refresh(_ session: ModuleSession) async throws(ModuleError) {
         let found = try await session.client.versions(
             by: session.properties.profile,
@@ -653,7 +653,7 @@ package actor ModuleConnection {
         update.change(to: tracker.status)
     }
 
-    /// The upload is over; what runs is known when the module was connected to anew.
+    /// The upload is over; what runs is known when the module was connected to again.
     package func updated() {
         tracker.ended()
         update.change(to: tracker.status)

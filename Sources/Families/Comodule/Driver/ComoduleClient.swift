@@ -16,7 +16,7 @@ package actor ComoduleClient {
     /// What the register was last seen to hold on this link.
     private var held: UInt16?
     private var notifier: (any Subscription)?
-    private var turn = Turn()
+    private var turn = AccessQueue()
 
     package init(
         link: any Link,

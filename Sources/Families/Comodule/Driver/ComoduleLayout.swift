@@ -40,7 +40,7 @@ package struct ComoduleLayout: Sendable, Equatable {
 }
 
 /// Who may go on: one at a time, the others in the order in which they came.
-struct Turn {
+struct AccessQueue {
     private(set) var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 

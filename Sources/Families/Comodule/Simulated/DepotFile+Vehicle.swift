@@ -1,5 +1,5 @@
-import Marked
 import Simulation
+import SourceTree
 
 extension DepotFile {
     /// What the vehicle of a simulated module is set to at the beginning.

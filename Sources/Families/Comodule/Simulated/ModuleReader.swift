@@ -1,8 +1,8 @@
 import Domain
-import Marked
 import Modules
 import Protocols
 import Simulation
+import SourceTree
 import Wire
 
 /// Reads one item of a depot's `modules`, which may stand for many modules.
@@ -144,7 +144,7 @@ struct ModuleReader {
         }
     }
 
-    private func fault(_ node: MarkedNode) -> ModulePlan.Fault? {
+    private func fault(_ node: SourceNode) -> ModulePlan.Fault? {
         var reader = FieldReader(node, diagnostics, as: "a fault")
         let times = reader.integer("times", in: 1...255, default: 1)
         let period = reader.duration(

@@ -1,8 +1,8 @@
 import Domain
-import Marked
 import Modules
 import Protocols
 import Simulation
+import SourceTree
 
 /// Reads an item of a depot's `modules` that is of family `esp`.
 struct ESPModuleReader {
@@ -59,7 +59,7 @@ struct ESPModuleReader {
         return serial == nil ? [] : [plan]
     }
 
-    private func fault(_ node: MarkedNode) -> ESPPlan.Fault? {
+    private func fault(_ node: SourceNode) -> ESPPlan.Fault? {
         var reader = FieldReader(node, diagnostics, as: "a fault")
         let times = reader.integer("times", in: 1...255, default: 1)
         var kinds: [ESPPlan.Fault.Kind] = []

@@ -3,7 +3,7 @@
 /// The maker has none of these but the first two: without them a silent vehicle holds a run for
 /// ever.
 package struct CarShareLimits: Sendable, Equatable {
-    /// Advertised so long without a subscription, the service is put up anew.
+    /// Advertised so long without a subscription, the service is put up again.
     package var advertisement: Duration = .seconds(3)
     /// Between two sync bytes.
     package var sync: Duration = .seconds(1)

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Brings a vehicle's device to our service: advertise, begin anew when nobody comes, one central.
+/// Brings a vehicle's device to our service: advertise, begin again when nobody comes, one central.
 package struct CarShareSocket: Sendable {
     package enum State: Equatable, Sendable {
         /// Next: `initializing`.
@@ -18,7 +18,7 @@ package struct CarShareSocket: Sendable {
         /// Put up the service with both characteristics.
         case publish
         case advertise(until: Moment)
-        /// Take the service down, then put it up anew.
+        /// Take the service down, then put it up again.
         case publishAgain
         case opened(maximumLength: Int)
         /// Stop advertising and take the service down; nil when that was asked for.

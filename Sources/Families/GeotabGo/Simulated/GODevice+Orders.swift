@@ -86,7 +86,7 @@ extension GODevice {
         var statuses: [CarShareStatus] = []
         var isSuccess = true
         // A booking begins before, and ends after, what is done in it.
-        let order = Order(commands.list, order.reservation)
+        let order = SentCommands(commands.list, order.reservation)
         for command in order.commands {
             let found = perform(command, order.reservation)
             isSuccess = isSuccess && found == nil
@@ -99,7 +99,7 @@ extension GODevice {
         return CarShareReport(isSuccess: isSuccess, statuses: statuses)
     }
 
-    private struct Order {
+    private struct SentCommands {
         let commands: [CarShareCommand]
         let reservation: CarShareReservation
 

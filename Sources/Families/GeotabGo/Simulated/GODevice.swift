@@ -171,7 +171,7 @@ package final class GODevice: AirVisitor {
             if ignoresSync || leaves(in: .handshake) { return }
             ask()
         case .ready, .busy:
-            // A host that begins anew.
+            // A host that begins again.
             ask()
         case .away: return
         }

@@ -1,6 +1,6 @@
 import Domain
-import Marked
 import Simulation
+import SourceTree
 
 /// Reads an item of a depot's `modules` that is a GO device with its vehicle.
 struct GOReader {
@@ -11,7 +11,7 @@ struct GOReader {
     private let link: LinkParameters
 
     init(
-        _ node: MarkedNode,
+        _ node: SourceNode,
         _ link: LinkParameters,
         tenants: [[UInt8]],
         _ diagnostics: Diagnostics
@@ -138,7 +138,7 @@ struct GOReader {
         }
     }
 
-    private func fault(_ node: MarkedNode) -> GOPlan.Fault? {
+    private func fault(_ node: SourceNode) -> GOPlan.Fault? {
         var reader = FieldReader(node, diagnostics, as: "a fault")
         let times = reader.integer("times", in: 1...100_000, default: 1)
         let value = reader.integer("value", in: 0...Int(UInt32.max), default: 1)

@@ -24,7 +24,7 @@ package struct AddOnAssembler: Equatable, Sendable {
         guard !piece.isEmpty else { return [.damaged(.empty)] }
         let before = held.count
         held += piece
-        // A vehicle that starts anew in the middle of a frame will not send the rest of it.
+        // A vehicle that starts again in the middle of a frame will not send the rest of it.
         if before > 0, piece == Self.handshakeRequest {
             let whole = try? AddOnFrame(held, sums: sums)
             held = []

@@ -52,7 +52,7 @@ extension LRError: CustomStringConvertible {
         case .refused(let command):
             "the device refused \(command); check its password and whether it is free"
         case .value(let command, let what): "the device answered \(command) with \(what)"
-        case .weakKey: "the device offered a key that cannot be used; exchange keys anew"
+        case .weakKey: "the device offered a key that cannot be used; exchange keys again"
         case .noCredentials:
             "this needs the lock's key and password; give the vehicle a `secret` of KEY:PASSWORD"
         case .badValue(let why): why

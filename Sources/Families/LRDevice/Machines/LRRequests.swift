@@ -120,7 +120,7 @@ package enum LRRequestError: Error, Hashable, Sendable, CustomStringConvertible 
         switch self {
         case .busy(let command): "\(command) is being asked already; wait for its answer"
         case .unsettled(let command):
-            "\(command) was not answered on this link before; connect anew and ask again"
+            "\(command) was not answered on this link before; connect again before you ask again"
         case .wrongKind(let command):
             "the device answered \(command) with something that is no reply; restart it, and "
                 + "look for newer firmware if it happens again"

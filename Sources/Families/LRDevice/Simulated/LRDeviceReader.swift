@@ -1,7 +1,7 @@
 import Domain
-import Marked
 import Modules
 import Simulation
+import SourceTree
 
 /// Reads an item of a depot's `modules` that is a device of family `lrdevice`.
 struct LRDeviceReader {
@@ -89,7 +89,7 @@ struct LRDeviceReader {
         return bytes
     }
 
-    private func fault(_ node: MarkedNode) -> LRDevicePlan.Fault? {
+    private func fault(_ node: SourceNode) -> LRDevicePlan.Fault? {
         var reader = FieldReader(node, diagnostics, as: "a fault")
         let times = reader.integer("times", in: 1...255, default: 1)
         var kinds: [LRDevicePlan.Fault.Kind] = []

@@ -1,8 +1,8 @@
 import Domain
-import Marked
 import Modules
 import Protocols
 import Simulation
+import SourceTree
 
 /// Reads an item of a depot's `modules` that is of family `mcumgr`; it may stand for many.
 struct SMPModuleReader {
@@ -159,7 +159,7 @@ struct SMPModuleReader {
         return nil
     }
 
-    private func hex(_ node: MarkedNode) -> [UInt8]? {
+    private func hex(_ node: SourceNode) -> [UInt8]? {
         guard let text = node.text(diagnostics, "bytes in hex") else { return nil }
         if let bytes = Hex.bytes(text) { return bytes }
         diagnostics.error(
@@ -212,7 +212,7 @@ struct SMPModuleReader {
         }
     }
 
-    private func fault(_ node: MarkedNode) -> SMPModulePlan.Fault? {
+    private func fault(_ node: SourceNode) -> SMPModulePlan.Fault? {
         var reader = FieldReader(node, diagnostics, as: "a fault")
         let times = reader.integer("times", in: 1...255, default: 1)
         var kinds: [SMPModulePlan.Fault.Kind] = []

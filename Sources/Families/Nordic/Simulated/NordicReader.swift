@@ -1,7 +1,7 @@
 import Domain
-import Marked
 import Modules
 import Simulation
+import SourceTree
 
 /// Reads an item of a depot's `modules` that is of family `nordic`; it may stand for many.
 struct NordicReader {
@@ -71,7 +71,7 @@ struct NordicReader {
         return version
     }
 
-    private func fault(_ node: MarkedNode) -> NordicPlan.Fault? {
+    private func fault(_ node: SourceNode) -> NordicPlan.Fault? {
         var reader = FieldReader(node, diagnostics, as: "a fault")
         let times = reader.integer("times", in: 1...255, default: 1)
         var kinds: [NordicPlan.Fault.Kind] = []

@@ -13,7 +13,7 @@ package struct SMPSettings: Equatable, Sendable {
     /// What a busy device is given before it is asked again.
     package let busyPause: Duration
     package let busyLimit: Int
-    /// Beginnings anew at one offset before the link is given up.
+    /// Beginnings again at one offset before the link is given up.
     package let retries: Int
 
     /// Nil when a message cannot even hold a piece of data, or a limit makes no sense.

@@ -83,7 +83,7 @@ package struct SMPUpload: Sendable {
 
     /// An upload of `file` as the device's image number `image`.
     ///
-    /// Without `sha` the device has nothing to resume by and begins anew.
+    /// Without `sha` the device has nothing to resume by and begins again.
     package init(
         file: [UInt8],
         image: Int = 0,

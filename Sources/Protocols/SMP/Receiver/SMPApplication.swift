@@ -148,7 +148,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
                 // It is all there, and not listed: whatever it is, it has to go.
                 guard !isErased else { throw .smp(.notListed(image: image)) }
                 try await erase(image, found)
-                (isSent, isErased, start) = (false, true, .anew)
+                (isSent, isErased, start) = (false, true, .again)
             case .upload(let variant, let uploadID):
                 let ending = try await upload(
                     order.parts[part].variants[variant].firmware,
@@ -165,7 +165,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
                 case .finished(matches: false):
                     guard !isErased else { throw .smp(.corrupted(image: image)) }
                     try await erase(image, found)
-                    (isErased, start) = (true, .anew)
+                    (isErased, start) = (true, .again)
                 case .finished: isSent = true
                 case .failed(.refused(.image(.noFreeSlot))) where found.canRevert:
                     return try await clear()
@@ -182,7 +182,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
     }
 
     private func erase(_ image: Int, _ found: SMPFindings) async throws(ModuleError) {
-        // Whatever it says to that: without a digest the upload that follows begins anew.
+        // Whatever it says to that: without a digest the upload that follows begins again.
         _ = try await ask(
             .erase(slot: 2 * image + found.list.freeSlot(of: image)),
             limit: Self.eraseLimit,
@@ -219,7 +219,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
             return try await client.upload(
                 file,
                 image: image,
-                sha: start == .anew ? nil : SHA256.digest(of: file).bytes,
+                sha: start == .again ? nil : SHA256.digest(of: file).bytes,
                 isBegun: start == .begun,
                 settings: settings,
                 unless: isStopped,

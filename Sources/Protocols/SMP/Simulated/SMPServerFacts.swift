@@ -74,7 +74,7 @@ package struct SMPServerFacts: Equatable, Sendable {
 
 /// How long a device knows an upload again that broke off.
 package enum UploadRecall: String, CaseIterable, Sendable {
-    /// Each link begins anew.
+    /// Each link begins again.
     case untilDisconnect = "until-disconnect"
     /// In its RAM: most devices.
     case untilRestart = "until-restart"

@@ -58,7 +58,7 @@ extension SecureDFUUpload {
     }
 
     /// What the target has does not lead to our image: everything from the init packet on is
-    /// sent anew, at most once on a link.
+    /// sent again, at most once on a link.
     mutating func startOver(at now: Moment) -> Action {
         startedOver = true
         foundProgress = false

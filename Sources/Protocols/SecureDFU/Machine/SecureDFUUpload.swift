@@ -16,7 +16,7 @@ package struct SecureDFUUpload: Sendable {
         case idle
         /// How much of the init packet is there? Next: `silencing`, `executingInit`.
         case selectingInit
-        /// Receipts go off, as the init packet is checked in one piece; nil creates it anew.
+        /// Receipts go off, as the init packet is checked in one piece; nil creates it again.
         /// Next: `creatingInit`, `sendingInit`.
         case silencing(resumingAt: Int?)
         /// Next: `sendingInit`.

@@ -16,7 +16,7 @@ package enum UploadError: Error, Hashable, Sendable {
     ///
     /// The radio checks every packet, so packets are missing: a slower flow may be the cure.
     case corrupted(of: Part, offset: Int)
-    /// The bootloader claims more bytes than the image has, even of a transfer begun anew.
+    /// The bootloader claims more bytes than the image has, even of a transfer begun again.
     case beyondImage(offset: Int)
     case initPacketTooLong(length: Int, maximum: Int)
     /// The bootloader takes objects of no bytes.

@@ -1,0 +1,101 @@
+import CSQLite
+
+/// What a parameter of a statement is set to.
+enum Value {
+    case null
+    case integer(Int64)
+    case text(String)
+
+    init(_ number: Int?) { self = number.map { .integer(Int64($0)) } ?? .null }
+    init(_ text: String?) { self = text.map { .text($0) } ?? .null }
+}
+
+/// One prepared statement, given back with its value.
+struct SQLStatement: ~Copyable {
+    private let sql: String
+    private let pointer: OpaquePointer
+    private let database: JournalDatabase
+
+    init(_ sql: String, in database: JournalDatabase) throws(JournalError) {
+        self.sql = sql
+        self.database = database
+        if let pointer = database.takeIdle(sql) {
+            self.pointer = pointer
+            return
+        }
+        var pointer: OpaquePointer?
+        let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+        let code = sqlite3_prepare_v3(database.handle, sql, -1, flags, &pointer, nil)
+        guard code == SQLITE_OK, let pointer else {
+            throw JournalError("prepare", handle: database.handle)
+        }
+        self.pointer = pointer
+    }
+
+    deinit { database.giveBack(pointer, of: sql) }
+
+    /// Runs it to its end, once, and ignores rows.
+    borrowing func run(_ values: [Value] = []) throws(JournalError) {
+        try bind(values)
+        while try step() {}
+    }
+
+    /// Sets the parameters in order and makes the statement ready to step.
+    borrowing func bind(_ values: [Value]) throws(JournalError) {
+        sqlite3_reset(pointer)
+        sqlite3_clear_bindings(pointer)
+        for (offset, value) in values.enumerated() {
+            let index = Int32(offset + 1)
+            let code =
+                switch value {
+                case .null: sqlite3_bind_null(pointer, index)
+                case .integer(let number): sqlite3_bind_int64(pointer, index, number)
+                case .text(let text):
+                    shim_bind_text(pointer, index, text, Int32(clamping: text.utf8.count))
+                }
+            guard code == SQLITE_OK else { throw JournalError("bind", handle: database.handle) }
+        }
+    }
+
+    /// True when there is a row to read.
+    borrowing func step() throws(JournalError) -> Bool {
+        switch sqlite3_step(pointer) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default: throw JournalError("step", handle: database.handle)
+        }
+    }
+
+    borrowing func isNull(_ column: Int32) -> Bool {
+        sqlite3_column_type(pointer, column) == SQLITE_NULL
+    }
+
+    borrowing func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
+
+    borrowing func text(_ column: Int32) -> String? {
+        guard let text = sqlite3_column_text(pointer, column) else { return nil }
+        let count = Int(sqlite3_column_bytes(pointer, column))
+        return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+    }
+
+    /// The column as a value that text may fail to spell: then the journal is damaged.
+    borrowing func value<V>(
+        _ column: Int32,
+        _ read: (String) -> V?
+    ) throws(JournalError) -> V {
+        let text = text(column) ?? ""
+        guard let value = read(text) else {
+            let name = sqlite3_column_name(pointer, column).map { String(cString: $0) } ?? "?"
+            throw JournalError(.corrupt, "read", words: "column \(name) holds '\(text)'")
+        }
+        return value
+    }
+
+    /// The same for a column that may be empty.
+    borrowing func optional<V>(
+        _ column: Int32,
+        _ read: (String) -> V?
+    ) throws(JournalError) -> V? {
+        isNull(column) ? nil : try value(column, read)
+    }
+}

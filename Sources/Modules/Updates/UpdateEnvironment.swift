@@ -1,0 +1,91 @@
+package import Domain
+package import Radio
+package import Sessions
+
+/// What an update needs of whoever runs it: the links to the module, waiting, and notes.
+///
+/// The engine decides nothing that a environment is asked for, and holds no link itself: whoever owns the
+/// links of a module owns them during its update, too.
+package protocol UpdateEnvironment: AnyObject {
+    /// What ends an update from outside of its session.
+    associatedtype Halt: Error
+
+    var time: any Timekeeper { get }
+
+    /// Whether the update is to end at the next safe point.
+    var isStopped: @Sendable () -> Bool { get }
+
+    // MARK: Links
+
+    /// The open link to the module's application.
+    var application: (any ModuleApplication)? { get }
+
+    /// Who takes an image on the open link: a bootloader, or the application itself.
+    var receiver: (any ImageReceiver)? { get }
+
+    /// Listens for the module in either role; nil when it was not heard in time.
+    func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting?
+
+    func connect(to sighting: ModuleSighting) async throws(RadioError) -> any Link
+
+    func openApplication(on link: any Link) async throws(ModuleError)
+
+    func openReceiver(on link: any Link) async throws(ModuleError)
+
+    /// Ends our side of the link, whichever it is.
+    func hangUp() async
+
+    /// The link is gone already.
+    func forgetLink()
+
+    /// Waits while there is no link.
+    func rest(
+        until moment: Moment,
+        _ session: UpdateSession,
+        for purpose: String
+    ) async throws(Halt)
+
+    // MARK: Faults
+
+    /// The radio of this host does not work.
+    func halt(after fault: RadioError) -> Halt
+
+    /// The module does not let itself be opened: a fault that the session weighs, or the end.
+    func refusal(_ error: ModuleError) throws(Halt) -> UpdateFault
+
+    // MARK: What is seen
+
+    /// Asked before the module restarts into something else.
+    func checkAgain() async throws(Halt)
+
+    /// What the module said it is and runs.
+    func inspected(_ found: Inspection)
+
+    func observed(_ seen: Observation)
+
+    /// Whether the module is well with its new image; the time for that ends at `deadline`.
+    func health(
+        on application: any ModuleApplication,
+        before deadline: Moment?
+    ) async throws(ModuleError) -> UpdateSession.Health
+
+    /// A part of the image is going to be sent, or the rest of one.
+    func begins(_ part: Int)
+
+    /// So many bytes of it were given to the radio, repeats included.
+    func sent(_ count: Int)
+
+    // MARK: Notes
+
+    /// Called before each action: `session.memory` is what must outlive the process.
+    func keep(_ session: UpdateSession) async throws(Halt)
+
+    /// The module has more of the part.
+    func progressed(
+        _ heard: UploadProgress,
+        _ session: UpdateSession
+    ) async throws(Halt)
+
+    /// The last call.
+    func close(_ ending: UpdateEnding, _ session: UpdateSession) async throws(Halt)
+}

@@ -1,0 +1,105 @@
+package import Domain
+import Glibc
+package import Journal
+import Manifest
+import SourceTree
+
+/// The files and the journal of one vehicle that is being enrolled.
+package actor EnrolmentFiles: EnrolmentKeeper {
+    private nonisolated let lane: any SerialExecutor
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        lane.asUnownedSerialExecutor()
+    }
+
+    private let vehicle: VehicleID
+    private let serial: Serial
+    private let fleet: String
+    private let cells: [(column: String, text: String)]
+    private let files: SecretFiles?
+    private let family: Family
+    private let journal: Journal
+    private let time: any Timekeeper
+
+    /// `lane` is where files are worked on.
+    package init(
+        _ vehicle: VehicleID,
+        _ serial: Serial,
+        fleet: String,
+        cells: [(column: String, text: String)],
+        secrets: SecretFiles?,
+        family: Family,
+        journal: Journal,
+        time: any Timekeeper,
+        lane: any SerialExecutor
+    ) {
+        self.vehicle = vehicle
+        self.serial = serial
+        self.fleet = fleet
+        self.cells = cells
+        files = secrets
+        self.family = family
+        self.journal = journal
+        self.time = time
+        self.lane = lane
+    }
+
+    package func secrets() throws(EnrolFault) -> [SecretSlot: Secret] {
+        try files?.secrets() ?? [:]
+    }
+    package func keepPending(_ secret: Secret) throws(EnrolFault) { try files?.keepPending(secret) }
+    package func commit() throws(EnrolFault) { try files?.commit() }
+    package func retire() throws(EnrolFault) { try files?.retire() }
+
+    package func list(_ isListed: Bool) throws(EnrolFault) {
+        let bytes: [UInt8]
+        do throws(FileError) { bytes = try TextFile.read(path: fleet, limit: 32 << 20) } catch {
+            throw EnrolFault(.files, error.description, hint: "give the command again")
+        }
+        guard var file = FleetFile(bytes, file: fleet, Diagnostics()) else {
+            throw EnrolFault(
+                .files,
+                "\(fleet) is no fleet list any more",
+                hint: "fix it and give the command again"
+            )
+        }
+        let hasChanged: Bool
+        do throws(FleetFile.Mistake) {
+            hasChanged = isListed ? try file.list(vehicle, cells) : try file.strike(vehicle)
+        } catch { throw EnrolFault(.files, error.message, hint: error.hint) }
+        guard hasChanged else { return }
+        var status = stat()
+        let mode = stat(fleet, &status) == 0 ? status.st_mode & 0o777 : 0o644
+        if let code = Draft.write(file.bytes, to: fleet, mode: mode, isExact: true, ownedAs: fleet)
+        {
+            throw EnrolFault.file("cannot write", fleet, code)
+        }
+    }
+
+    package func note(_ stage: EnrolmentRecord.Stage) async throws(EnrolFault) {
+        try await journaled { (journal) async throws(JournalError) in
+            try await journal.note(
+                EnrolmentRecord(
+                    serial: serial,
+                    family: family,
+                    vehicle: vehicle,
+                    stage: stage,
+                    time: time.wallTime
+                )
+            )
+        }
+    }
+
+    package func keep(_ record: InventoryRecord) async throws(EnrolFault) {
+        try await journaled { (journal) async throws(JournalError) in
+            try await journal.keep([record])
+        }
+    }
+
+    private func journaled(
+        _ body: (Journal) async throws(JournalError) -> Void
+    ) async throws(EnrolFault) {
+        do throws(JournalError) { try await body(journal) } catch {
+            throw EnrolFault(.files, error.description, hint: "give the command again")
+        }
+    }
+}

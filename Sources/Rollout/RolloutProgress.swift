@@ -1,0 +1,337 @@
+import Domain
+import Journal
+import Reports
+import Synchronization
+
+/// What the journal knew when the run began, and what this run has added.
+final class RolloutProgress: Sendable {
+    private struct State {
+        /// Nil for a run that keeps no record of the rollout.
+        var rollout: RolloutRecord?
+        /// Verdicts, of this run or of an earlier one of the same execution.
+        var outcomes: [Outcome?]
+        /// Vehicles that this run has given a verdict.
+        var ended: Set<Int> = []
+        /// The rollout is paused or aborted, or was since this run began: that is set once.
+        var isHeld = false
+        /// What is said in the end of those that are in quarantine and owe something.
+        var quarantined: [Int: Closing] = [:]
+    }
+
+    private let depot: Depot
+    private let isPartial: Bool
+    /// The executions, by index of the job; empty when nothing may be begun.
+    let executions: [ExecutionRecord]
+    /// Modules that something was begun on, by index of the job.
+    let indebted: Set<Int>
+    /// Vehicles of which nobody knows what was done.
+    let doubtful: Set<Int>
+    /// Whether this run goes on with what an earlier one began.
+    let isContinued: Bool
+    /// Why nothing may be begun at all.
+    let refusal: RunEnding?
+    private let state: Mutex<State>
+
+    private init(
+        _ depot: Depot,
+        isPartial: Bool,
+        executions: [ExecutionRecord],
+        outcomes: [Outcome?],
+        indebted: Set<Int>,
+        doubtful: Set<Int>,
+        rollout: RolloutRecord?,
+        isContinued: Bool,
+        refusal: RunEnding?
+    ) {
+        self.depot = depot
+        self.isPartial = isPartial
+        self.executions = executions
+        self.indebted = indebted
+        self.doubtful = doubtful
+        self.isContinued = isContinued
+        self.refusal = refusal
+        state = Mutex(State(rollout: rollout, outcomes: outcomes))
+    }
+
+    var rollout: RolloutRecord? { state.withLock { $0.rollout } }
+
+    func outcome(of index: Int) -> Outcome? { state.withLock { $0.outcomes[index] } }
+
+    // MARK: Beginning
+
+    /// Begins the rollout or goes on with it, as the journal and the schedule say.
+    static func open(
+        _ jobs: [VehicleJob],
+        in depot: Depot,
+        _ schedule: Schedule
+    ) async throws(JournalError) -> RolloutProgress {
+        var byVehicle: [VehicleID: ExecutionRecord] = [:]
+        let known = try await depot.journal.executions(rollout: depot.rollout, plan: schedule.plan)
+        for record in known {
+            byVehicle[record.vehicle] = record
+        }
+        let earlier = jobs.map { job in
+            byVehicle[job.vehicle].flatMap { $0.serial == job.serial ? $0 : nil }
+        }
+        let kept = schedule.plan == nil ? nil : try await depot.journal.rollout(depot.rollout)
+        let hold = schedule.plan == nil ? nil : try await depot.journal.hold(on: depot.rollout)
+        let debts = Set(try await depot.journal.debts().map(\.serial))
+        let doubts = Set(try await depot.journal.doubts(of: nil).map(\.intent.vehicle))
+        let owing = Set(try await depot.journal.owed(by: nil).map(\.vehicle))
+        let indebted = Set(
+            jobs.indices.filter {
+                debts.contains(jobs[$0].serial) || owing.contains(jobs[$0].vehicle)
+            }
+        )
+        let doubtful = Set(jobs.indices.filter { doubts.contains(jobs[$0].vehicle) })
+        var begins = Self.begins(schedule, kept)
+        // One that was aborted before its first run had begun it is as good as begun by its plan.
+        if begins, !schedule.again, kept == nil, hold?.kind == .aborted {
+            let earlier = try await depot.journal.runs(rollout: depot.rollout, limit: 2)
+                .first { $0.number < depot.run }
+            begins = earlier.map { $0.plan != schedule.plan } ?? true
+        }
+        let refusal: RunEnding? =
+            switch hold?.kind {
+            case .paused: .paused(hold?.reason ?? "")
+            case .aborted where !begins && !schedule.again: .aborted(hold?.reason ?? "")
+            case .aborted, nil: nil
+            }
+        if let refusal {
+            // Nothing is begun; what was begun before has its execution.
+            let all = jobs.indices.map { index in
+                earlier[index]
+                    ?? ExecutionRecord(
+                        rollout: depot.rollout,
+                        vehicle: jobs[index].vehicle,
+                        serial: jobs[index].serial,
+                        run: depot.run,
+                        started: depot.time.wallTime
+                    )
+            }
+            return RolloutProgress(
+                depot,
+                isPartial: true,
+                executions: all,
+                outcomes: all.map { $0.end?.outcome },
+                indebted: indebted.filter { all[$0].number > 0 },
+                doubtful: doubtful,
+                rollout: nil,
+                isContinued: true,
+                refusal: refusal
+            )
+        }
+        var rollout = kept
+        if begins, let plan = schedule.plan {
+            rollout = RolloutRecord(
+                name: depot.rollout,
+                plan: plan,
+                run: depot.run,
+                at: depot.time.wallTime
+            )
+        }
+        // What is gone on with, by index; the others get a number of their own.
+        var executions = earlier.map { record -> ExecutionRecord? in
+            guard let record else { return nil }
+            if schedule.plan == nil { return record.end == nil ? record : nil }
+            if schedule.again { return nil }
+            if begins { return record.beginning > kept?.began ?? 0 ? record : nil }
+            return record
+        }
+        executions = executions.map { $0?.plan == schedule.plan ? $0 : nil }
+        let taken = begins ? executions.compactMap { $0?.number } : []
+        let missing = jobs.indices.filter { executions[$0] == nil }
+        let fresh = missing.map { index in
+            ExecutionRecord(
+                rollout: depot.rollout,
+                vehicle: jobs[index].vehicle,
+                serial: jobs[index].serial,
+                plan: schedule.plan,
+                beginning: begins || schedule.isPartial ? depot.run : kept?.began,
+                run: depot.run,
+                started: depot.time.wallTime
+            )
+        }
+        let numbered = try await depot.journal.begin(
+            Beginning(begins ? rollout : nil, fresh: fresh, taken: taken)
+        )
+        for (index, record) in zip(missing, numbered) { executions[index] = record }
+        let all = executions.compactMap(\.self)
+        return RolloutProgress(
+            depot,
+            isPartial: schedule.isPartial,
+            executions: all,
+            outcomes: all.map { $0.end?.outcome },
+            indebted: indebted,
+            doubtful: doubtful,
+            rollout: rollout,
+            isContinued: !begins,
+            refusal: nil
+        )
+    }
+
+    /// Whether a run of this schedule begins the rollout, given what is kept of it.
+    private static func begins(
+        _ schedule: Schedule,
+        _ kept: RolloutRecord?
+    ) -> Bool {
+        // A part of the vehicles alone does not begin a rollout.
+        guard let plan = schedule.plan, !schedule.isPartial else { return false }
+        return schedule.again || kept?.plan != plan
+    }
+
+    /// Where a vehicle comes among the others.
+    func precedence(of index: Int) -> Dispatch.Precedence {
+        guard !indebted.contains(index) else { return .now }
+        switch executions[index].end?.outcome {
+        case .succeeded, .alreadyCurrent: return .atTheEnd
+        case .failed, .rolledBack, .rejected, .timedOut, .inDoubt: return .afterTheOthers
+        case .unreachable, .deferred, .skipped, .aborted, nil: return .now
+        }
+    }
+
+    /// The execution as the journal has it by now.
+    func execution(of index: Int) async throws(JournalError) -> ExecutionRecord {
+        let known = executions[index]
+        return try await depot.journal.execution(known.number) ?? known
+    }
+
+    // MARK: What this run adds
+
+    func note(_ index: Int, _ outcome: Outcome) {
+        state.withLock {
+            $0.outcomes[index] = outcome
+            $0.ended.insert(index)
+        }
+    }
+
+    func taken(again index: Int) {
+        state.withLock {
+            $0.outcomes[index] = nil
+            $0.ended.remove(index)
+            $0.quarantined[index] = nil
+        }
+    }
+
+    func quarantines(_ index: Int, _ closing: Closing) {
+        state.withLock { $0.quarantined[index] = closing }
+    }
+
+    func quarantine(of index: Int) -> Closing? { state.withLock { $0.quarantined[index] } }
+
+    /// Whether this run has given the vehicle a verdict.
+    func hasEnded(_ index: Int) -> Bool { state.withLock { $0.ended.contains(index) } }
+
+    func waveBegan(_ wave: Int) async throws(JournalError) {
+        guard !isPartial, rollout.map({ $0.wave < wave }) ?? false else { return }
+        state.withLock {
+            $0.rollout?.wave = wave
+            $0.rollout?.waveEnded = nil
+        }
+        try await save()
+    }
+
+    func waveEnded(_ wave: Int) async throws(JournalError) {
+        guard !isPartial, let record = rollout, record.wave == wave, record.waveEnded == nil else {
+            return
+        }
+        let now = depot.time.wallTime
+        state.withLock { $0.rollout?.waveEnded = now }
+        try await save()
+    }
+
+    func end(_ ending: RunEnding) async throws(JournalError) {
+        guard let record = rollout else { return }
+        guard !isPartial else {
+            // A part that was done once more leaves what is finished so.
+            guard ending == .complete, record.state == .finished else { return }
+            let all = try await depot.journal.executions(
+                rollout: depot.rollout,
+                plan: record.plan
+            )
+            if all.allSatisfy({ $0.end != nil }) { try await save() }
+            return
+        }
+        let isFinished = state.withLock { !$0.outcomes.contains(nil) }
+        guard ending == .complete, isFinished else { return }
+        state.withLock { $0.rollout?.state = .finished }
+        try await save()
+    }
+
+    /// Somebody else has paused or aborted the rollout.
+    func isHeld() { state.withLock { $0.isHeld = true } }
+
+    /// What a gate or a wave sets that ends the run so; nil when it is set already, for one that a
+    /// person takes back while the run drains is not set again.
+    func hold(_ ending: RunEnding) -> Hold? {
+        let found: (kind: Hold.Kind, why: String)? =
+            switch ending {
+            case .paused(let why): (.paused, why)
+            case .aborted(let why): (.aborted, why)
+            case .complete, .stopped, .replaced, .workLeft: nil
+            }
+        guard let found, !isPartial else { return nil }
+        let isNew = state.withLock { state in
+            guard state.rollout != nil, !state.isHeld else { return false }
+            state.isHeld = true
+            return true
+        }
+        guard isNew else { return nil }
+        return Hold(
+            found.kind,
+            depot.rollout,
+            reason: found.why,
+            author: Hold.gate,
+            at: depot.time.wallTime
+        )
+    }
+
+    /// Nothing is begun any more: a wave that stops the rollout is in force from here on.
+    func drains(_ ending: RunEnding) async throws(JournalError) {
+        guard let hold = hold(ending) else { return }
+        try await depot.journal.set(hold, isAtWork: true)
+    }
+
+    private func save() async throws(JournalError) {
+        guard var rollout else { return }
+        rollout.updated = depot.time.wallTime
+        try await depot.journal.save(rollout)
+    }
+
+    /// Where each vehicle stands by now, as the journal says it.
+    func standings(of jobs: [VehicleJob]) async throws(JournalError) -> [Standing] {
+        var records: [Int: ExecutionRecord] = [:]
+        let known = try await depot.journal.executions(
+            rollout: depot.rollout,
+            plan: executions.first?.plan
+        )
+        for record in known { records[record.number] = record }
+        let accounts = OpenAccounts(
+            debts: try await depot.journal.debts(),
+            doubts: try await depot.journal.doubts(of: nil),
+            owed: try await depot.journal.owed(by: nil)
+        )
+        var standings: [Standing] = []
+        for (job, kept) in zip(jobs, executions) {
+            var record = records[kept.number] ?? kept
+            if kept.number > 0, records[kept.number] == nil {
+                record = try await depot.journal.execution(kept.number) ?? kept
+            }
+            standings.append(
+                accounts.standing(of: record, asking: depot.run, onlyReads: job.onlyReads) {
+                    job.check(of: $0.intent)
+                }
+            )
+        }
+        return standings
+    }
+}
+
+extension Inhibit {
+    /// What a vehicle that is left alone is told to have.
+    package var sentence: String {
+        let whom = vehicle == nil ? "the depot is inhibited" : "inhibited"
+        let until = expires.map { " until \($0)" } ?? ""
+        return "\(whom)\(until): \(reason)"
+    }
+}

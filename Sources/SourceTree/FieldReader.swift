@@ -1,0 +1,198 @@
+package import Domain
+
+/// Reads the keys of one map; whatever is wrong goes into its diagnostics.
+///
+/// Each reading method asks for one key and so makes it known. `finish` reports the keys that
+/// nobody asked for. Keys that start with `x-` are the user's own, at every level.
+package struct FieldReader {
+    /// Whether a key may be left out.
+    package enum Presence: Sendable { case required, optional }
+
+    package let place: Place
+    package let diagnostics: Diagnostics
+    /// What the map describes, with its article, for messages: `an image`.
+    package let what: String
+    private let order: [SourceNode.Entry]
+    /// False when the node is no map; that was reported once and nothing else is.
+    private let isMap: Bool
+    /// Where each key stands in `order`; nil for a map so small that looking through it is quicker.
+    private let index: [String: Int]?
+    private var known: [String]
+    private var missing: [String] = []
+
+    /// `known` names keys that are right though this reader may not ask for them.
+    package init(
+        _ node: SourceNode,
+        _ diagnostics: Diagnostics,
+        as what: String = "a map",
+        known: [String] = []
+    ) {
+        place = node.place
+        self.diagnostics = diagnostics
+        self.what = what
+        self.known = known
+        let entries = node.entries(diagnostics, of: "\(what) as a map")
+        let order = entries ?? []
+        self.order = order
+        isMap = entries != nil
+        guard order.count > Self.smallMap else {
+            index = nil
+            return
+        }
+        index = Dictionary(
+            order.indices.map { (order[$0].key, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    private static let smallMap = 24
+
+    private func entry(_ key: String) -> SourceNode.Entry? {
+        guard let index else { return order.first { $0.key == key } }
+        return index[key].map { order[$0] }
+    }
+
+    /// The keys of the file in its own order, without the user's own.
+    package var keys: [SourceNode.Entry] { order.filter { !$0.key.hasPrefix("x-") } }
+
+    package func has(_ key: String) -> Bool { entry(key) != nil }
+
+    /// The value of `key` as it stands; `finish` reports a missing one that is required.
+    package mutating func node(_ key: String, _ presence: Presence = .required) -> SourceNode? {
+        know(key)
+        guard isMap else { return nil }
+        if let entry = entry(key) { return entry.value }
+        if presence == .required, !missing.contains(key) { missing.append(key) }
+        return nil
+    }
+
+    /// Makes a key known without reading it.
+    package mutating func know(_ key: String) {
+        if !known.contains(key) { known.append(key) }
+    }
+
+    /// Does not report `key` as missing: it was told what stands in its place.
+    package mutating func excuse(_ key: String) { missing.removeAll { $0 == key } }
+
+    /// The key's own place, or the map's when it is not there.
+    package func place(of key: String) -> Place { entry(key)?.keyPlace ?? place }
+
+    package mutating func text(_ key: String, _ presence: Presence = .required) -> String? {
+        node(key, presence)?.text(diagnostics)
+    }
+
+    package mutating func text(_ key: String, default fallback: String) -> String {
+        text(key, .optional) ?? fallback
+    }
+
+    package mutating func integer(
+        _ key: String,
+        in range: ClosedRange<Int>,
+        _ presence: Presence = .required
+    ) -> Int? {
+        node(key, presence)?.integer(in: range, diagnostics)
+    }
+
+    package mutating func integer(
+        _ key: String,
+        in range: ClosedRange<Int>,
+        default fallback: Int
+    ) -> Int {
+        integer(key, in: range, .optional) ?? fallback
+    }
+
+    package mutating func boolean(_ key: String, default fallback: Bool) -> Bool {
+        node(key, .optional)?.boolean(diagnostics) ?? fallback
+    }
+
+    package mutating func duration(
+        _ key: String,
+        in range: ClosedRange<Duration> = .zero ... .seconds(365 * 86_400),
+        _ presence: Presence = .required
+    ) -> Duration? {
+        node(key, presence)?.duration(in: range, diagnostics)
+    }
+
+    package mutating func duration(
+        _ key: String,
+        in range: ClosedRange<Duration> = .zero ... .seconds(365 * 86_400),
+        default fallback: Duration
+    ) -> Duration {
+        duration(key, in: range, .optional) ?? fallback
+    }
+
+    package mutating func byteCount(
+        _ key: String,
+        in range: ClosedRange<Int> = 0...Int.max,
+        _ presence: Presence = .required
+    ) -> ByteCount? {
+        node(key, presence)?.byteCount(in: range, diagnostics)
+    }
+
+    package mutating func percent(_ key: String, _ presence: Presence = .required) -> Percent? {
+        node(key, presence)?.percent(diagnostics)
+    }
+
+    package mutating func choice<Choice: CaseIterable & RawRepresentable<String>>(
+        _ key: String,
+        _ type: Choice.Type,
+        _ presence: Presence = .required
+    ) -> Choice? {
+        node(key, presence)?.choice(type, diagnostics)
+    }
+
+    package mutating func choice<Choice: CaseIterable & RawRepresentable<String>>(
+        _ key: String,
+        default fallback: Choice
+    ) -> Choice {
+        choice(key, Choice.self, .optional) ?? fallback
+    }
+
+    /// The items of a list; empty when it is not there or no list.
+    package mutating func list(
+        _ key: String,
+        _ presence: Presence = .required,
+        of what: String = "values"
+    ) -> [SourceNode] {
+        node(key, presence)?.items(diagnostics, of: what) ?? []
+    }
+
+    /// The entries of a map whose keys are free; empty when it is not there or no map.
+    package mutating func map(
+        _ key: String,
+        _ presence: Presence = .required,
+        of what: String = "a map"
+    ) -> [SourceNode.Entry] {
+        node(key, presence)?.entries(diagnostics, of: what) ?? []
+    }
+
+    /// A reader for the map under `key`, or nil when it is not there.
+    package mutating func reader(
+        _ key: String,
+        as what: String,
+        _ presence: Presence = .required
+    ) -> FieldReader? {
+        node(key, presence).map { FieldReader($0, diagnostics, as: what) }
+    }
+
+    /// Reports the keys that nobody asked for and those that are missing.
+    ///
+    /// A key that is missing because it is misspelled is one mistake, and so one error.
+    package func finish() {
+        var meant: Set<String> = []
+        let strange = order.filter { !known.contains($0.key) && !$0.key.hasPrefix("x-") }
+        // A key that stands already cannot be the one that was meant.
+        let free = strange.isEmpty ? [] : Set(known.filter { !has($0) })
+        for entry in strange where !diagnostics.isFull {
+            meant.formUnion(Nearest.meant(by: entry.key, among: free))
+            diagnostics.error(
+                entry.keyPlace,
+                "unknown key \(quoted(entry.key)) in \(what)",
+                hint: Nearest.hint(entry.key, among: free)
+            )
+        }
+        for key in missing where !meant.contains(key) {
+            diagnostics.error(place, "\(what) needs the key `\(key)`", hint: "add `\(key): …`")
+        }
+    }
+}

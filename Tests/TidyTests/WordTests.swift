@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+/// One word, one meaning: of the names of types, and of the words of `docs/words.md`.
+@Suite struct WordTests {
+    private struct Declaration {
+        let name: String
+        let file: String
+        let isNested: Bool
+    }
+
+    private func declarations() throws -> [Declaration] {
+        let start =
+            /^( *)(?:@\w+(?:\([^)]*\))? )*(?:(?:package|public|private|fileprivate|final|indirect|open|nonisolated) )*(?:struct|class|enum|actor|protocol|typealias) (\w+)/
+        return try Repository.sources().flatMap { source in
+            source.lines.compactMap { line in
+                line.firstMatch(of: start).map {
+                    Declaration(name: String($0.2), file: source.name, isNested: !$0.1.isEmpty)
+                }
+            }
+        }
+    }
+
+    @Test func `no two files give one name to types of their own`() throws {
+        let outer = try declarations().filter { !$0.isNested }
+        #expect(outer.count > 1_000)
+        for (name, places) in Dictionary(grouping: outer, by: \.name) where places.count > 1 {
+            Issue.record("\(name): \(places.map(\.file).joined(separator: ", "))")
+        }
+    }
+
+    @Test func `a word of the list has one type, where the list says`() throws {
+        let all = try Dictionary(grouping: declarations(), by: \.name)
+        let rows = try Repository.text("docs/words.md").split(separator: "\n")
+            .compactMap { $0.wholeMatch(of: /\| ([a-z ]+) \| .+ \| `(\w+)` \| `(.+)` \|/) }
+        #expect(rows.count > 30 && Set(rows.map(\.1)).count == rows.count)
+        for row in rows {
+            let places = all[String(row.2), default: []].map(\.file)
+            #expect(places == [String(row.3)], "\(row.1): `\(row.2)` is declared in \(places)")
+        }
+    }
+
+    /// Names that said nothing to whoever had not read the code.
+    @Test func `no type has a name that needs a glossary`() throws {
+        let retired = ["Desk", "Room", "Site", "Ear", "Turns"]
+        // A word of HTTP's own.
+        for declaration in try declarations() where declaration.name != "SameSite" {
+            let words = declaration.name.matches(of: /[A-Z][a-z]+|[A-Z]+(?![a-z])/)
+                .map { String($0.output) }
+            let found = words.filter(retired.contains)
+            #expect(found.isEmpty, "\(declaration.file): \(declaration.name)")
+        }
+    }
+}
