@@ -124,7 +124,10 @@ package final class WebServer: Sendable {
                     shutdown(descriptor, CInt(SHUT_RDWR))
                 }
             }
-            return state.tick.isMultiple(of: 15) ? Array(state.streams.values) : []
+            // That a client has gone is noticed when it is written to: when there is little room left for
+            // others, such as after somebody who has gone from page to page, at once.
+            let isFilling = state.streams.count > limits.streams / 2
+            return isFilling || state.tick.isMultiple(of: 15) ? Array(state.streams.values) : []
         }
         for stream in streams { stream.beat() }
     }

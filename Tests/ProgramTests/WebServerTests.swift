@@ -174,4 +174,27 @@ import Workbench
         _ = try clients[1].rest()
         #expect(bench.server.streamCount == 0)
     }
+
+    @Test func `whoever goes from page to page takes no room from others`() throws {
+        var limits = WebServer.Limits()
+        limits.streams = 4
+        let bench = try Bench(limits) { _ in .events(headers: []) }
+        let clients = try (0..<4).map { _ in try RawClient(port: bench.port) }
+        for client in clients {
+            client.send("GET /changes HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            try client.text(until: "id: 0\n")
+        }
+        for client in clients.prefix(3) { shutdown(client.socket, Int32(SHUT_RDWR)) }
+        // Long before those who are still there are told that they are.
+        var (looks, seconds) = (0, 0)
+        try wait(for: "streams to be given up") {
+            looks += 1
+            if looks.isMultiple(of: 20), seconds < 14 {
+                bench.pass(seconds: 1)
+                seconds += 1
+            }
+            return bench.server.streamCount <= limits.streams / 2
+        }
+        bench.server.stop()
+    }
 }
