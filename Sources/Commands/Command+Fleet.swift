@@ -99,6 +99,27 @@ extension Command {
         ],
         exitCodes: [.inputMissing, .unavailable, .configuration]
     )
+
+    static let gatewayDrain = Command(
+        .gatewayDrain,
+        summary: "Let a gateway finish what it has and begin nothing more",
+        description: [
+            "For a gateway that is to be upgraded or moved while a rollout goes on. Its run finishes the "
+                + "vehicles that it works on, begins no others, and ends; the other gateways take what "
+                + "is left and do not wait for it. Its next run takes part again. Any machine "
+                + "that reaches the fleet's database can say this, as an operator.",
+            "A gateway that is not at work is refused with 64: there is nothing to drain, or nobody "
+                + "knows whether it still works.",
+        ],
+        arguments: [
+            Argument("GATEWAY", .text, help: "The name of the gateway, as `gateways` lists it.")
+        ],
+        flags: common,
+        examples: [
+            Example("yardmaster gateway drain north-1", "Before the machine north-1 is upgraded.")
+        ],
+        exitCodes: [.inputMissing, .unavailable, .configuration]
+    )
 }
 
 extension Flag {

@@ -11,6 +11,7 @@ extension Command {
         .trust, .bundleCreate, .bundleVerify, .bundleApply, .bundleCopy, .bundleShow,
         .notifyTest, .notifyList, .notifySend, .notifyFailure, .systemdPrint,
         .fleetStatus, .fleetInit, .fleetCheck, .fleetUpgrade, .fleetAcceptRestore, .gateways,
+        .gatewayDrain,
         .serve, .simulate, .doctor,
         .schema,
         .completion, .complete, .man, .help, .version,

@@ -32,6 +32,7 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case fleetUpgrade = "fleet upgrade"
     case fleetAcceptRestore = "fleet accept-restore"
     case gateways
+    case gatewayDrain = "gateway drain"
     case serve, simulate, doctor, schema, completion, complete, man, help, version
 }
 

@@ -60,6 +60,8 @@ struct GatewaysCommand {
 
     private enum State: String {
         case working = "at work"
+        /// It finishes what it has.
+        case draining
         /// It has not been heard for longer than a right lasts.
         case silent
         case ended
@@ -67,7 +69,8 @@ struct GatewaysCommand {
 
     private static func state(_ gateway: FleetGateway) -> State {
         if gateway.isGone { return .ended }
-        return gateway.silence < LeaseTerms.standard.length ? .working : .silent
+        guard gateway.silence < LeaseTerms.standard.length else { return .silent }
+        return gateway.isDraining ? .draining : .working
     }
 
     private static func clock(_ gateway: FleetGateway) -> String {

@@ -52,6 +52,7 @@ enum Yardmaster {
             .bundleApply, .bundleCopy, .profilesList, .profilesShow, .profilesCheck,
             .notifyTest, .notifyList, .notifySend, .notifyFailure, .systemdPrint,
             .fleetStatus, .fleetInit, .fleetCheck, .fleetUpgrade, .fleetAcceptRestore, .gateways,
+            .gatewayDrain,
             .serve, .simulate,
             .doctor:
             return false
@@ -165,6 +166,7 @@ enum Yardmaster {
         case .fleetUpgrade: try await FleetCommand(invocation, context).upgradeTables()
         case .fleetAcceptRestore: try await FleetCommand(invocation, context).acceptRestore()
         case .gateways: try await GatewaysCommand(invocation, context).run()
+        case .gatewayDrain: try await GatewayDrainCommand(invocation, context).run()
         case .history: try HistoryCommand(invocation, context).run(context)
         case .historyShow: try HistoryShowCommand(invocation, context).run(context)
         case .fetch:

@@ -196,6 +196,35 @@ struct FleetRunTests {
         #expect(try yard.faults() == "")
     }
 
+    @Test func `a gateway that is drained finishes what it has and begins nothing more`() throws {
+        let yard = try Yard()
+        let fleet = ["--fleet", yard.server.address(yard.database)]
+        let north = try yard.gateway("north")
+        let running = try north.begin("--pace", "60")
+        try working(running)
+        let asked = try Program().run(["gateway", "drain", "north"] + fleet)
+        #expect(asked.status == 0, "\(asked.errors)")
+        #expect(asked.output.hasPrefix("north: finishes what it has and begins nothing more"))
+        #expect(try Program().run(["gateways"] + fleet).output.contains("draining"))
+        let drained = running.result()
+        #expect(drained.status == 15, "\(drained.errors)")
+        #expect(drained.errors.contains("asked this gateway to take nothing more"))
+        let executions = "SELECT state, outcome FROM yardmaster.execution ORDER BY vehicle"
+        #expect(try yard.ask(executions) == "ended|succeeded\nqueued|\n")
+        #expect(try yard.ask("SELECT count(*) FROM watch WHERE before IS NULL") == "1\n")
+
+        // Who is not at work, or not known, is named and not answered for.
+        let ended = try Program().run(["gateway", "drain", "north"] + fleet)
+        #expect(ended.status == 64 && ended.errors.contains("its run has ended"))
+        let unknown = try Program().run(["gateway", "drain", "nroth"] + fleet)
+        #expect(unknown.status == 64 && unknown.errors.contains("there are: north"))
+
+        let next = try north.run()
+        #expect(next.status == 0, "\(next.errors)")
+        #expect(try yard.ask(executions) == "ended|succeeded\nended|succeeded\n")
+        #expect(try yard.faults() == "")
+    }
+
     @Test func `a database that dies under a run holds it up and does not end it`() throws {
         let server = try PrivatePostgres()
         defer { server.stop() }

@@ -48,7 +48,8 @@ extension FleetDatabase {
                   (extract(epoch FROM g.heard) * 1000)::bigint,
                   (extract(epoch FROM clock_timestamp() - g.heard) * 1000000)::bigint,
                   g.clock_offset_ms, g.gone IS NOT NULL,
-                  (SELECT count(*) FROM yardmaster.module m WHERE m.holder = g.instance)
+                  (SELECT count(*) FROM yardmaster.module m WHERE m.holder = g.instance),
+                  g.drain OR g.draining IS NOT NULL
                 FROM yardmaster.gateway g
                 WHERE g.heard > clock_timestamp() - interval '7 days'
                   OR EXISTS (SELECT FROM yardmaster.module m WHERE m.holder = g.instance)
@@ -70,6 +71,7 @@ extension FleetDatabase {
                 silence: max(.zero, .microseconds(silence)),
                 clockOffset: row.integer(6).map { .milliseconds($0) },
                 isGone: row.isTrue(7),
+                isDraining: row.isTrue(9),
                 modules: Int(modules)
             )
         }

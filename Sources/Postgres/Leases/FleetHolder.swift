@@ -41,6 +41,8 @@ package struct FleetGateway: Sendable, Equatable {
     package let clockOffset: Duration?
     /// Whether it said good-bye.
     package let isGone: Bool
+    /// Whether it takes nothing more: it was asked to, or its run is about to end.
+    package let isDraining: Bool
     /// The modules that it has a right to.
     package let modules: Int
 
@@ -53,6 +55,7 @@ package struct FleetGateway: Sendable, Equatable {
         silence: Duration,
         clockOffset: Duration?,
         isGone: Bool,
+        isDraining: Bool,
         modules: Int
     ) {
         self.instance = instance
@@ -63,6 +66,7 @@ package struct FleetGateway: Sendable, Equatable {
         self.silence = silence
         self.clockOffset = clockOffset
         self.isGone = isGone
+        self.isDraining = isDraining
         self.modules = modules
     }
 }

@@ -10,7 +10,7 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways serve simulate doctor schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways gateway serve simulate doctor schema completion help version --help --version' -- "$cur")
         return
     fi
     if [[ $command == history && ${COMP_WORDS[2]} != -* ]]; then
@@ -79,6 +79,13 @@ _yardmaster() {
     if [[ $command == fleet ]]; then
         if ((COMP_CWORD == 2)); then
             mapfile -t COMPREPLY < <(compgen -W 'status init check upgrade accept-restore' -- "$cur")
+            return
+        fi
+        command+=" ${COMP_WORDS[2]}"
+    fi
+    if [[ $command == gateway ]]; then
+        if ((COMP_CWORD == 2)); then
+            mapfile -t COMPREPLY < <(compgen -W 'drain' -- "$cur")
             return
         fi
         command+=" ${COMP_WORDS[2]}"
@@ -506,6 +513,13 @@ _yardmaster() {
         --fleet) flags= kind=none ;;
         esac
         ;;
+    'gateway drain')
+        flags='--fleet --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --fleet) flags= kind=none ;;
+        esac
+        ;;
     'serve')
         flags='--state --listen --host --access --quiet --no-color --help'
         case $prev in
@@ -541,7 +555,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways serve simulate doctor schema completion help version'
+        arguments='validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways gateway serve simulate doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'

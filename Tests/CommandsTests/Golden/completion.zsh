@@ -43,6 +43,7 @@ _yardmaster() {
             'systemd:print'
             'fleet:status, init, check, upgrade, accept-restore'
             'gateways:Show the gateways of a fleet'
+            'gateway:drain'
             'serve:Show the rollouts of this machine to browsers'
             'simulate:Put a simulated depot in the place of Bluetooth, for any program'
             'doctor:Say what is wrong with this host'\''s Bluetooth'
@@ -140,6 +141,15 @@ _yardmaster() {
     if [[ $command == fleet ]]; then
         if (( CURRENT == 2 )); then
             _values form status init check upgrade accept-restore
+            return
+        fi
+        command+=" $words[2]"
+        shift words
+        (( CURRENT-- ))
+    fi
+    if [[ $command == gateway ]]; then
+        if (( CURRENT == 2 )); then
+            _values form drain
             return
         fi
         command+=" $words[2]"
@@ -687,6 +697,15 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]'
         ;;
+    'gateway drain')
+        _arguments -S \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager hands over the credential fleet-password.]'':ADDRESS: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:GATEWAY: '
+        ;;
     'serve')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
@@ -729,7 +748,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways serve simulate doctor schema completion help version)'
+            '*:COMMAND:(validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways gateway serve simulate doctor schema completion help version)'
         ;;
     'version')
         _arguments -S \

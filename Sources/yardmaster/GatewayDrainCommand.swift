@@ -1,0 +1,76 @@
+import Commands
+import Domain
+import Postgres
+import Wire
+
+/// `gateway drain`: a gateway finishes what it has and begins nothing more.
+struct GatewayDrainCommand {
+    private let invocation: Invocation
+    private let context: Context
+    private let common: CommonOptions
+
+    init(_ invocation: Invocation, _ context: Context) {
+        self.invocation = invocation
+        self.context = context
+        common = CommonOptions(invocation)
+    }
+
+    func run() async throws(CommandError) -> ExitCode {
+        let name = invocation.arguments[0]
+        let access = try FleetAccess(invocation, context)
+        let (standing, isAsked, known) = try await access.withDatabase {
+            fleet throws(FleetError) -> (FleetSchema.Standing, Bool, [FleetGateway]) in
+            let standing = try await fleet.standing()
+            switch standing {
+            case .same, .ahead: break
+            case .absent, .older, .newer: return (standing, false, [])
+            }
+            if try await fleet.drain(name) { return (standing, true, []) }
+            return (standing, false, try await fleet.gateways())
+        }
+        switch standing {
+        case .same, .ahead: break
+        case .absent, .older, .newer: throw FleetCommand.misfit(standing)
+        }
+        guard isAsked else { throw Self.refusal(name, known) }
+        let code = ExitCode.done
+        if common.wantsJSON {
+            let document = JSONValue.object([
+                "schema": 1,
+                "gateway": .string(name),
+                "exit": .object([
+                    "code": .integer(Int64(code.rawValue)), "reason": .string(code.sentence),
+                ]),
+            ])
+            context.console.result(document.text + "\n")
+        } else if !common.isQuiet {
+            context.console.result(
+                "\(name.visible): finishes what it has and begins nothing more; its next run takes part again\n"
+            )
+        }
+        return code
+    }
+
+    private static func refusal(_ name: String, _ known: [FleetGateway]) -> CommandError {
+        guard let gateway = known.first(where: { $0.name == name }) else {
+            let names = Set(known.map(\.name.visible)).sorted().joined(separator: ", ")
+            return CommandError(
+                .usage,
+                "no gateway of this fleet is called '\(name.visible)'",
+                hint: names.isEmpty ? "no gateway has signed in" : "there are: \(names)"
+            )
+        }
+        if gateway.isGone {
+            return CommandError(
+                .usage,
+                "\(name.visible) is not at work: its run has ended",
+                hint: "nothing is to be drained; to keep it from the next run, stop its timer"
+            )
+        }
+        return CommandError(
+            .usage,
+            "\(name.visible) was last heard \(gateway.silence.brief) ago, and may not hear this either",
+            hint: "end its run on the machine itself; its modules are free when its rights are over"
+        )
+    }
+}
