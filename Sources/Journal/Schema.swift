@@ -264,8 +264,10 @@ enum Schema {
         }
     }
 
-    /// The same journal with the newest tables, for one who only reads: the connection itself, or where
-    /// an earlier version has written it, a copy in memory. Throws unless it is one.
+    /// The same journal with the newest tables, for one who only reads.
+    ///
+    /// It is the connection itself, or a copy in memory where an earlier version has written the
+    /// file. Throws unless it is a journal.
     static func readable(
         _ database: JournalDatabase
     ) throws(JournalError) -> JournalDatabase {

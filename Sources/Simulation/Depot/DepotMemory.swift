@@ -77,7 +77,7 @@ package final class DepotMemory {
             (length - Self.page).isMultiple(of: slotSize)
         else { throw .foreign(path: path) }
         for index in 0..<(length - Self.page) / slotSize {
-            let name = name(ofSlot: index)
+            let name = try name(ofSlot: index)
             guard !name.isEmpty else { continue }
             slots[name] = index
         }
@@ -124,10 +124,14 @@ package final class DepotMemory {
         slots[serial.text].map { DepotSlot(memory: self, index: $0) }
     }
 
-    private func name(ofSlot index: Int) -> String {
-        let start = offset(ofSlot: index)
-        let bytes = (0..<64).map { start.load(fromByteOffset: $0, as: UInt8.self) }
-        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    /// Read, and not looked at in the mapping: there the kernel would map what lies around each name.
+    private func name(ofSlot index: Int) throws(Failure) -> String {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = bytes.withUnsafeMutableBytes {
+            pread(descriptor, $0.baseAddress, $0.count, off_t(Self.page + index * slotSize))
+        }
+        guard count >= 0 else { throw .system(call: "pread", path: path, number: errno) }
+        return String(decoding: bytes.prefix(count).prefix { $0 != 0 }, as: UTF8.self)
     }
 
     fileprivate func offset(ofSlot index: Int) -> UnsafeMutableRawPointer {
