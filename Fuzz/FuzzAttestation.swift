@@ -16,12 +16,12 @@ func fuzzAttestation(_ bytes: [UInt8]) {
     // What a signature would be over, without the envelope around it.
     let payload: JSONValue = .object([
         "payload": .string(Base64.text(bytes)),
-        "payloadType": .string(Statement.payloadType),
+        "payloadType": .string(InTotoStatement.payloadType),
         "signatures": [.object(["sig": "AAAA"])],
     ])
     if let signed = try? SignedPayload(payload, line: 1) {
         precondition(signed.payload == bytes)
-        _ = try? Statement(signed)
+        _ = try? InTotoStatement(signed)
     }
 }
 
