@@ -4,12 +4,7 @@ import Threads
 
 /// Requests on their way from the servers' threads to the one task that carries them out.
 final class ControlQueue: Sendable {
-    private typealias Answer<Value: Sendable> = Monitor<Result<Value, CommandError>?>
-
-    private enum Item: Sendable {
-        case free(SteeringRequest, Answer<SteeringAnswer>)
-        case once(SteeringRequest, RequestKey, Answer<KeyedAnswer>)
-    }
+    private typealias Item = @Sendable (OperatorRequests) async -> Void
 
     private let items: AsyncStream<Item>
     private let source: AsyncStream<Item>.Continuation
@@ -18,8 +13,7 @@ final class ControlQueue: Sendable {
 
     /// Waits for the answer: for a thread that may wait, and none of Swift's pool.
     func perform(_ request: SteeringRequest) -> Result<SteeringAnswer, CommandError> {
-        let answer = Answer<SteeringAnswer>(nil)
-        return wait(for: answer, of: .free(request, answer))
+        wait { requests throws(CommandError) in try await requests.perform(request) }
     }
 
     /// The same for a request that its sender may send again.
@@ -27,14 +21,20 @@ final class ControlQueue: Sendable {
         _ request: SteeringRequest,
         once key: RequestKey
     ) -> Result<KeyedAnswer, CommandError> {
-        let answer = Answer<KeyedAnswer>(nil)
-        return wait(for: answer, of: .once(request, key, answer))
+        wait { requests throws(CommandError) in try await requests.perform(request, once: key) }
     }
 
-    private func wait<Value>(
-        for answer: Answer<Value>,
-        of item: Item
+    private func wait<Value: Sendable>(
+        for act: @escaping @Sendable (OperatorRequests) async throws(CommandError) -> Value
     ) -> Result<Value, CommandError> {
+        let answer = Monitor<Result<Value, CommandError>?>(nil)
+        let item: Item = { requests in
+            let result: Result<Value, CommandError>
+            do throws(CommandError) {
+                result = .success(try await act(requests))
+            } catch { result = .failure(error) }
+            answer.change { $0 = result }
+        }
         guard case .enqueued = source.yield(item) else {
             return .failure(CommandError(.unavailable, "the pages are about to end"))
         }
@@ -43,22 +43,7 @@ final class ControlQueue: Sendable {
 
     /// Until `finish`, after which what has come is still carried out.
     func work(_ requests: OperatorRequests) async {
-        for await item in items {
-            switch item {
-            case .free(let request, let answer):
-                let result: Result<SteeringAnswer, CommandError>
-                do throws(CommandError) {
-                    result = .success(try await requests.perform(request))
-                } catch { result = .failure(error) }
-                answer.change { $0 = result }
-            case .once(let request, let key, let answer):
-                let result: Result<KeyedAnswer, CommandError>
-                do throws(CommandError) {
-                    result = .success(try await requests.perform(request, once: key))
-                } catch { result = .failure(error) }
-                answer.change { $0 = result }
-            }
-        }
+        for await item in items { await item(requests) }
     }
 
     func finish() { source.finish() }
