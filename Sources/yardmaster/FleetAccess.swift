@@ -172,6 +172,22 @@ struct FleetAccess: Sendable {
         case .failure(let error): throw error.commandError(address)
         }
     }
+
+    /// The same for what needs tables that fit this program; nothing is asked of others.
+    func withTables<R: Sendable>(
+        _ body: (FleetDatabase) async throws(FleetError) -> R
+    ) async throws(CommandError) -> R {
+        let (standing, result) = try await withDatabase {
+            fleet throws(FleetError) -> (FleetSchema.Standing, R?) in
+            let standing = try await fleet.standing()
+            switch standing {
+            case .same, .ahead: return (standing, try await body(fleet))
+            case .absent, .older, .newer: return (standing, nil)
+            }
+        }
+        guard let result else { throw FleetCommand.misfit(standing) }
+        return result
+    }
 }
 
 extension FleetError {

@@ -22,25 +22,14 @@ struct FleetStatusCommand {
         }
         let access = try FleetAccess(invocation, context)
         let wanted = invocation.value("rollout")
-        let (standing, rollout, known, vehicles) = try await access.withDatabase {
-            fleet throws(FleetError)
-                -> (FleetSchema.Standing, String?, FleetRollout?, [FleetStanding]) in
-            let standing = try await fleet.standing()
-            switch standing {
-            case .absent, .older, .newer: return (standing, nil, nil, [])
-            case .same, .ahead: break
-            }
+        let (rollout, known, vehicles) = try await access.withTables {
+            fleet throws(FleetError) -> (String?, FleetRollout?, [FleetStanding]) in
             var rollout = wanted
             if rollout == nil { rollout = try await fleet.lastRollout()?.name }
-            guard let rollout else { return (standing, nil, nil, []) }
+            guard let rollout else { return (nil, nil, []) }
             return (
-                standing, rollout, try await fleet.rollout(rollout),
-                try await fleet.standings(of: rollout)
+                rollout, try await fleet.rollout(rollout), try await fleet.standings(of: rollout)
             )
-        }
-        switch standing {
-        case .absent, .older, .newer: throw FleetCommand.misfit(standing)
-        case .same, .ahead: break
         }
         guard let rollout, !vehicles.isEmpty else {
             throw CommandError(

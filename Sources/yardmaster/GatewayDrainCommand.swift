@@ -18,19 +18,10 @@ struct GatewayDrainCommand {
     func run() async throws(CommandError) -> ExitCode {
         let name = invocation.arguments[0]
         let access = try FleetAccess(invocation, context)
-        let (standing, isAsked, known) = try await access.withDatabase {
-            fleet throws(FleetError) -> (FleetSchema.Standing, Bool, [FleetGateway]) in
-            let standing = try await fleet.standing()
-            switch standing {
-            case .same, .ahead: break
-            case .absent, .older, .newer: return (standing, false, [])
-            }
-            if try await fleet.drain(name) { return (standing, true, []) }
-            return (standing, false, try await fleet.gateways())
-        }
-        switch standing {
-        case .same, .ahead: break
-        case .absent, .older, .newer: throw FleetCommand.misfit(standing)
+        let (isAsked, known) = try await access.withTables {
+            fleet throws(FleetError) -> (Bool, [FleetGateway]) in
+            if try await fleet.drain(name) { return (true, []) }
+            return (false, try await fleet.gateways())
         }
         guard isAsked else { throw Self.refusal(name, known) }
         let code = ExitCode.done
