@@ -3,7 +3,8 @@ import Domain
 /// What is to happen when, taken out in the order of time.
 ///
 /// The heap holds plain keys: to sort them moves no closure and counts no reference, which was
-/// most of what a simulated event cost.
+/// most of what a simulated event cost. Over the scheduler's generic heap, shared by both rooms, a
+/// simulated run took a quarter more of the processor.
 struct Agenda<Entry> {
     private struct Key {
         let moment: Moment
