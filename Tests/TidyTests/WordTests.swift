@@ -40,6 +40,33 @@ import Testing
         }
     }
 
+    @Test func `a type that the architecture names is declared`() throws {
+        let types = Set(try declarations().map(\.name))
+        // Rooms, the folders of families and protocols, and suites are written alike.
+        let files = try Repository.sources() + Repository.sources("Tests")
+        let folders = Set(
+            files.flatMap { $0.name.split(separator: "/").dropLast().map(String.init) }
+        )
+        let suites = Set(
+            try Repository.sources("Tests").compactMap { source in
+                source.name.split(separator: "/").last.map { String($0.dropLast(6)) }
+            }
+        )
+        let spans = try Repository.text("docs/architecture.md").matches(of: /`([^`\n]+)`/)
+            .map { String($0.1) }
+        let names = Set(
+            spans.filter { !$0.contains("/") && !$0.hasSuffix(".swift") }.flatMap { span in
+                span.split(separator: ".").map(String.init).prefix { $0.first?.isUppercase == true }
+                    .filter { $0.contains(where: \.isLowercase) }
+            }
+        )
+        #expect(names.count > 50)
+        for name in names.sorted()
+        where !types.contains(name) && !folders.contains(name) && !suites.contains(name) {
+            Issue.record("docs/architecture.md: no type is called `\(name)`")
+        }
+    }
+
     /// Names that said nothing to whoever had not read the code.
     @Test func `no type has a name that needs a glossary`() throws {
         let retired = ["Desk", "Room", "Site", "Ear", "Turns"]
