@@ -16,7 +16,7 @@ final class UpdateRun {
     private var saved: UpdateMemory
     private var meter: TransferMeter?
     private var hasIntended = false
-    private var told: UpdateSession.State?
+    private var told: UpdateState?
 
     init(
         _ update: UpdateJob,
@@ -229,7 +229,7 @@ extension UpdateRun: UpdateEnvironment {
             )
             try await execution.note(.interrupted, durably: false)
         }
-        if session.state.isNews(after: told), let state = session.state.executionState {
+        if session.state != told, let state = session.state.executionState {
             told = session.state
             try await execution.note(
                 state,
@@ -277,7 +277,7 @@ extension UpdateRun: UpdateEnvironment {
     }
 }
 
-extension UpdateSession.State {
+extension UpdateState {
     /// The same in the words of an execution; nil where there is nothing to tell.
     fileprivate var executionState: ExecutionState? {
         switch self {
@@ -294,18 +294,11 @@ extension UpdateSession.State {
 
     fileprivate var detail: String? {
         switch self {
-        case .seeking(.receive), .connecting(_, .bootloader): "its bootloader"
+        case .seeking(.receive), .connecting(.bootloader): "its bootloader"
         case .idle, .seeking, .connecting, .inspecting, .preparing, .probing, .transferring,
             .leaving, .pausing, .activating, .settling, .checking, .confirming, .rollingBack,
             .ended:
             nil
         }
-    }
-
-    /// A settling that goes on is no news.
-    fileprivate func isNews(after told: Self?) -> Bool {
-        guard let told else { return true }
-        if case .settling = self, case .settling = told { return false }
-        return self != told
     }
 }

@@ -366,7 +366,7 @@ extension UpdateCarrier: UpdateEnvironment {
         }
     }
 
-    private func status(in state: UpdateSession.State) -> FirmwareUpdateStatus? {
+    private func status(in state: UpdateState) -> FirmwareUpdateStatus? {
         switch state {
         case .seeking: .searching
         case .connecting: .handshaking

@@ -45,7 +45,8 @@ import Testing
         // Rooms, the folders of families and protocols, and suites are written alike.
         let files = try Repository.sources() + Repository.sources("Tests")
         let folders = Set(
-            files.flatMap { $0.name.split(separator: "/").dropLast().map(String.init) }
+            try files.flatMap { $0.name.split(separator: "/").dropLast().map(String.init) }
+                + Repository.folders("Sources")
         )
         let suites = Set(
             try Repository.sources("Tests").compactMap { source in

@@ -1,54 +1,28 @@
 package import Domain
 
-/// One update of one module, from the first look to the proof: probe, plan, transfer, activate,
-/// settle, confirm or roll back.
+/// One update of one module, from the first look to the proof.
 ///
-/// It knows no protocol: drivers do what its actions say and tell what came of it. What must
-/// outlive the process stands in `memory`, which the shell writes down before it performs an
+/// It is made of three machines, one at a time: `UpdateApproach` reaches the module and asks what
+/// it is, `UpdateTransfer` sends the image, `UpdateProof` waits until the module has shown what it
+/// runs. It knows no protocol: drivers do what its actions say and report what came of it. What
+/// must outlive the process stands in `memory`, which the shell writes down before it performs an
 /// action. Every state has a deadline and a no-progress timer, after which `tick` moves it on.
 package struct UpdateSession: Sendable {
-    /// What a link is wanted for.
-    package enum Errand: Equatable, Sendable {
-        /// To ask what runs and what is there.
-        case inspect
-        /// To send, in the role that receives.
-        case receive
-        /// To make it go back.
-        case rollBack
+    /// Whose turn it is.
+    enum Phase: Equatable, Sendable {
+        case idle
+        case approach(UpdateApproach)
+        case transfer(UpdateTransfer)
+        case proof(UpdateProof)
+        case ended(UpdateEnding)
     }
 
-    package enum State: Equatable, Sendable {
-        /// Next: `seeking`, `inspecting`.
-        case idle
-        /// No link; it is listened for. Next: `connecting`, `leaving`, `ended`.
-        case seeking(Errand)
-        /// Next: `inspecting`, `probing`, `rollingBack`, `leaving`.
-        case connecting(Errand, ModuleRole)
-        /// Its application says what runs. Next: `preparing`, `settling`, `ended`.
-        case inspecting
-        /// It is told to make itself ready. Next: `seeking`, `probing`, `ended`.
-        case preparing
-        /// What is there of the image? Next: `transferring`, `activating`, `settling`, `leaving`.
-        case probing
-        /// Next: `transferring`, `activating`, `settling`, `leaving`, `ended`.
-        case transferring(part: Int)
-        /// Our end of the link is being closed, and then there is a pause. Next: `seeking`.
-        case leaving(Errand, for: Duration)
-        /// Between two links. Next: `seeking`.
-        case pausing(Errand)
-        /// It is told to run the image. Next: `settling`, `leaving`, `ended`.
-        case activating
-        /// Next: `checking`, `confirming`, `probing` when nobody knows whether it heard of the
-        /// image, `connecting` to a bootloader that is back, `ended`.
-        case settling(SettleMachine)
-        /// At rest with the image, and to show that it is well. Next: `confirming`,
-        /// `rollingBack`, `settling` when the link broke, `ended`.
-        case checking
-        /// Next: `settling` when the link broke, `ended`.
-        case confirming
-        /// Next: `settling`.
-        case rollingBack
-        case ended(UpdateEnding)
+    /// Whether the module is as it should be.
+    package enum Health: Equatable, Sendable {
+        case well
+        /// Not yet, and why: it is looked at again until the time is over.
+        case notYet(String)
+        case failure(String)
     }
 
     package enum Action: Equatable, Sendable {
@@ -81,52 +55,8 @@ package struct UpdateSession: Sendable {
         case ended(UpdateEnding)
     }
 
-    package let goal: UpdateGoal
-    package let limits: UpdateLimits
-    package internal(set) var state = State.idle
-    package internal(set) var memory: UpdateMemory
-    /// The last fault that was an interruption and not the end.
-    package internal(set) var lastCause: UpdateFault?
-    /// When the state is over, come what may.
-    var deadline: Moment?
-    /// When it is over unless something moves.
-    var stallsAt: Moment?
-    /// The moment of the beginning on both clocks: settle deadlines are kept in wall time.
-    let origin: (now: Moment, wallTime: WallTime)
-    /// Whether an earlier run or attempt had begun this very update.
-    let isKnown: Bool
-    var pace = 0
-    var fruitless = 0
-    /// The most the module had when a transfer broke.
-    var best = -1
-    var startsOver = 0
-    /// Sightings of the application where its bootloader should be.
-    var lingering = 0
-    /// When it was first heard in its bootloader after the image was complete.
-    var bootloaderSince: Moment?
-    var hasWaitedOut = false
-    var isHeldToHealth: Bool
-    /// Whether what runs goes away with the next restart.
-    var isOnTrial = false
-    var complaint: String?
-    /// When the module must have shown that it is well.
-    var healthDeadline: Moment?
-    /// The link broke while the module was told to run the image.
-    var isActivationInDoubt = false
-    /// A part was taken up in the middle, on the module's word that it has the beginning.
-    var hasResumed = false
-    /// What was taken up in the middle was no good: the whole is sent.
-    var sendsAnew = false
-    /// Whether this session has changed anything in the module.
-    var hasActed = false
-    /// The searches under way; nil once the module was heard.
-    var search: Search?
-
-    /// Searches in a row for one errand.
-    struct Search: Equatable, Sendable {
-        let began: Moment
-        var missed = 0
-    }
+    private var course: UpdateCourse
+    private var phase = Phase.idle
 
     /// Begins an update, or takes up what `memory` has of it.
     package init(
@@ -136,111 +66,239 @@ package struct UpdateSession: Sendable {
         now: Moment,
         wallTime: WallTime
     ) {
-        self.goal = goal
-        self.limits = limits
-        self.memory = memory
-        origin = (now, wallTime)
-        isKnown = memory.stage != .none
-        isHeldToHealth = goal.hasHealthCheck
-        best = memory.acknowledged > 0 ? memory.acknowledged : -1
+        course = UpdateCourse(goal, limits: limits, memory: memory, now: now, wallTime: wallTime)
     }
+
+    package var goal: UpdateGoal { course.goal }
+    package var limits: UpdateLimits { course.limits }
+    package var memory: UpdateMemory { course.memory }
+
+    /// The last fault that was an interruption and not the end.
+    package var lastCause: UpdateFault? { course.lastCause }
+
+    /// What it is doing, for those outside.
+    package var state: UpdateState { UpdateState(phase) }
 
     /// What is known of the beginning of the part that is sent.
     package var transferStart: TransferStart {
-        guard case .transferring(let part) = state else { return .fresh }
-        if sendsAnew { return .again }
-        return best > goal.size(before: part) ? .begun : .fresh
+        guard case .transfer(let machine) = phase else { return .fresh }
+        return machine.start(course)
     }
 
     /// When `tick` is due at the latest; nil before the beginning and at the end.
     package var nextDeadline: Moment? {
-        if case .settling(let machine) = state {
-            // A search in a settling is no longer than any other, so that a stop is seen.
-            return [machine.nextDeadline, stallsAt].compactMap(\.self).min()
+        switch phase {
+        case .idle, .ended: nil
+        case .approach(let machine): machine.nextDeadline
+        case .transfer(let machine): machine.nextDeadline
+        case .proof(let machine): machine.nextDeadline
         }
-        return [deadline, stallsAt].compactMap(\.self).min()
     }
 
     /// What fires at `nextDeadline`, for people.
     package var deadlineLabel: String {
-        switch state {
+        switch phase {
         case .idle, .ended: ""
-        case .seeking(.receive): "bootloader to appear"
-        case .seeking: "search"
-        case .connecting: "connect"
-        case .inspecting: "inspect"
-        case .preparing: "start of its bootloader"
-        case .probing: "probe"
-        case .transferring: "next byte"
-        case .leaving, .pausing: "next link"
-        case .activating: "activation"
-        case .settling: "settle"
-        case .checking: "health"
-        case .confirming: "confirmation"
-        case .rollingBack: "way back"
+        case .approach(let machine): machine.deadlineLabel
+        case .transfer(let machine): machine.deadlineLabel
+        case .proof(let machine): machine.deadlineLabel
         }
     }
 
-    // MARK: Moving on
+    // MARK: From one machine to the next
 
-    mutating func go(
-        to next: State,
-        _ action: Action,
-        within limit: Duration,
-        at now: Moment
-    ) -> Action {
-        state = next
-        deadline = now.advanced(by: limit)
-        stallsAt = nil
-        return action
-    }
-
-    mutating func end(_ ending: UpdateEnding) -> Action {
-        (deadline, stallsAt) = (nil, nil)
-        state = .ended(ending)
-        return .ended(ending)
-    }
-
-    mutating func fail(_ failure: FailureClass, _ sentence: String) -> Action {
-        end(.failed(UpdateFault(failure, sentence)))
-    }
-
-    mutating func seek(_ errand: Errand, at now: Moment) -> Action {
-        let isFirst = search == nil
-        if isFirst { search = Search(began: now) }
-        let changesRole = isFirst && errand == .receive && goal.usesBootloader
-        let limit = changesRole ? limits.roleChange : limits.seek
-        return go(to: .seeking(errand), .seek(from: now), within: limit, at: now)
-    }
-
-    mutating func connect(_ errand: Errand, _ role: ModuleRole, at now: Moment) -> Action {
-        go(to: .connecting(errand, role), .connect, within: limits.connect, at: now)
-    }
-
-    /// Ends our side of the link and seeks again after a pause.
-    mutating func leave(
-        for errand: Errand,
-        pause: Duration,
-        at now: Moment
-    ) -> Action {
-        go(to: .leaving(errand, for: pause), .disconnect, within: limits.exchange, at: now)
-    }
-
-    mutating func exchange(_ next: State, _ action: Action, at now: Moment) -> Action {
-        go(to: next, action, within: limits.exchange, at: now)
-    }
-
-    func wallTime(at now: Moment) -> WallTime {
-        origin.wallTime.advanced(by: origin.now.duration(to: now))
+    private mutating func take(_ turn: UpdateTurn?, at now: Moment) -> Action {
+        switch turn {
+        case nil:
+            return pending
+        case .act(let action):
+            return action
+        case .leave(let errand, let pause):
+            phase = .approach(
+                UpdateApproach(leavingFor: errand, pause: pause, course, at: now)
+            )
+            return .disconnect
+        case .connect(let errand, let role):
+            phase = .approach(UpdateApproach(connectingFor: errand, role, course, at: now))
+            return .connect
+        case .probe(let reason):
+            phase = .transfer(UpdateTransfer(probing: reason, course, at: now))
+            return .probe
+        case .settle(let aim, let isLinked):
+            let (proof, next) = UpdateProof.settle(
+                aim,
+                isLinked: isLinked,
+                &course,
+                at: now
+            )
+            phase = .proof(proof)
+            return take(next, at: now)
+        case .rollBack(let sentence):
+            phase = .proof(UpdateProof(rollingBackBecause: sentence, course, at: now))
+            return .rollBack
+        case .end(let ending):
+            phase = .ended(ending)
+            return .ended(ending)
+        }
     }
 
     /// What stands to be done when an event has no place in the state.
-    var pending: Action {
-        switch state {
-        case .ended(let ending): .ended(ending)
-        case .idle, .seeking, .connecting, .inspecting, .preparing, .probing, .transferring,
-            .leaving, .pausing, .activating, .settling, .checking, .confirming, .rollingBack:
-            .pause(until: nextDeadline ?? origin.now)
+    private var pending: Action {
+        if case .ended(let ending) = phase { return .ended(ending) }
+        return .pause(until: nextDeadline ?? course.began)
+    }
+
+    private mutating func approach(
+        at now: Moment,
+        _ event: (inout UpdateApproach, inout UpdateCourse) -> UpdateTurn?
+    ) -> Action {
+        guard case .approach(var machine) = phase else { return pending }
+        let turn = event(&machine, &course)
+        phase = .approach(machine)
+        return take(turn, at: now)
+    }
+
+    private mutating func transfer(
+        at now: Moment,
+        _ event: (inout UpdateTransfer, inout UpdateCourse) -> UpdateTurn?
+    ) -> Action {
+        guard case .transfer(var machine) = phase else { return pending }
+        let turn = event(&machine, &course)
+        phase = .transfer(machine)
+        return take(turn, at: now)
+    }
+
+    private mutating func proof(
+        at now: Moment,
+        _ event: (inout UpdateProof, inout UpdateCourse) -> UpdateTurn?
+    ) -> Action {
+        guard case .proof(var machine) = phase else { return pending }
+        let turn = event(&machine, &course)
+        phase = .proof(machine)
+        return take(turn, at: now)
+    }
+
+    private var isProving: Bool {
+        if case .proof = phase { return true }
+        return false
+    }
+}
+
+// MARK: - Events
+
+extension UpdateSession {
+    /// Begins without a link.
+    package mutating func begin(at now: Moment) -> Action {
+        guard phase == .idle else { return pending }
+        phase = .approach(UpdateApproach(seekingFor: .inspect, course, at: now))
+        return .seek(from: now)
+    }
+
+    /// Begins on an open link to what was found in this role.
+    package mutating func begin(linkedTo role: ModuleRole, at now: Moment) -> Action {
+        guard phase == .idle else { return pending }
+        let (machine, turn) = UpdateApproach.begin(linkedTo: role, &course, at: now)
+        phase = .approach(machine)
+        return take(turn, at: now)
+    }
+
+    package mutating func sighted(_ role: ModuleRole, at now: Moment) -> Action {
+        isProving
+            ? proof(at: now) { $0.sighted(role, &$1, at: now) }
+            : approach(at: now) { $0.sighted(role, &$1, at: now) }
+    }
+
+    /// Nothing was heard by `nextDeadline`.
+    package mutating func missed(at now: Moment) -> Action {
+        isProving
+            ? proof(at: now) { $0.missed(&$1, at: now) }
+            : approach(at: now) { $0.missed($1, at: now) }
+    }
+
+    package mutating func linked(at now: Moment) -> Action {
+        isProving
+            ? proof(at: now) { $0.linked(&$1, at: now) }
+            : approach(at: now) { $0.linked(&$1, at: now) }
+    }
+
+    package mutating func disconnected(at now: Moment) -> Action {
+        isProving
+            ? proof(at: now) { $0.disconnected(&$1, at: now) }
+            : approach(at: now) { $0.disconnected($1, at: now) }
+    }
+
+    package mutating func inspected(_ found: Inspection, at now: Moment) -> Action {
+        approach(at: now) { $0.inspected(found, &$1, at: now) }
+    }
+
+    package mutating func prepared(at now: Moment) -> Action {
+        approach(at: now) { $0.prepared(&$1) }
+    }
+
+    package mutating func probed(_ probe: UpdateProbe, at now: Moment) -> Action {
+        transfer(at: now) { $0.probed(probe, &$1, at: now) }
+    }
+
+    /// The module has so many bytes of the part; moves the no-progress timer.
+    package mutating func progressed(
+        to offset: Int,
+        resumedFrom resumed: Int = 0,
+        at now: Moment
+    ) {
+        guard case .transfer(var machine) = phase else { return }
+        machine.progressed(to: offset, resumedFrom: resumed, &course, at: now)
+        phase = .transfer(machine)
+    }
+
+    /// The module has taken the whole part; `linkHolds` says whether more can be sent at once.
+    package mutating func transferred(linkHolds: Bool, at now: Moment) -> Action {
+        transfer(at: now) { $0.transferred(linkHolds: linkHolds, &$1, at: now) }
+    }
+
+    package mutating func activated(at now: Moment) -> Action {
+        transfer(at: now) { machine, _ in machine.activated() }
+    }
+
+    package mutating func observed(_ observation: Observation, at now: Moment) -> Action {
+        proof(at: now) { $0.observed(observation, &$1, at: now) }
+    }
+
+    package mutating func checked(_ health: Health, at now: Moment) -> Action {
+        proof(at: now) { $0.checked(health, &$1, at: now) }
+    }
+
+    /// The module says that it keeps the image.
+    package mutating func confirmed(at now: Moment) -> Action {
+        proof(at: now) { $0.confirmed(&$1) }
+    }
+
+    package mutating func rolledBack(at now: Moment) -> Action {
+        proof(at: now) { $0.rolledBack(&$1, at: now) }
+    }
+
+    /// What was asked for came to nothing.
+    package mutating func failed(_ fault: UpdateFault, at now: Moment) -> Action {
+        switch phase {
+        case .idle, .ended: pending
+        case .approach: approach(at: now) { $0.failed(fault, &$1) }
+        case .transfer: transfer(at: now) { $0.failed(fault, &$1, at: now) }
+        case .proof: proof(at: now) { $0.failed(fault, &$1, at: now) }
         }
+    }
+
+    /// A deadline or the no-progress timer is due; before that nothing changes.
+    package mutating func tick(at now: Moment) -> Action {
+        switch phase {
+        case .idle, .ended: pending
+        case .approach: approach(at: now) { $0.tick(&$1, at: now) }
+        case .transfer: transfer(at: now) { $0.tick(&$1, at: now) }
+        case .proof: proof(at: now) { $0.tick(&$1, at: now) }
+        }
+    }
+
+    /// Ends at this safe point; what is begun stands in `memory` and in the module.
+    package mutating func stopRequested() -> Action {
+        if case .ended = phase { return pending }
+        return take(.end(.stopped), at: course.began)
     }
 }

@@ -1,0 +1,290 @@
+package import Domain
+
+/// The first of an update's machines: to a link, and to what the module's application says of
+/// itself before it is given an image.
+package struct UpdateApproach: Equatable, Sendable {
+    /// What a link is wanted for.
+    package enum Errand: Equatable, Sendable {
+        /// To ask what runs and what is there.
+        case inspect
+        /// To send, in the role that receives.
+        case receive
+        /// To make it go back, and why.
+        case rollBack(because: String)
+    }
+
+    package enum State: Equatable, Sendable {
+        /// No link; it is listened for. Next: `connecting`, `pausing`, the end.
+        case seeking(Search, until: Moment)
+        /// Next: `inspecting`, `probing` and `rollingBack` in the other machines, `leaving`.
+        case connecting(ModuleRole, until: Moment)
+        /// Its application says what runs. Next: `preparing`, `settling`, the end.
+        case inspecting(until: Moment)
+        /// It is asked to make itself ready. Next: `leaving`, `probing`, the end.
+        case preparing(until: Moment)
+        /// Our end of the link is being closed. Next: `pausing`, `seeking`.
+        case leaving(pause: Duration, until: Moment)
+        /// Between two links. Next: `seeking`.
+        case pausing(until: Moment)
+    }
+
+    /// Searches in a row.
+    package struct Search: Equatable, Sendable {
+        let began: Moment
+        var missed = 0
+    }
+
+    /// How often its application may be heard where its bootloader should be.
+    private static let patience = 3
+
+    package let errand: Errand
+    package private(set) var state: State
+    /// Sightings of the application where its bootloader should be.
+    private var lingering = 0
+
+    private init(_ errand: Errand, _ state: State) {
+        self.errand = errand
+        self.state = state
+    }
+
+    /// Begins without a link.
+    package init(seekingFor errand: Errand, _ course: UpdateCourse, at now: Moment) {
+        self.init(errand, Self.seeking(for: errand, course, at: now))
+    }
+
+    /// Begins on a link to another program, or for another errand.
+    init(leavingFor errand: Errand, pause: Duration, _ course: UpdateCourse, at now: Moment) {
+        self.init(errand, .leaving(pause: pause, until: course.exchange(at: now)))
+    }
+
+    /// Begins with what was heard.
+    init(
+        connectingFor errand: Errand,
+        _ role: ModuleRole,
+        _ course: UpdateCourse,
+        at now: Moment
+    ) {
+        self.init(errand, .connecting(role, until: now.advanced(by: course.limits.connect)))
+    }
+
+    var nextDeadline: Moment {
+        switch state {
+        case .seeking(_, let until), .connecting(_, let until), .inspecting(let until),
+            .preparing(let until), .leaving(_, let until), .pausing(let until):
+            until
+        }
+    }
+
+    var deadlineLabel: String {
+        switch state {
+        case .seeking: errand == .receive ? "bootloader to appear" : "search"
+        case .connecting: "connect"
+        case .inspecting: "inspect"
+        case .preparing: "start of its bootloader"
+        case .leaving, .pausing: "next link"
+        }
+    }
+
+    // MARK: Without a link
+
+    private static func seeking(
+        for errand: Errand,
+        _ course: UpdateCourse,
+        at now: Moment
+    ) -> State {
+        let changesRole = errand == .receive && course.goal.usesBootloader
+        let limit = changesRole ? course.limits.roleChange : course.limits.seek
+        return .seeking(Search(began: now), until: now.advanced(by: limit))
+    }
+
+    private mutating func seek(_ course: UpdateCourse, at now: Moment) -> UpdateTurn {
+        state = Self.seeking(for: errand, course, at: now)
+        return .act(.seek(from: now))
+    }
+
+    private mutating func pause(_ pause: Duration, at now: Moment) -> UpdateTurn {
+        let until = now.advanced(by: pause)
+        state = .pausing(until: until)
+        return .act(.pause(until: until))
+    }
+
+    package mutating func sighted(
+        _ role: ModuleRole,
+        _ course: inout UpdateCourse,
+        at now: Moment
+    ) -> UpdateTurn? {
+        guard case .seeking = state else { return nil }
+        if role == .application, errand != .receive { course.memory.inBootloader = false }
+        switch (errand, role) {
+        case (.receive, .application) where course.goal.usesBootloader:
+            // It may still be heard in the moment before it restarts.
+            lingering += 1
+            guard lingering <= Self.patience else {
+                course.memory.inBootloader = false
+                return .fail(.transient, "the module runs its application, not its bootloader")
+            }
+            return pause(.seconds(2), at: now)
+        case (.rollBack, .bootloader):
+            return course.backInBootloader()
+        case (.inspect, _), (.receive, _), (.rollBack, .application):
+            state = .connecting(role, until: now.advanced(by: course.limits.connect))
+            return .act(.connect)
+        }
+    }
+
+    /// Nothing was heard in time.
+    package mutating func missed(_ course: UpdateCourse, at now: Moment) -> UpdateTurn? {
+        guard case .seeking(var search, _) = state else { return nil }
+        if course.hasWaitedOut, errand == .inspect, course.memory.inBootloader {
+            // It neither returned to its application nor is it heard.
+            return .fail(.unreachable, "its bootloader fell silent")
+        }
+        search.missed += 1
+        if search.missed < course.limits.searches {
+            state = .seeking(search, until: now.advanced(by: course.limits.seek))
+            return .act(.seek(from: now))
+        }
+        let time = search.began.duration(to: now)
+        return .fail(
+            .unreachable,
+            errand == .receive && course.goal.usesBootloader
+                ? "its bootloader was not heard within \(time.brief)"
+                : "not heard within \(time.brief)"
+        )
+    }
+
+    // MARK: On a link
+
+    package mutating func linked(_ course: inout UpdateCourse, at now: Moment) -> UpdateTurn? {
+        guard case .connecting(let role, _) = state else { return nil }
+        return arrive(role, &course, at: now)
+    }
+
+    /// Begins on an open link to what was found in this role.
+    package static func begin(
+        linkedTo role: ModuleRole,
+        _ course: inout UpdateCourse,
+        at now: Moment
+    ) -> (UpdateApproach, UpdateTurn) {
+        var machine = UpdateApproach(connectingFor: .inspect, role, course, at: now)
+        let turn = machine.arrive(role, &course, at: now)
+        return (machine, turn)
+    }
+
+    private mutating func arrive(
+        _ role: ModuleRole,
+        _ course: inout UpdateCourse,
+        at now: Moment
+    ) -> UpdateTurn {
+        if role == .bootloader {
+            course.memory.inBootloader = true
+            return .probe(.toSend)
+        }
+        switch errand {
+        case .inspect:
+            state = .inspecting(until: course.exchange(at: now))
+            return .act(.inspect)
+        case .receive: return .probe(.toSend)
+        case .rollBack(let sentence): return .rollBack(because: sentence)
+        }
+    }
+
+    package mutating func inspected(
+        _ found: Inspection,
+        _ course: inout UpdateCourse,
+        at now: Moment
+    ) -> UpdateTurn? {
+        guard case .inspecting = state else { return nil }
+        course.memory.inBootloader = false
+        course.isOnTrial = !found.isConfirmed
+        let decision = UpdateDecision.decide(
+            current: found.firmware,
+            image: course.goal.image,
+            policy: course.goal.policy
+        )
+        switch course.memory.stage {
+        case .settling, .checking, .confirming, .rollingBack:
+            if decision == .alreadyCurrent, found.isConfirmed, course.memory.stage == .confirming,
+                let version = found.firmware.version
+            {
+                return .end(.settled(.confirmed(version)))
+            }
+            return .settle(.rest(after: course.memory.stage), isLinked: true)
+        case .activating, .transferring, .preparing:
+            // It went from its bootloader into the image by itself: only the proof is missing.
+            if decision == .alreadyCurrent { return .settle(.image, isLinked: true) }
+            if course.memory.stage == .activating, !course.goal.usesBootloader {
+                return .probe(.toSend)
+            }
+        case .none:
+            break
+        }
+        switch decision {
+        case .rejected(let reason):
+            return .end(.rejected(reason))
+        case .passed(let version):
+            return .end(.passed(version))
+        case .alreadyCurrent:
+            guard found.isConfirmed, !found.isOngoing else {
+                return .settle(.image, isLinked: true)
+            }
+            return .end(.alreadyCurrent(found.firmware.version))
+        case .update:
+            return prepare(&course, at: now)
+        }
+    }
+
+    /// The point from which the module is changed.
+    private mutating func prepare(_ course: inout UpdateCourse, at now: Moment) -> UpdateTurn {
+        course.act()
+        course.memory.stage = .preparing
+        course.memory.inBootloader = course.goal.usesBootloader
+        state = .preparing(until: course.exchange(at: now))
+        return .act(.prepare)
+    }
+
+    package mutating func prepared(_ course: inout UpdateCourse) -> UpdateTurn? {
+        guard case .preparing = state else { return nil }
+        course.memory.stage = .transferring
+        return course.goal.usesBootloader
+            ? .leave(for: .receive, pause: .zero) : .probe(.toSend)
+    }
+
+    package mutating func disconnected(_ course: UpdateCourse, at now: Moment) -> UpdateTurn? {
+        guard case .leaving(let length, _) = state else { return nil }
+        return length > .zero ? pause(length, at: now) : seek(course, at: now)
+    }
+
+    /// What was asked for came to nothing.
+    package mutating func failed(
+        _ fault: UpdateFault,
+        _ course: inout UpdateCourse
+    ) -> UpdateTurn? {
+        switch state {
+        case .seeking, .inspecting:
+            return .end(.failed(fault))
+        case .connecting:
+            return errand == .inspect ? .end(.failed(fault)) : course.again(errand, after: fault)
+        case .preparing:
+            switch fault.kind {
+            case .linkLost, .unanswered: break
+            // It said that it goes on with its application, or was not asked to leave it.
+            case .plain, .tooFast, .alreadyThere: course.memory.inBootloader = false
+            }
+            return .end(.failed(fault))
+        case .leaving, .pausing:
+            return nil
+        }
+    }
+
+    /// The deadline is due.
+    package mutating func tick(_ course: inout UpdateCourse, at now: Moment) -> UpdateTurn? {
+        guard now >= nextDeadline else { return nil }
+        switch state {
+        case .seeking: return missed(course, at: now)
+        case .pausing, .leaving: return seek(course, at: now)
+        case .connecting, .inspecting, .preparing:
+            return failed(UpdateTurn.silence(deadlineLabel), &course)
+        }
+    }
+}
