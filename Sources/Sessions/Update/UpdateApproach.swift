@@ -67,7 +67,7 @@ package struct UpdateApproach: Equatable, Sendable {
         self.init(errand, .connecting(role, until: now.advanced(by: course.limits.connect)))
     }
 
-    var nextDeadline: Moment {
+    package var nextDeadline: Moment {
         switch state {
         case .seeking(_, let until), .connecting(_, let until), .inspecting(let until),
             .preparing(let until), .leaving(_, let until), .pausing(let until):

@@ -1,7 +1,8 @@
 package import Domain
 
-/// The third of an update's machines: what comes after the bytes. The module comes to rest, shows
-/// that it is well, and keeps the image or goes back.
+/// The third of an update's machines: what comes after the bytes.
+///
+/// The module comes to rest, shows that it is well, and keeps the image or goes back.
 package struct UpdateProof: Equatable, Sendable {
     /// What a settling is to show.
     package enum Aim: Equatable, Sendable {
@@ -70,7 +71,7 @@ package struct UpdateProof: Equatable, Sendable {
         case rollingBack(because: String, until: Moment)
     }
 
-    package private(set) var state: State
+    package internal(set) var state: State
 
     private init(_ state: State) { self.state = state }
 
@@ -92,7 +93,7 @@ package struct UpdateProof: Equatable, Sendable {
         self.init(.rollingBack(because: sentence, until: course.exchange(at: now)))
     }
 
-    var nextDeadline: Moment? {
+    package var nextDeadline: Moment? {
         switch state {
         case .settling(let machine, _, let hearing):
             // A search in a settling is no longer than any other, so that a stop is seen.
@@ -140,7 +141,7 @@ package struct UpdateProof: Equatable, Sendable {
         )
     }
 
-    private mutating func settle(
+    mutating func settle(
         _ aim: Aim,
         isLinked: Bool,
         _ course: inout UpdateCourse,
@@ -365,111 +366,5 @@ package struct UpdateProof: Equatable, Sendable {
         }
         if let end = course.wasted(by: fault) { return end }
         return settle(aim, isLinked: fault.kind != .linkLost, &course, at: now)
-    }
-}
-
-// MARK: - Health and trial
-
-extension UpdateProof {
-    private mutating func beginCheck(
-        _ begun: Check?,
-        _ course: inout UpdateCourse,
-        at now: Moment
-    ) -> UpdateTurn {
-        let check = begun ?? Check(deadline: now.advanced(by: course.limits.health))
-        course.memory.stage = .checking
-        state = .checking(check, next: check.deadline)
-        return .act(.check)
-    }
-
-    package mutating func checked(
-        _ health: UpdateSession.Health,
-        _ course: inout UpdateCourse,
-        at now: Moment
-    ) -> UpdateTurn? {
-        guard case .checking(var check, _) = state else { return nil }
-        switch health {
-        case .well:
-            if course.isOnTrial { return beginConfirming(&course, at: now) }
-            return .end(.settled(.confirmed(course.goal.image.version)))
-        case .notYet(let sentence):
-            guard now < check.deadline else { return unwell(sentence, &course, at: now) }
-            check.complaint = sentence
-            let next = min(check.deadline, now.advanced(by: course.limits.settle.poll))
-            state = .checking(check, next: next)
-            return .act(.pause(until: next))
-        case .failure(let sentence):
-            return unwell(check.complaint ?? sentence, &course, at: now)
-        }
-    }
-
-    private mutating func unwell(
-        _ sentence: String,
-        _ course: inout UpdateCourse,
-        at now: Moment
-    ) -> UpdateTurn {
-        guard course.isOnTrial else {
-            return .end(
-                .unhealthy(sentence, runs: course.goal.image.version, revertible: false)
-            )
-        }
-        course.memory.stage = .rollingBack
-        return goBack(because: sentence, course, at: now)
-    }
-
-    private mutating func goBack(
-        because sentence: String,
-        _ course: UpdateCourse,
-        at now: Moment
-    ) -> UpdateTurn {
-        state = .rollingBack(because: sentence, until: course.exchange(at: now))
-        return .act(.rollBack)
-    }
-
-    package mutating func rolledBack(_ course: inout UpdateCourse, at now: Moment) -> UpdateTurn? {
-        guard case .rollingBack(let sentence, _) = state else { return nil }
-        course.memory.settleDeadline = course.limits.settle
-            .deadline(from: course.wallTime(at: now))
-        return settle(.wayBack(because: sentence), isLinked: false, &course, at: now)
-    }
-
-    private mutating func wentBack(
-        _ verdict: SettleVerdict,
-        _ sentence: String,
-        _ course: inout UpdateCourse,
-        at now: Moment
-    ) -> UpdateTurn {
-        switch verdict {
-        case .wrongVersion(let version), .otherBuild(let version), .refused(let version),
-            .rolledBack(let version):
-            return .end(.unhealthy(sentence, runs: version, revertible: true))
-        case .confirmed where course.isOnTrial && course.fruitless < course.limits.fruitless:
-            // It has not heard that it should.
-            course.fruitless += 1
-            return goBack(because: sentence, course, at: now)
-        case .confirmed(let version):
-            return .end(.unhealthy(sentence, runs: version, revertible: false))
-        case .noReturn, .stillOngoing:
-            return .end(.settled(verdict))
-        }
-    }
-
-    // MARK: Keeping it
-
-    private mutating func beginConfirming(
-        _ course: inout UpdateCourse,
-        at now: Moment
-    ) -> UpdateTurn {
-        course.hasActed = true
-        course.memory.stage = .confirming
-        state = .confirming(until: course.exchange(at: now))
-        return .act(.confirm)
-    }
-
-    /// The module says that it keeps the image.
-    package mutating func confirmed(_ course: inout UpdateCourse) -> UpdateTurn? {
-        guard case .confirming = state else { return nil }
-        course.isOnTrial = false
-        return .end(.settled(.confirmed(course.goal.image.version)))
     }
 }

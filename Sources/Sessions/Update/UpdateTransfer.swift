@@ -1,7 +1,9 @@
 package import Domain
 
 /// The second of an update's machines: what the module has of the image, what it lacks, and that
-/// it is to run it. It lives on one link.
+/// it is to run it.
+///
+/// It lives on one link.
 package struct UpdateTransfer: Equatable, Sendable {
     /// Why the module is asked what it has of the image.
     package enum Reason: Equatable, Sendable {
@@ -26,7 +28,7 @@ package struct UpdateTransfer: Equatable, Sendable {
         state = .probing(reason, until: course.exchange(at: now))
     }
 
-    var nextDeadline: Moment {
+    package var nextDeadline: Moment {
         switch state {
         case .probing(_, let until), .activating(let until): until
         case .transferring(_, let until, let stall): min(until, stall)

@@ -1,4 +1,4 @@
-package import Domain
+import Domain
 
 /// What follows from an event in one of the machines of an update.
 package enum UpdateTurn: Equatable, Sendable {

@@ -1,0 +1,190 @@
+import Domain
+import Moments
+import Sessions
+import Testing
+
+/// From what the module has to the image that it is to run, on one link.
+@Suite struct UpdateTransferTests {
+    private func transfer(
+        _ course: UpdateCourse,
+        for reason: UpdateTransfer.Reason = .toSend
+    ) -> UpdateTransfer {
+        UpdateTransfer(probing: reason, course, at: at(0))
+    }
+
+    @Test func `what is missing is sent, and then it is to run`() throws {
+        var course = try SampleCourse.course(bootloader: false)
+        var machine = transfer(course)
+        let half = UpdateProbe(holdings: [.some(5_000)])
+        #expect(
+            machine.probed(half, &course, at: at(1)) == .act(.transfer(part: 0, pace: 0))
+        )
+        #expect(course.memory.acknowledged == 5_000)
+        #expect(
+            machine.transferred(linkHolds: true, &course, at: at(2)) == .act(.activate)
+        )
+        #expect(course.memory.settleDeadline != nil)
+        #expect(machine.activated() == .settle(.image, isLinked: false))
+    }
+
+    @Test func `a bootloader runs what it has by itself, part after part`() throws {
+        var course = try SampleCourse.course(sizes: [4_000, 6_000])
+        var machine = transfer(course)
+        _ = machine.probed(.nothing(parts: 2), &course, at: at(1))
+        #expect(
+            machine.transferred(linkHolds: true, &course, at: at(2))
+                == .act(.transfer(part: 1, pace: 0))
+        )
+        #expect(
+            machine.transferred(linkHolds: true, &course, at: at(3))
+                == .settle(.image, isLinked: false)
+        )
+    }
+
+    @Test func `a link that ends with a part is made again for the next`() throws {
+        var course = try SampleCourse.course(sizes: [4_000, 6_000])
+        var machine = transfer(course)
+        _ = machine.probed(.nothing(parts: 2), &course, at: at(1))
+        #expect(
+            machine.transferred(linkHolds: false, &course, at: at(2))
+                == .leave(for: .receive, pause: .seconds(1))
+        )
+        // What is installed leaves no trace in the bootloader: the memory knows.
+        machine = transfer(course)
+        #expect(
+            machine.probed(.nothing(parts: 2), &course, at: at(3))
+                == .act(.transfer(part: 1, pace: 0))
+        )
+    }
+
+    @Test(arguments: [
+        (UpdateProbe.Holding.whole, UpdateTurn.act(.activate)), (.pending, .act(.activate)),
+        (.running, .settle(.image, isLinked: true)),
+    ])
+    func `what is there is not sent again`(
+        holding: UpdateProbe.Holding,
+        turn: UpdateTurn
+    ) throws {
+        var course = try SampleCourse.course(bootloader: false)
+        var machine = transfer(course)
+        #expect(machine.probed(UpdateProbe(holdings: [holding]), &course, at: at(1)) == turn)
+    }
+
+    @Test func `somebody else's bootloader is left alone once`() throws {
+        var course = try SampleCourse.course { $0.inBootloader = true }
+        let foreign = UpdateProbe(holdings: [.none], isForeign: true)
+        var machine = transfer(course)
+        #expect(
+            machine.probed(foreign, &course, at: at(1))
+                == .leave(for: .inspect, pause: .seconds(150))
+        )
+        #expect(course.memory.stage == .none)
+        // It did not go back: now it is ours.
+        machine = transfer(course)
+        #expect(
+            machine.probed(foreign, &course, at: at(200)) == .act(.transfer(part: 0, pace: 0))
+        )
+        #expect(course.memory.stage == .transferring)
+    }
+
+    @Test func `progress moves the timer, and a stall makes the next try slower`() throws {
+        var course = try SampleCourse.course()
+        var machine = transfer(course)
+        _ = machine.probed(.nothing(parts: 1), &course, at: at(0))
+        #expect(machine.nextDeadline == at(60))
+        machine.progressed(to: 100, resumedFrom: 0, &course, at: at(30))
+        #expect(machine.nextDeadline == at(90))
+        // The same bytes again are no progress.
+        machine.progressed(to: 100, resumedFrom: 0, &course, at: at(50))
+        #expect(machine.nextDeadline == at(90))
+        #expect(machine.tick(&course, at: at(89)) == nil)
+        #expect(machine.tick(&course, at: at(90)) == .leave(for: .receive, pause: .zero))
+        machine = transfer(course)
+        #expect(
+            machine.probed(.nothing(parts: 1), &course, at: at(91))
+                == .act(.transfer(part: 0, pace: 1))
+        )
+        #expect(course.memory.interruptions == 1)
+    }
+
+    @Test func `a transfer that moves is not broken off before its whole time is over`() throws {
+        var course = try SampleCourse.course(sizes: [100_000])
+        var machine = transfer(course)
+        _ = machine.probed(.nothing(parts: 1), &course, at: at(0))
+        for minute in 1..<40 {
+            machine.progressed(
+                to: minute * 100,
+                resumedFrom: 0,
+                &course,
+                at: at(Double(minute) * 50)
+            )
+        }
+        // 100,000 bytes at 50 a second.
+        #expect(machine.tick(&course, at: at(1_999)) == nil)
+        machine.progressed(to: 5_000, resumedFrom: 0, &course, at: at(1_999))
+        #expect(machine.nextDeadline == at(2_000))
+        #expect(machine.tick(&course, at: at(2_000)) == .leave(for: .receive, pause: .zero))
+        #expect(course.lastCause?.description == "the transfer takes longer than any should")
+    }
+
+    @Test func `links that bring nothing are counted, and a byte more begins the count again`()
+        throws
+    {
+        var course = try SampleCourse.course { $0.stage = .transferring }
+        var turns: [UpdateTurn?] = []
+        for bytes in [0, 0, 500, 500, 500, 500] {
+            var machine = transfer(course)
+            _ = machine.probed(.nothing(parts: 1), &course, at: at(0))
+            machine.progressed(to: bytes, resumedFrom: 0, &course, at: at(1))
+            turns.append(machine.failed(SampleCourse.lost, &course, at: at(2)))
+        }
+        #expect(turns.dropLast().allSatisfy { $0 == .leave(for: .receive, pause: .zero) })
+        guard case .end(.failed(let fault)) = turns.last ?? nil else {
+            Issue.record("\(turns)")
+            return
+        }
+        #expect(fault.failure == .transient)
+        #expect(course.memory.interruptions == 6)
+    }
+
+    @Test func `a link that breaks with the order to run leaves it in doubt`() throws {
+        for (bootloader, aim) in [(false, UpdateProof.Aim.activation), (true, .image)] {
+            var course = try SampleCourse.course(bootloader: bootloader)
+            var machine = transfer(course)
+            let whole = UpdateProbe(holdings: [.whole])
+            #expect(machine.probed(whole, &course, at: at(1)) == .act(.activate))
+            #expect(
+                machine.failed(SampleCourse.lost, &course, at: at(2))
+                    == .settle(aim, isLinked: false)
+            )
+        }
+        // In doubt, the module is asked what it has; a fault of that changes nothing.
+        var course = try SampleCourse.course(bootloader: false) { $0.stage = .activating }
+        var machine = transfer(course, for: .activationInDoubt)
+        #expect(
+            machine.failed(SampleCourse.refused, &course, at: at(3))
+                == .settle(.activation, isLinked: true)
+        )
+    }
+
+    @Test func `an order to run that is refused is given again on another link`() throws {
+        var course = try SampleCourse.course(bootloader: false)
+        var machine = transfer(course)
+        _ = machine.probed(UpdateProbe(holdings: [.whole]), &course, at: at(1))
+        #expect(
+            machine.failed(SampleCourse.refused, &course, at: at(2))
+                == .leave(for: .receive, pause: .seconds(1))
+        )
+    }
+
+    @Test func `a part that is there already gives way to the next`() throws {
+        var course = try SampleCourse.course(sizes: [4_000, 6_000])
+        var machine = transfer(course)
+        _ = machine.probed(.nothing(parts: 2), &course, at: at(1))
+        let there = UpdateFault(.rejected, .alreadyThere, "has a newer one")
+        #expect(
+            machine.failed(there, &course, at: at(2)) == .act(.transfer(part: 1, pace: 0))
+        )
+        #expect(machine.failed(there, &course, at: at(3)) == .end(.failed(there)))
+    }
+}
