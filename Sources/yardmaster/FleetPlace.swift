@@ -30,81 +30,39 @@ struct FleetPlace: Sendable {
             throw CommandError(.internal, "a fleet has no thread")
         }
         let fleet = access.database(on: executor)
+        let entrance = FleetEntrance(fleet, journal, gateway: access.gateway)
         do {
-            let holder = try await signIn(to: fleet, state, journal, time)
+            let path = state + "/" + Self.file
+            let (holder, freed) = try await entrance.signIn(
+                after: try Self.instance(at: path),
+                program: "yardmaster \(Version.current)",
+                random: (0..<16).map { _ in UInt8.random(in: .min ... .max) },
+                at: time
+            ) { holder in
+                let line = Array((holder.instance + "\n").utf8)
+                if let code = Draft.write(line, to: path, mode: 0o640) {
+                    throw CommandError(.cannotWrite, "\(path): \(Descriptor.text(of: code))")
+                }
+            }
+            if freed > 0 {
+                context.console.note(
+                    "yardmaster: gave back \(freed) module\(freed == 1 ? "" : "s") that the last run here had the "
+                        + "right to\n"
+                )
+            }
             return FleetSeat(
                 fleet: fleet,
+                entrance: entrance,
                 holder: holder,
                 thread: thread,
                 context: context,
-                address: access.address
+                access: access
             )
         } catch {
             await fleet.close()
             thread?.stop()
-            if let error = error as? FleetError { throw error.commandError(access.address) }
-            throw error as? CommandError ?? CommandError(.internal, "\(error)")
+            throw access.commandError(error)
         }
-    }
-
-    private func signIn(
-        to fleet: FleetDatabase,
-        _ state: String,
-        _ journal: Journal,
-        _ time: WallTime
-    ) async throws -> FleetHolder {
-        let generation = try await journal.fleetGeneration()
-        let standing = try await fleet.standing()
-        switch standing {
-        case .same, .ahead: break
-        case .absent, .older, .newer: throw FleetCommand.misfit(standing)
-        }
-        let terms = LeaseTerms.standard
-        if case .restored(let words) = try await fleet.guardedHistory(
-            known: generation,
-            terms: terms
-        ) {
-            throw CommandError(
-                .configuration,
-                "the fleet's database grants no rights",
-                because: [words],
-                hint:
-                    "make sure that no gateway reaches the earlier database, then: yardmaster fleet "
-                    + "accept-restore"
-            )
-        }
-        // What the last start has done is told before its rights are given back: it still counts.
-        if let error = try await FleetPost(journal, fleet).deliver() { throw error }
-        let path = state + "/" + Self.file
-        if let last = try Self.instance(at: path) {
-            let freed = try await fleet.releaseAll(of: last)
-            if !freed.isEmpty {
-                context.console.note(
-                    "yardmaster: gave back \(freed.count) module\(freed.count == 1 ? "" : "s") that the last run here had the "
-                        + "right to\n"
-                )
-            }
-        }
-        let others = try await fleet.gateways().filter {
-            $0.name == access.gateway && !$0.isGone && $0.silence < terms.length
-        }
-        guard others.isEmpty else {
-            throw CommandError(
-                .busy,
-                "another machine is at work in the fleet as \(access.gateway.visible)",
-                hint: "give each its own name: `gateway = NAME` in /etc/yardmaster/fleet.conf"
-            )
-        }
-        let holder = FleetHolder(
-            gateway: access.gateway,
-            random: (0..<16).map { _ in UInt8.random(in: .min ... .max) }
-        )
-        // On the disk before it has any right: the next start must find it.
-        if let code = Draft.write(Array((holder.instance + "\n").utf8), to: path, mode: 0o640) {
-            throw CommandError(.cannotWrite, "\(path): \(Descriptor.text(of: code))")
-        }
-        try await fleet.register(holder, program: "yardmaster \(Version.current)", at: time)
-        return holder
     }
 
     /// Nil when there is none.
@@ -136,92 +94,32 @@ struct FleetPlace: Sendable {
 /// A run's place in a fleet, from its signing in to its end.
 struct FleetSeat: Sendable {
     let fleet: FleetDatabase
+    let entrance: FleetEntrance
     let holder: FleetHolder
     /// Nil where the database has the run's own.
     let thread: ThreadExecutor?
     let context: Context
-    let address: FleetAddress
+    let access: FleetAccess
 
     /// Begins the rollout or goes on with it, for all gateways; tells whether it begins again here.
-    ///
-    /// Every gateway works by the same plan.
     func enter(
         _ plan: FrozenPlan,
-        _ journal: Journal,
+        _ jobs: [VehicleJob],
         again: Bool,
         starts start: RolloutStart,
         at now: WallTime
-    ) async throws -> (beginning: Int, isNew: Bool) {
+    ) async throws(CommandError) -> (part: FleetPart, isNew: Bool) {
         do {
-            let known = try await fleet.rollout(plan.name)
-            let before = try await journal.fleetMark(of: plan.name)
-            let isSame = known?.plan == plan.digest.description
-            var begins = again
-            if let known, !begins {
-                let isOver = known.isFinished || known.hold?.kind == .aborted
-                if !isSame {
-                    begins = isOver
-                } else if known.hold == nil {
-                    begins = try start.beginsAgain(
-                        isFinished: known.isFinished,
-                        begun: known.begun,
-                        at: now
-                    )
-                }
-                guard isSame || begins else { throw Self.otherPlan(plan.name, known.plan) }
-            }
-            let (beginning, digest) = try await fleet.enter(
-                plan.name,
-                plan: plan.digest,
-                begins: begins,
-                seen: known?.beginning ?? 0,
-                as: holder
+            let (beginning, isNew) = try await entrance.enter(
+                plan,
+                as: holder,
+                again: again,
+                starts: start,
+                at: now
             )
-            guard digest == plan.digest.description else {
-                throw Self.otherPlan(plan.name, digest)
-            }
-            if let error = try await FleetPost(journal, fleet).follow(plan.name) { throw error }
-            return (beginning, begins || before.map { $0.beginning != beginning } ?? again)
-        } catch let error as FleetError {
-            throw error.commandError(address)
-        } catch let error as RolloutStart.ClockBehind {
-            throw CommandError(error)
-        }
-    }
-
-    /// Brings the plan's vehicles; gives the wave that is on.
-    func enlist(
-        _ plan: FrozenPlan,
-        _ beginning: Int,
-        isPartial: Bool
-    ) async throws(CommandError) -> Int {
-        let found: (wave: Int, changes: Int)?
-        do throws(FleetError) {
-            found = try await fleet.enlist(
-                FleetPlan(plan, isPartial: isPartial),
-                in: plan.name,
-                beginning: beginning,
-                as: holder
-            )
-        } catch { throw error.commandError(address) }
-        guard let found else {
-            throw CommandError(
-                .busy,
-                "the rollout \(plan.name.visible) was begun again by another gateway just now",
-                hint: "run it again"
-            )
-        }
-        return found.wave
-    }
-
-    private static func otherPlan(_ rollout: String, _ digest: String) -> CommandError {
-        CommandError(
-            .trust,
-            "the fleet works on \(rollout.visible) by another plan, \(digest.visible)",
-            because: ["every gateway works by the same manifest, images and fleet list"],
-            hint: "bring the same files here, or begin the rollout again for all gateways with "
-                + "'run --again'"
-        )
+            let part = try await entrance.enlist(plan, jobs, as: holder, beginning: beginning)
+            return (part, isNew)
+        } catch { throw access.commandError(error) }
     }
 
     func coordinator(
@@ -251,5 +149,53 @@ struct FleetSeat: Sendable {
         do throws(FleetError) { try await fleet.signOff(holder) } catch {}
         await fleet.close()
         thread?.stop()
+    }
+}
+
+extension FleetAccess {
+    /// Why a run does not take part, for people.
+    fileprivate func commandError(_ error: any Error) -> CommandError {
+        switch error {
+        case let error as FleetError: return error.commandError(address)
+        case let error as RolloutStart.ClockBehind: return CommandError(error)
+        case let error as JournalError: return RunCommand.refusal(error)
+        case let error as FleetEntrance.Refusal: return commandError(error)
+        default: return error as? CommandError ?? CommandError(.internal, "\(error)")
+        }
+    }
+
+    private func commandError(_ refusal: FleetEntrance.Refusal) -> CommandError {
+        switch refusal {
+        case .misfit(let standing): FleetCommand.misfit(standing)
+        case .restored(let words):
+            CommandError(
+                .configuration,
+                "the fleet's database grants no rights",
+                because: [words],
+                hint:
+                    "make sure that no gateway reaches the earlier database, then: yardmaster fleet "
+                    + "accept-restore"
+            )
+        case .nameTaken:
+            CommandError(
+                .busy,
+                "another machine is at work in the fleet as \(gateway.visible)",
+                hint: "give each its own name: `gateway = NAME` in /etc/yardmaster/fleet.conf"
+            )
+        case .otherPlan(let rollout, let digest):
+            CommandError(
+                .trust,
+                "the fleet works on \(rollout.visible) by another plan, \(digest.visible)",
+                because: ["every gateway works by the same manifest, images and fleet list"],
+                hint: "bring the same files here, or begin the rollout again for all gateways with "
+                    + "'run --again'"
+            )
+        case .begunAgain(let rollout):
+            CommandError(
+                .busy,
+                "the rollout \(rollout.visible) was begun again by another gateway just now",
+                hint: "run it again"
+            )
+        }
     }
 }

@@ -151,24 +151,14 @@ struct JobRun {
         var again = false
         var part: FleetPart?
         if let seat {
-            let (beginning, isNew) = try await seat.enter(
+            let (own, isNew) = try await seat.enter(
                 job.plan,
-                journal,
+                jobs,
                 again: job.isOrder || job.again && !job.isKept,
                 starts: start,
                 at: time.wallTime
             )
             again = isNew
-            var own = FleetPart(beginning: beginning)
-            own.quarantineAfter = job.plan.rollout.quarantineAfter
-            for job in jobs { own.releases[job.vehicle] = job.release }
-            own.isPartial = job.vehicles.count < job.plan.vehicles.count
-            own.rules = WaveBoard.Rules(
-                pause: job.plan.rollout.pause,
-                advance: job.plan.rollout.advance,
-                between: job.plan.rollout.between
-            )
-            own.wave = try await seat.enlist(job.plan, beginning, isPartial: own.isPartial)
             part = own
         } else {
             again = try await begins(journal, at: time.wallTime)

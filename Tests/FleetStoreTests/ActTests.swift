@@ -90,7 +90,7 @@ struct ActTests {
     @Test func `a step that was begun and not settled is in doubt for whoever comes next`()
         async throws
     {
-        try await Members.with(["north", "south"]) { them in
+        try await Members.with(["north", "south"], plan: .sample()) { them in
             let (north, south) = (them[0], them[1])
             try await hold(north)
             #expect(try await begin(north).0 == .granted)
@@ -107,7 +107,7 @@ struct ActTests {
     }
 
     @Test func `a step that one gateway has done is not done by another`() async throws {
-        try await Members.with(["north", "south"]) { them in
+        try await Members.with(["north", "south"], plan: .sample()) { them in
             let (north, south) = (them[0], them[1])
             let lease = try await hold(north)
             let (permit, id) = try await begin(north)
@@ -122,7 +122,7 @@ struct ActTests {
     }
 
     @Test func `one that surely had no effect may be done by anybody`() async throws {
-        try await Members.with(["north", "south"]) { them in
+        try await Members.with(["north", "south"], plan: .sample()) { them in
             let (north, south) = (them[0], them[1])
             let lease = try await hold(north)
             let (_, id) = try await begin(north)
@@ -134,7 +134,7 @@ struct ActTests {
     }
 
     @Test func `what was done is told later, and ends the doubt of others`() async throws {
-        try await Members.with(["north", "south"]) { them in
+        try await Members.with(["north", "south"], plan: .sample()) { them in
             let (north, south) = (them[0], them[1])
             try await hold(north)
             let (_, id) = try await begin(north)
@@ -164,7 +164,7 @@ struct ActTests {
 
     @Test(arguments: [IntentRecord.failed, IntentRecord.done])
     func `a person's answer holds for every gateway`(answer: String) async throws {
-        try await Members.with(["north", "south"]) { them in
+        try await Members.with(["north", "south"], plan: .sample()) { them in
             let (north, south) = (them[0], them[1])
             try await hold(north)
             _ = try await begin(north)
@@ -191,7 +191,7 @@ struct ActTests {
     }
 
     @Test func `an act that the fleet never heard of was not done`() async throws {
-        try await Members.with(["north", "south"]) { them in
+        try await Members.with(["north", "south"], plan: .sample()) { them in
             let north = them[0]
             try await hold(north)
             // Killed between its own disk and the question.
@@ -209,7 +209,7 @@ struct ActTests {
     // MARK: Debts
 
     @Test func `what one gateway began on a module another one pays`() async throws {
-        try await Members.with(["north", "south"]) { them in
+        try await Members.with(["north", "south"], plan: .sample()) { them in
             let (north, south) = (them[0], them[1])
             try await hold(north)
             let record = try await north.execution(try vehicle(), try serial())
@@ -264,7 +264,7 @@ struct ActTests {
     // MARK: What people set
 
     @Test func `what is set on any machine is obeyed before the next act`() async throws {
-        try await Members.with(["north", "south"]) { them in
+        try await Members.with(["north", "south"], plan: .sample()) { them in
             let (north, south) = (them[0], them[1])
             let lease = try await hold(north)
             try await south.fleet.inhibit(
@@ -319,7 +319,7 @@ struct ActTests {
     }
 
     @Test func `a vehicle that failed too often anywhere is left alone everywhere`() async throws {
-        try await Members.with(["north", "south"], quarantineAfter: 2) { them in
+        try await Members.with(["north", "south"], quarantineAfter: 2, plan: .sample()) { them in
             for member in them.all {
                 let lease = try await hold(member)
                 let verdict = Verdict(
@@ -348,6 +348,15 @@ struct ActTests {
                     )
                 )
                 try await member.rights.release(lease, with: verdict)
+                // It has its verdict, until somebody wants it taken up again.
+                let again = try await member.fleet.answer(
+                    [try vehicle()],
+                    named: [],
+                    as: IntentRecord.failed,
+                    verb: "retry",
+                    by: "mia"
+                )
+                #expect(again.again == ["bus"])
             }
             guard case .quarantined(let why) = try await claim(them[0]) else {
                 Issue.record("a third time")

@@ -59,6 +59,21 @@ struct GateTests {
         }
     }
 
+    @Test func `a vehicle that the fleet's plan does not have gets no right`() async throws {
+        try await Members.with(["north", "south"]) { them in
+            let all = try vehicles(3)
+            try await enlist(them, [all[0]])
+            #expect(try await claim(them[0], all[1]) == .unlisted)
+            // Nor does a vehicle of the plan with a module that is not its own.
+            let other = Vehicle(id: all[0].id, serial: all[2].serial)
+            #expect(try await claim(them[1], other) == .unlisted)
+            guard case .granted = try await claim(them[0], all[0]) else {
+                Issue.record("not granted")
+                return
+            }
+        }
+    }
+
     private func claim(_ member: Members.Member, _ vehicle: Vehicle) async throws -> FleetClaim {
         try await member.fleet.claim(
             LeaseWish(

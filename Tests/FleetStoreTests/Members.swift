@@ -52,6 +52,7 @@ struct Members {
     static func with(
         _ names: [String],
         quarantineAfter: Int? = nil,
+        plan vehicles: FleetPlan? = nil,
         _ body: (Members) async throws -> Void
     ) async throws {
         let server = try Store.server.get()
@@ -90,6 +91,9 @@ struct Members {
                 seen: 0,
                 as: holder
             )
+            if let vehicles {
+                _ = try await fleet.enlist(vehicles, in: "city", beginning: beginning, as: holder)
+            }
             // Each journal counts its own runs.
             var run = 0
             for _ in 0...index {

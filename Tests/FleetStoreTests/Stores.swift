@@ -69,6 +69,12 @@ enum Store: CaseIterable, Sendable {
                 seen: 0,
                 as: holder
             )
+            _ = try await fleet.enlist(
+                try FleetPlan.sample(),
+                in: "city",
+                beginning: beginning,
+                as: holder
+            )
             let coordinator = FleetCoordinator(
                 local: local,
                 journal: journal,
@@ -139,5 +145,18 @@ final class StoodClock: Timekeeper {
     func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
         moment.withLock { $0 = max($0, deadline) }
         await Task.yield()
+    }
+}
+
+extension FleetPlan {
+    /// Two vehicles that have one module: whoever has the right to it keeps the other away.
+    static func sample() throws -> FleetPlan {
+        let serial = try #require(Serial("a1"))
+        return FleetPlan(
+            try ["bus", "tram"].map {
+                FleetPlan.Vehicle(try #require(VehicleID($0)), serial, wave: 0)
+            },
+            waves: 1
+        )
     }
 }

@@ -229,6 +229,10 @@ package final class FleetCoordinator: Coordinator {
                     "\(count) are under way on all gateways, and one more could overshoot the gate"
                 )
             )
+        case .unlisted:
+            return .final(
+                .unknown("the fleet's plan of the rollout does not have this vehicle and module")
+            )
         case .replaced:
             return .final(.unknown("the rollout was begun again by another gateway"))
         case .stopped(let hold):

@@ -11,10 +11,10 @@ extension FleetDatabase {
             FleetStatement(
                 "sign in",
                 """
-                INSERT INTO yardmaster.gateway (instance, name, program, clock_offset_ms)
-                VALUES ($1::uuid, $2, $3,
-                  $4::bigint - (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
-                ON CONFLICT (instance) DO UPDATE SET heard = clock_timestamp(), gone = NULL
+                INSERT INTO yardmaster.gateway (instance, name, program, since, heard, clock_offset_ms)
+                VALUES ($1::uuid, $2, $3, yardmaster.clock(), yardmaster.clock(),
+                  $4::bigint - (extract(epoch FROM yardmaster.clock()) * 1000)::bigint)
+                ON CONFLICT (instance) DO UPDATE SET heard = yardmaster.clock(), gone = NULL
                 """,
                 [holder.instance, holder.gateway, program, "\(time.milliseconds)"]
             )
@@ -26,7 +26,7 @@ extension FleetDatabase {
         _ = try rows(
             FleetStatement(
                 "give a sign of life",
-                "UPDATE yardmaster.gateway SET heard = clock_timestamp() WHERE instance = $1::uuid",
+                "UPDATE yardmaster.gateway SET heard = yardmaster.clock() WHERE instance = $1::uuid",
                 [holder.instance]
             )
         )
@@ -46,12 +46,12 @@ extension FleetDatabase {
                 SELECT g.instance::text, g.name, g.program,
                   (extract(epoch FROM g.since) * 1000)::bigint,
                   (extract(epoch FROM g.heard) * 1000)::bigint,
-                  (extract(epoch FROM clock_timestamp() - g.heard) * 1000000)::bigint,
+                  (extract(epoch FROM yardmaster.clock() - g.heard) * 1000000)::bigint,
                   g.clock_offset_ms, g.gone IS NOT NULL,
                   (SELECT count(*) FROM yardmaster.module m WHERE m.holder = g.instance),
                   g.drain OR g.draining IS NOT NULL
                 FROM yardmaster.gateway g
-                WHERE g.heard > clock_timestamp() - interval '7 days'
+                WHERE g.heard > yardmaster.clock() - interval '7 days'
                   OR EXISTS (SELECT FROM yardmaster.module m WHERE m.holder = g.instance)
                 ORDER BY g.name, g.heard DESC, g.instance
                 """

@@ -39,6 +39,7 @@ extension FleetDatabase {
             let lease = FleetLease(serial: wish.serial, epoch: Int(epoch))
             return .granted(lease, generation: Int(generation))
         case "replaced": return .replaced
+        case "unlisted": return .unlisted
         case "inhibited": return .inhibited(FleetInhibit(row, from: 3))
         case "stopped": if let hold = FleetHold(row, from: 3) { return .stopped(hold) }
         case "ended": if let end = FleetEnd(row, from: 3, of: wish.vehicle) { return .ended(end) }

@@ -126,6 +126,8 @@ package enum FleetClaim: Sendable, Equatable {
     case closed(EpochGuard)
     /// The rollout was begun again, or is not known: this run's part in it is over.
     case replaced
+    /// The plan that the fleet has of the rollout does not have this vehicle with this module.
+    case unlisted
     /// Its wave has not begun.
     case early
     /// So many are under way that one more could fail after the gate has tripped.

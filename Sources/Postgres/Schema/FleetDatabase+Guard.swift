@@ -9,7 +9,7 @@ extension FleetDatabase {
                 SELECT h.system_identifier, s.system_identifier::text,
                   h.timeline, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
                   h.module_table = 'yardmaster.module'::regclass::oid, h.generation,
-                  (extract(epoch FROM h.claims_after - clock_timestamp()) * 1000000)::bigint
+                  (extract(epoch FROM h.claims_after - yardmaster.clock()) * 1000000)::bigint
                 FROM yardmaster.history h, pg_control_system() s
                 """
             )
@@ -42,7 +42,7 @@ extension FleetDatabase {
                 """
                 UPDATE yardmaster.history
                 SET timeline = $1, claims_after = greatest(
-                  claims_after, clock_timestamp() + $3::bigint * interval '1 microsecond')
+                  claims_after, yardmaster.clock() + $3::bigint * interval '1 microsecond')
                 WHERE timeline = $2
                 """,
                 [new, old, (terms.length + terms.takeoverWait).microseconds]
@@ -65,7 +65,7 @@ extension FleetDatabase {
                   module_table = 'yardmaster.module'::regclass::oid,
                   generation = greatest(generation, $1::bigint) + 1,
                   claims_after = greatest(
-                    claims_after, clock_timestamp() + $2::bigint * interval '1 microsecond')
+                    claims_after, yardmaster.clock() + $2::bigint * interval '1 microsecond')
                 FROM pg_control_system() s
                 RETURNING generation
                 """,

@@ -1,0 +1,146 @@
+package import Domain
+package import Journal
+package import Manifest
+package import Postgres
+package import Rollout
+
+/// What a gateway does in its fleet before a run has any radio work: it signs in, begins the rollout or
+/// goes on with it, and brings the plan's vehicles.
+package struct FleetEntrance: Sendable {
+    /// Why a run does not take part.
+    package enum Refusal: Error, Sendable {
+        /// The tables are none that this program works with.
+        case misfit(FleetSchema.Standing)
+        /// The database went back in time; the text says how that was seen.
+        case restored(String)
+        /// Another machine is at work under this name.
+        case nameTaken
+        /// The fleet works on the rollout by another plan, of this digest.
+        case otherPlan(rollout: String, digest: String)
+        /// Another gateway began the rollout again in this moment.
+        case begunAgain(rollout: String)
+    }
+
+    private let fleet: FleetDatabase
+    private let journal: Journal
+    private let gateway: String
+    private let terms: LeaseTerms
+
+    package init(
+        _ fleet: FleetDatabase,
+        _ journal: Journal,
+        gateway: String,
+        terms: LeaseTerms = .standard
+    ) {
+        self.fleet = fleet
+        self.journal = journal
+        self.gateway = gateway
+        self.terms = terms
+    }
+
+    /// Signs in, after the rights of `last` were given back, the start before this one.
+    ///
+    /// For the holder of the state directory's lock. `keep` writes the new start down before it has any
+    /// right, so that the next one finds it. Gives how many rights were given back.
+    package func signIn(
+        after last: String?,
+        program: String,
+        random: [UInt8],
+        at time: WallTime,
+        keep: (FleetHolder) throws -> Void
+    ) async throws -> (holder: FleetHolder, freed: Int) {
+        let generation = try await journal.fleetGeneration()
+        let standing = try await fleet.standing()
+        switch standing {
+        case .same, .ahead: break
+        case .absent, .older, .newer: throw Refusal.misfit(standing)
+        }
+        if case .restored(let words) = try await fleet.guardedHistory(
+            known: generation,
+            terms: terms
+        ) {
+            throw Refusal.restored(words)
+        }
+        // What the last start has done is told before its rights are given back: it still counts.
+        if let error = try await FleetPost(journal, fleet).deliver() { throw error }
+        let freed = if let last { try await fleet.releaseAll(of: last).count } else { 0 }
+        let others = try await fleet.gateways().filter {
+            $0.name == gateway && !$0.isGone && $0.silence < terms.length
+        }
+        guard others.isEmpty else { throw Refusal.nameTaken }
+        let holder = FleetHolder(gateway: gateway, random: random)
+        try keep(holder)
+        try await fleet.register(holder, program: program, at: time)
+        return (holder, freed)
+    }
+
+    /// Begins the rollout or goes on with it, for all gateways; tells whether it begins again here.
+    ///
+    /// Every gateway works by the same plan.
+    package func enter(
+        _ plan: FrozenPlan,
+        as holder: FleetHolder,
+        again: Bool,
+        starts start: RolloutStart,
+        at now: WallTime
+    ) async throws -> (beginning: Int, isNew: Bool) {
+        let known = try await fleet.rollout(plan.name)
+        let before = try await journal.fleetMark(of: plan.name)
+        let isSame = known?.plan == plan.digest.description
+        var begins = again
+        if let known, !begins {
+            let isOver = known.isFinished || known.hold?.kind == .aborted
+            if !isSame {
+                begins = isOver
+            } else if known.hold == nil {
+                begins = try start.beginsAgain(
+                    isFinished: known.isFinished,
+                    begun: known.begun,
+                    at: now
+                )
+            }
+            guard isSame || begins else {
+                throw Refusal.otherPlan(rollout: plan.name, digest: known.plan)
+            }
+        }
+        let (beginning, digest) = try await fleet.enter(
+            plan.name,
+            plan: plan.digest,
+            begins: begins,
+            seen: known?.beginning ?? 0,
+            as: holder
+        )
+        guard digest == plan.digest.description else {
+            throw Refusal.otherPlan(rollout: plan.name, digest: digest)
+        }
+        if let error = try await FleetPost(journal, fleet).follow(plan.name) { throw error }
+        return (beginning, begins || before.map { $0.beginning != beginning } ?? again)
+    }
+
+    /// Brings the plan's vehicles; gives the part of a run that has these of them.
+    package func enlist(
+        _ plan: FrozenPlan,
+        _ jobs: [VehicleJob],
+        as holder: FleetHolder,
+        beginning: Int
+    ) async throws -> FleetPart {
+        var part = FleetPart(beginning: beginning)
+        part.quarantineAfter = plan.rollout.quarantineAfter
+        for job in jobs { part.releases[job.vehicle] = job.release }
+        part.isPartial = jobs.count < plan.vehicles.count
+        part.rules = WaveBoard.Rules(
+            pause: plan.rollout.pause,
+            advance: plan.rollout.advance,
+            between: plan.rollout.between
+        )
+        let found = try await fleet.enlist(
+            FleetPlan(plan, isPartial: part.isPartial),
+            in: plan.name,
+            beginning: beginning,
+            as: holder
+        )
+        guard let found else { throw Refusal.begunAgain(rollout: plan.name) }
+        part.wave = found.wave
+        return part
+    }
+}
