@@ -135,10 +135,9 @@ let package = Package(
         adapter(
             "Operations",
             [
-                "Commands", "Digests", "Domain", "Families", "Images", "Journal", "Manifest",
-                "SourceTree", "Modules", "Postgres", "Radio", "Reports", "Rollout", "Sessions",
-                "Trust",
-                "Wire",
+                "BlueZ", "CLinux", "Commands", "Digests", "Domain", "Families", "Images", "Journal",
+                "Manifest", "SourceTree", "Modules", "Postgres", "Radio", "Reports", "Rollout",
+                "Sessions", "Threads", "Trust", "Wire",
             ]
         ),
         .executableTarget(

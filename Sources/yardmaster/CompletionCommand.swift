@@ -1,4 +1,5 @@
 import Commands
+import Operations
 
 /// `completion`: the script of one shell.
 struct CompletionCommand {

@@ -1,6 +1,7 @@
 import CLinux
 import Commands
 import Glibc
+import Operations
 import Reports
 
 /// What a command is given of the world besides its options.

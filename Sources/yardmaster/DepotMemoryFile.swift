@@ -1,5 +1,6 @@
 import Commands
 import Glibc
+import Operations
 import Simulation
 
 /// Where the modules of a simulated depot keep what is in their flash.

@@ -1,6 +1,7 @@
 import Domain
 import Images
 import Manifest
+import Operations
 import Reports
 import Synchronization
 

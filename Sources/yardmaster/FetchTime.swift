@@ -1,5 +1,6 @@
 import Domain
 import Glibc
+import Operations
 
 /// The machine's own time for work that waits for it: fetching, and nothing that is simulated.
 struct FetchTime: Timekeeper {

@@ -1,6 +1,7 @@
 import Commands
 import Domain
 import Glibc
+import Operations
 import Postgres
 import SourceTree
 import Threads

@@ -1,5 +1,6 @@
 import Commands
 import Domain
+import Operations
 import Postgres
 import Reports
 import Wire
@@ -298,7 +299,7 @@ struct FleetCommand {
 
     private func tell(_ findings: [Finding], _ code: ExitCode) {
         if common.wantsJSON {
-            context.console.result(DoctorCommand.document(findings, code))
+            context.console.result(Finding.document(findings, code))
         } else {
             context.console.result(Finding.text(findings, quietly: common.isQuiet))
         }

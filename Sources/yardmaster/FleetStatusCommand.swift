@@ -1,5 +1,6 @@
 import Commands
 import Domain
+import Operations
 import Postgres
 import Reports
 import Wire

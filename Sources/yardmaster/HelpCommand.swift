@@ -1,4 +1,5 @@
 import Commands
+import Operations
 
 /// `help`: what a command does.
 struct HelpCommand {

@@ -3,6 +3,7 @@ import Commands
 import DBus
 import Domain
 import Glibc
+import Operations
 import Radio
 import Threads
 

@@ -3,6 +3,7 @@ import Domain
 import Images
 import Journal
 import Manifest
+import Operations
 import Reports
 import Wire
 

@@ -3,6 +3,7 @@ import Domain
 import Families
 import Manifest
 import Modules
+import Operations
 import Rollout
 import Simulation
 import SourceTree

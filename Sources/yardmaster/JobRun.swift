@@ -50,6 +50,8 @@ struct RunPlace: Sendable {
     var executor: (any TaskExecutor)?
     /// How long an adapter had links, where somebody counts it.
     var linkTime: (@Sendable (String) async -> Duration)?
+    /// How often the journal is asked what people have said.
+    var askPause = Duration.seconds(2)
 }
 
 /// The run itself: images, journal, rollout and verdict.
@@ -243,6 +245,7 @@ struct JobRun {
                 events: events,
                 stop: job.stop,
                 rules: rules,
+                askPause: site.askPause,
                 coordinator: coordinator,
                 peripherals: site.peripheral,
                 image: { debt in
@@ -264,7 +267,7 @@ struct JobRun {
             vehicles: job.vehicles.count,
             isPart: hold == nil && job.vehicles.count < job.plan.vehicles.count
         )
-        let code = verdict.code(of: result)
+        let code = verdict.code(of: result, stoppedBy: Signals.exitCode)
         let reason = verdict.reason(code, result, hold)
         var end = RunEnd(
             rollout: job.plan.name,

@@ -2,6 +2,7 @@ import CLinux
 import Commands
 import Domain
 import Glibc
+import Operations
 
 /// A socket on which pages are served: of our own, or handed over by the service manager.
 struct ListeningSocket {

@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Glibc
 import Journal
+import Operations
 import Threads
 
 /// Waits beside another run for the state directory's lock, on a thread of its own.

@@ -1,4 +1,5 @@
 import Commands
+import Operations
 
 /// `man`: the manual page.
 struct ManCommand {

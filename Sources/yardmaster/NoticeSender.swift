@@ -277,10 +277,10 @@ struct NoticeSender: Sendable {
         switch message {
         case .mail(let text):
             let program = policy?.sendmail ?? "/usr/sbin/sendmail"
-            return Self.problem(FedProgram(words: [program, "-t", "-i"]), text)
+            return Self.problem(FedProgram([program, "-t", "-i"]), text)
         case .program(let input):
             guard case .program(let words) = target.way else { return nil }
-            return Self.problem(FedProgram(words: words), input)
+            return Self.problem(FedProgram(words), input)
         case .web(let path, let headers, let body):
             guard let address = address?.adding(path) else {
                 return Problem("its address is none", isFinal: true)

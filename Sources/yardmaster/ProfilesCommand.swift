@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Families
 import Modules
+import Operations
 import Reports
 import SourceTree
 import Wire

@@ -3,6 +3,7 @@ import Commands
 import Domain
 import Journal
 import Manifest
+import Operations
 import Reports
 import Rollout
 import Simulation

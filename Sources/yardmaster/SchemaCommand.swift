@@ -1,5 +1,6 @@
 import Commands
 import Manifest
+import Operations
 
 /// `schema`: the manifest's JSON Schema.
 struct SchemaCommand {

@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Families
 import Manifest
+import Operations
 import SourceTree
 import Wire
 

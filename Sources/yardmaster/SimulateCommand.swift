@@ -4,6 +4,7 @@ import Domain
 import FakeBlueZ
 import Glibc
 import Journal
+import Operations
 import Rehearsal
 import Rollout
 import Simulation

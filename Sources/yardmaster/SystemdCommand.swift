@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Glibc
 import Manifest
+import Operations
 import Trust
 import Wire
 

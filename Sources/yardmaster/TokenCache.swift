@@ -97,8 +97,8 @@ final class TokenCache: Sendable {
         switch issuer.way {
         case .command(let words):
             let program = TokenProgram(
-                words: TokenIssuer.words(words, for: vehicle),
-                variables: [
+                TokenIssuer.words(words, for: vehicle),
+                with: [
                     "YARDMASTER_VEHICLE=\(vehicle.id)", "YARDMASTER_SERIAL=\(vehicle.serial)",
                 ]
             )

@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Families
 import Manifest
+import Operations
 import SourceTree
 
 /// Compares each car-share token with the vehicle that it is listed for, before any radio work.

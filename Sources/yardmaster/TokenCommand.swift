@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Families
 import Manifest
+import Operations
 import Wire
 
 /// `token show`: what a car-share token is good for, without its key.

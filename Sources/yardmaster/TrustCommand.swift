@@ -3,6 +3,7 @@ import Domain
 import Glibc
 import Images
 import Journal
+import Operations
 import Trust
 import Wire
 

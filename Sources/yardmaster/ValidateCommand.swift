@@ -1,5 +1,6 @@
 import Commands
 import Manifest
+import Operations
 import SourceTree
 import Wire
 

@@ -1,4 +1,5 @@
 import Commands
+import Operations
 import Wire
 
 /// `version`: which program this is.

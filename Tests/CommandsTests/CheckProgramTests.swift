@@ -1,11 +1,10 @@
 import Domain
 import Foundation
 import Manifest
+import Operations
 import Synchronization
 import Testing
 import Workbench
-
-@testable import yardmaster
 
 /// The program that is asked between two waves.
 @Suite struct CheckProgramTests {

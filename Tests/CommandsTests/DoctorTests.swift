@@ -1,10 +1,9 @@
 import BlueZ
 import Commands
 import Foundation
+import Operations
 import Radio
 import Testing
-
-@testable import yardmaster
 
 /// What `doctor` finds on a host, and what it says to do.
 @Suite struct DoctorTests {
@@ -14,12 +13,12 @@ import Testing
     private func faults(_ adapters: [AdapterReport], _ blocked: RadioSwitch.Block = .none)
         -> [Finding]
     {
-        DoctorCommand.findings(on: adapters, blocked: blocked).filter { $0.grade != .good }
+        BluetoothHealth.findings(on: adapters, blocked: blocked).filter { $0.grade != .good }
     }
 
     @Test func `an adapter that is well is said to be so, and nothing else`() {
         let well = AdapterReport(name: "hci0", address: Self.address, isPowered: true)
-        let findings = DoctorCommand.findings(on: [well], blocked: .none)
+        let findings = BluetoothHealth.findings(on: [well], blocked: .none)
         #expect(findings == [Finding(.good, "hci0", "00:11:22:33:44:55 is switched on")])
     }
 
@@ -27,7 +26,7 @@ import Testing
         let findings = faults([])
         #expect(findings.map(\.subject) == ["adapter"])
         #expect(findings[0].hint?.hasPrefix("plug one in") == true)
-        #expect(DoctorCommand.exitCode(findings) == .unavailable)
+        #expect(BluetoothHealth.exitCode(findings) == .unavailable)
     }
 
     @Test func `an adapter that is off says whether it is a switch, a block or just off`() {
@@ -60,18 +59,19 @@ import Testing
         #expect(findings[0].sentence == "another program is searching with it")
         #expect(findings[1].sentence == "C0:00:00:00:00:01 is connected to it")
         #expect(findings[2].sentence.contains("cannot advertise"))
-        #expect(DoctorCommand.exitCode(findings) == .done)
+        #expect(BluetoothHealth.exitCode(findings) == .done)
     }
 
     @Test func `no service and no permission are told apart`() {
         let (absent, refused) = (
-            DoctorCommand.finding(on: .serviceUnavailable), DoctorCommand.finding(on: .unauthorized)
+            BluetoothHealth.finding(on: .serviceUnavailable),
+            BluetoothHealth.finding(on: .unauthorized)
         )
         #expect(absent.subject == "service" && absent.hint?.contains("enable --now") == true)
         #expect(refused.subject == "permission")
         #expect(refused.hint?.contains("group bluetooth") == true)
-        #expect(DoctorCommand.exitCode([absent]) == .unavailable)
-        #expect(DoctorCommand.exitCode([refused]) == .unavailable)
+        #expect(BluetoothHealth.exitCode([absent]) == .unavailable)
+        #expect(BluetoothHealth.exitCode([refused]) == .unavailable)
     }
 
     @Test(
@@ -81,13 +81,13 @@ import Testing
             ("5.82", .good),
         ] as [(String, Finding.Grade)]
     ) func `a version with known faults is named`(words: String, grade: Finding.Grade) {
-        let version = DoctorCommand.version(in: words)
-        #expect(DoctorCommand.findings(onVersion: version).map(\.grade) == [grade])
+        let version = BluetoothHealth.version(in: words)
+        #expect(BluetoothHealth.findings(onVersion: version).map(\.grade) == [grade])
     }
 
     @Test func `what tells no version finds no fault`() {
-        #expect(DoctorCommand.version(in: "command not found") == nil)
-        #expect(DoctorCommand.findings(onVersion: nil).isEmpty)
+        #expect(BluetoothHealth.version(in: "command not found") == nil)
+        #expect(BluetoothHealth.findings(onVersion: nil).isEmpty)
     }
 
     @Test(
@@ -104,7 +104,7 @@ import Testing
         let findings = BlueZConfiguration(text).findings(of: [5, 82])
         #expect(findings.count == 1)
         #expect(findings.first?.hint?.contains(hint) == true)
-        #expect(DoctorCommand.exitCode(findings) == .configuration)
+        #expect(BluetoothHealth.exitCode(findings) == .configuration)
     }
 
     @Test(
@@ -130,25 +130,25 @@ import Testing
     ) {
         let findings = BlueZConfiguration(text).findings(of: [5, 66])
         #expect(findings.map(\.sentence.isEmpty) == (isHarmful ? [false] : []))
-        #expect(DoctorCommand.exitCode(findings) == (isHarmful ? .configuration : .done))
+        #expect(BluetoothHealth.exitCode(findings) == (isHarmful ? .configuration : .done))
     }
 
     @Test func `a tool that hangs is ended, and its version not judged`() {
         let clock = ContinuousClock()
         let began = clock.now
-        let late = DoctorCommand.version(
+        let late = BluetoothHealth.version(
             asking: ["sh", "-c", "sleep 60 & sleep 60"],
             within: .milliseconds(200)
         )
         #expect(began.duration(to: clock.now) < .seconds(30))
         #expect(late.version == nil)
         #expect(late.findings.map(\.grade) == [.warning])
-        let told = DoctorCommand.version(
+        let told = BluetoothHealth.version(
             asking: ["echo", "bluetoothctl: 5.66"],
             within: .seconds(20)
         )
         #expect(told.version == [5, 66])
-        let absent = DoctorCommand.version(asking: ["no-such-program"], within: .seconds(20))
+        let absent = BluetoothHealth.version(asking: ["no-such-program"], within: .seconds(20))
         #expect(absent.version == nil && absent.findings.isEmpty)
     }
 
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test func `the document for programs has the code, and null where nothing is to be done`() {
-        let text = DoctorCommand.document(
+        let text = Finding.document(
             [Finding(.good, "service", "the Bluetooth service answers")],
             .done
         )

@@ -5,8 +5,6 @@ import Synchronization
 import Testing
 import Workbench
 
-@testable import yardmaster
-
 /// Files that are whole at any moment, whoever else writes them.
 @Suite struct DraftTests {
     private func names(_ scratch: Scratch) throws -> [String] {

@@ -1,8 +1,7 @@
 import Commands
 import Glibc
+import Operations
 import Testing
-
-@testable import yardmaster
 
 @Suite struct OutletTests {
     /// Two ends of a pipe, closed when it goes.

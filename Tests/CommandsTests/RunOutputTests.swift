@@ -1,6 +1,7 @@
 import Commands
 import Domain
 import Foundation
+import Operations
 import Reports
 import Testing
 import Wire

@@ -2,11 +2,10 @@ import Commands
 import Domain
 import Journal
 import Manifest
+import Operations
 import Reports
 import Rollout
 import Testing
-
-@testable import yardmaster
 
 @Suite struct RunVerdictTests {
     private func result(

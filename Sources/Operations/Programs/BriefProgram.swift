@@ -2,8 +2,8 @@ import Domain
 import Glibc
 
 /// A program that is asked for a line and does not get long for it.
-struct BriefProgram {
-    enum Output: Equatable {
+package struct BriefProgram {
+    package enum Output: Equatable {
         case text(String)
         /// It cannot be run.
         case absent
@@ -13,10 +13,10 @@ struct BriefProgram {
 
     private let words: [String]
 
-    init(_ words: [String]) { self.words = words }
+    package init(_ words: [String]) { self.words = words }
 
     /// What it prints, the first 4 KiB of it.
-    func output(within limit: Duration) -> Output {
+    package func output(within limit: Duration) -> Output {
         guard case .success(let ends) = ChildProgram.pipe() else { return .absent }
         defer { close(ends.out) }
         let started = ChildProgram.spawn(

@@ -1,25 +1,25 @@
-import Commands
+package import Commands
 import Domain
-import Journal
-import Manifest
+package import Journal
+package import Manifest
 import Reports
-import Rollout
+package import Rollout
 
 /// What a run comes to as an exit code.
-struct RunVerdict {
+package struct RunVerdict {
     private let tolerance: Tolerance
     private let vehicles: Int
     /// It is a part of the rollout, which nobody has paused or aborted: its gate sets nothing.
     private let isPart: Bool
 
-    init(_ tolerance: Tolerance, vehicles: Int, isPart: Bool = false) {
+    package init(_ tolerance: Tolerance, vehicles: Int, isPart: Bool = false) {
         self.tolerance = tolerance
         self.vehicles = vehicles
         self.isPart = isPart
     }
 
-    /// The worst of what there is to say.
-    func code(of result: RunResult) -> ExitCode {
+    /// The worst of what there is to say; `signal` is what a stop by signal ends with.
+    package func code(of result: RunResult, stoppedBy signal: ExitCode? = nil) -> ExitCode {
         var codes: [ExitCode] = []
         let count = result.vehicles.count
         if count(.failed) > 0 { codes.append(.someFailed) }
@@ -43,7 +43,7 @@ struct RunVerdict {
             if result.unfinished > 0 { codes.append(.workLeft) }
         case .stopped:
             if result.unfinished > 0 {
-                codes.append(Signals.exitCode ?? .terminated)
+                codes.append(signal ?? .terminated)
             }
         }
         return ExitCode.worst(of: codes)
@@ -52,7 +52,7 @@ struct RunVerdict {
     /// The code's sentence, and what is known beyond it.
     ///
     /// `hold` is what stands in the journal when the run has ended.
-    func reason(_ code: ExitCode, _ result: RunResult, _ hold: Hold?) -> String {
+    package func reason(_ code: ExitCode, _ result: RunResult, _ hold: Hold?) -> String {
         switch result.ending {
         case .paused(let why) where isPart, .aborted(let why) where isPart:
             return

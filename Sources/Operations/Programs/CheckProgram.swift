@@ -1,12 +1,12 @@
 import Domain
 import Glibc
-import Manifest
-import Rollout
+package import Manifest
+package import Rollout
 
 /// A program of the operator's that is asked whether it may go on: between two waves, or before a
 /// vehicle keeps its new image.
-struct CheckProgram: Sendable {
-    enum Answer: Sendable, Equatable {
+package struct CheckProgram: Sendable {
+    package enum Answer: Sendable, Equatable {
         case yes
         /// It ended with 75, which says that nobody can tell yet.
         case later(String)
@@ -23,13 +23,13 @@ struct CheckProgram: Sendable {
     /// What it finds in its environment, beside what it needs to run at all.
     private let variables: [String]
 
-    init(_ between: BetweenWaves, rollout: String, wave: Int) {
+    package init(_ between: BetweenWaves, rollout: String, wave: Int) {
         words = between.check
         timeout = between.timeout
         variables = ["YARDMASTER_ROLLOUT=\(rollout)", "YARDMASTER_WAVE=\(wave + 1)"]
     }
 
-    init(_ judgement: Judgement, rollout: String) {
+    package init(_ judgement: Judgement, rollout: String) {
         words = judgement.program
         timeout = judgement.limit
         variables = [
@@ -42,7 +42,7 @@ struct CheckProgram: Sendable {
     /// Whether it may go on; blocks until the program has ended, or is ended because the run is.
     ///
     /// Run without a shell; what it prints goes to standard error.
-    func run(unless isOver: () -> Bool = { false }) -> Answer {
+    package func run(unless isOver: () -> Bool = { false }) -> Answer {
         guard let program = words.first else { return .yes }
         let child: ChildProgram
         switch ChildProgram.begin(
@@ -72,14 +72,14 @@ struct CheckProgram: Sendable {
 
 extension CheckProgram.Answer {
     /// Why the rollout may not go on; nil when it may.
-    var objection: String? {
+    package var objection: String? {
         switch self {
         case .yes: nil
         case .later(let sentence), .no(let sentence), .cut(let sentence): sentence
         }
     }
 
-    var verdict: Judgement.Verdict {
+    package var verdict: Judgement.Verdict {
         switch self {
         case .yes: .well
         case .later(let sentence), .cut(let sentence): .notYet(sentence)

@@ -2,8 +2,8 @@ import Domain
 import Glibc
 
 /// A program that is given a text on its standard input and does not get long for it.
-struct FedProgram {
-    enum Result: Equatable {
+package struct FedProgram {
+    package enum Result: Equatable {
         case ended(Int)
         /// By a signal, or because it took too long.
         case cut(String)
@@ -11,10 +11,12 @@ struct FedProgram {
         case absent(String)
     }
 
-    let words: [String]
+    package let words: [String]
+
+    package init(_ words: [String]) { self.words = words }
 
     /// Runs it without a shell and blocks until it has ended; what it prints goes nowhere.
-    func run(_ input: String, within limit: Duration) -> Result {
+    package func run(_ input: String, within limit: Duration) -> Result {
         guard let program = words.first else { return .absent("no program is named") }
         let ends: (out: CInt, into: CInt)
         switch ChildProgram.pipe() {

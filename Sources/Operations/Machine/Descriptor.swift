@@ -1,13 +1,13 @@
-import Commands
+package import Commands
 import Glibc
 
 /// The few things that are done with file descriptors directly.
-enum Descriptor {
+package enum Descriptor {
     /// Makes the three standard streams safe to write to.
     ///
     /// A stream that was closed by the caller would be handed out again for the journal's file,
     /// and messages would then be written into it. A reader that goes away must not end us.
-    static func prepareStandardStreams() {
+    package static func prepareStandardStreams() {
         signal(SIGPIPE, SIG_IGN)
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
         where fcntl(descriptor, F_GETFD) == -1 && errno == EBADF {
@@ -17,7 +17,7 @@ enum Descriptor {
     }
 
     /// A file to add to, made when it is not there.
-    static func openForAppending(_ path: String) throws(CommandError) -> CInt {
+    package static func openForAppending(_ path: String) throws(CommandError) -> CInt {
         let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             throw CommandError(
@@ -30,7 +30,7 @@ enum Descriptor {
     }
 
     /// Writes all of it, however long that blocks; the error's number when it cannot be.
-    static func write(_ bytes: [UInt8], to descriptor: CInt) -> CInt? {
+    package static func write(_ bytes: [UInt8], to descriptor: CInt) -> CInt? {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes {
@@ -53,10 +53,10 @@ enum Descriptor {
     }
 
     /// What a failed write means for a person: nothing when the reader went away.
-    static func reason(_ code: CInt?) -> String? {
+    package static func reason(_ code: CInt?) -> String? {
         guard let code, code != EPIPE, code != EBADF else { return nil }
         return text(of: code)
     }
 
-    static func text(of code: CInt) -> String { String(cString: strerror(code)) }
+    package static func text(of code: CInt) -> String { String(cString: strerror(code)) }
 }

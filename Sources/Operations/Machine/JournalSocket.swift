@@ -1,16 +1,16 @@
 import Glibc
 
 /// The socket at which the journal of systemd takes records with fields.
-struct JournalSocket: Sendable {
-    static let path = "/run/systemd/journal/socket"
+package struct JournalSocket: Sendable {
+    package static let path = "/run/systemd/journal/socket"
 
-    let descriptor: CInt
+    package let descriptor: CInt
 
     /// Whether what is written to standard error goes to the journal anyway.
     ///
     /// `$JOURNAL_STREAM` names device and inode of what the service manager connected; after a
     /// redirection it is another one, and then lines are wanted there.
-    static var takesStandardError: Bool {
+    package static var takesStandardError: Bool {
         guard let value = getenv("JOURNAL_STREAM"), let text = String(validatingCString: value)
         else { return false }
         var status = stat()
@@ -19,7 +19,7 @@ struct JournalSocket: Sendable {
     }
 
     /// Nil when nobody listens there.
-    init?(path: String = Self.path) {
+    package init?(path: String = Self.path) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)

@@ -1,13 +1,15 @@
 import CLinux
-import Domain
+package import Domain
 import Glibc
 
 /// The machine's own clocks.
-struct RealTime {
-    /// Never jumps, and goes on while the machine sleeps.
-    var now: Moment { Moment(nanoseconds: clock_nanoseconds(CLOCK_BOOTTIME)) }
+package struct RealTime {
+    package init() {}
 
-    var wallTime: WallTime {
+    /// Never jumps, and goes on while the machine sleeps.
+    package var now: Moment { Moment(nanoseconds: clock_nanoseconds(CLOCK_BOOTTIME)) }
+
+    package var wallTime: WallTime {
         WallTime(milliseconds: clock_nanoseconds(CLOCK_REALTIME) / 1_000_000)
     }
 }

@@ -1,31 +1,31 @@
-import Domain
-import Glibc
+package import Domain
+package import Glibc
 
 /// A program of others that we have started.
 ///
 /// It runs without a shell, as the head of a group of its own, with no signal held back or ignored, and of
 /// our descriptors it has those alone that it is given.
-struct ChildProgram {
+package struct ChildProgram {
     /// What it has for one of its descriptors.
-    enum Stream {
+    package enum Stream {
         case descriptor(CInt)
         /// `/dev/null`.
         case nothing
     }
 
     /// Why there is none.
-    enum Fault: Error {
+    package enum Fault: Error {
         case noPipe(CInt)
         case notStarted(CInt)
 
-        var cause: String {
+        package var cause: String {
             switch self {
             case .noPipe(let code), .notStarted(let code): Descriptor.text(of: code)
             }
         }
     }
 
-    enum End: Equatable {
+    package enum End: Equatable {
         case code(Int)
         case signal(Int)
         /// It took too long, and was ended.
@@ -42,13 +42,13 @@ struct ChildProgram {
     private let lifeline: CInt
 
     /// What a program needs of our environment to run at all.
-    static var plainEnvironment: [String] {
+    package static var plainEnvironment: [String] {
         ["PATH", "HOME", "LANG", "LC_ALL", "TZ"].compactMap { (name: String) in
             getenv(name).map { "\(name)=\(String(cString: $0))" }
         }
     }
 
-    static func begin(
+    package static func begin(
         _ words: [String],
         _ streams: [(CInt, Stream)],
         environment: [String]
@@ -69,7 +69,7 @@ struct ChildProgram {
     }
 
     /// Blocks until it has ended, or has to.
-    func end(before deadline: Moment, unless isOver: () -> Bool = { false }) -> End {
+    package func end(before deadline: Moment, unless isOver: () -> Bool = { false }) -> End {
         defer { close(lifeline) }
         let early = wait(until: deadline, unless: isOver)
         let status = early == nil ? Self.reap(process) : Self.end(process)
@@ -98,7 +98,7 @@ struct ChildProgram {
     // MARK: Pipes
 
     /// Its ends are open in no program but those that are given one.
-    static func pipe() -> Result<(out: CInt, into: CInt), Fault> {
+    package static func pipe() -> Result<(out: CInt, into: CInt), Fault> {
         var ends: [CInt] = [-1, -1]
         guard Glibc.pipe(&ends) == 0 else { return .failure(.noPipe(errno)) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -106,7 +106,7 @@ struct ChildProgram {
     }
 
     /// All that a program prints, or one byte more than is wanted; nil when its end did not come in time.
-    static func read(
+    package static func read(
         _ descriptor: CInt,
         most: Int,
         until deadline: Moment,
@@ -128,7 +128,7 @@ struct ChildProgram {
     }
 
     /// As much as a program takes: one that reads nothing is not waited for longer than the rest.
-    static func feed(_ bytes: [UInt8], to descriptor: CInt, until deadline: Moment) {
+    package static func feed(_ bytes: [UInt8], to descriptor: CInt, until deadline: Moment) {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -146,7 +146,7 @@ struct ChildProgram {
     // MARK: Processes
 
     /// The program alone, for whoever has another sign of its end; nil is all of our environment.
-    static func spawn(
+    package static func spawn(
         _ words: [String],
         _ streams: [(CInt, Stream)],
         environment: [String]? = nil
@@ -194,7 +194,7 @@ struct ChildProgram {
 
     /// Ends the whole group: what the program has started ends with it.
     @discardableResult
-    static func end(_ process: pid_t) -> CInt {
+    package static func end(_ process: pid_t) -> CInt {
         kill(-process, SIGKILL)
         return reap(process)
     }

@@ -1,12 +1,12 @@
 import Glibc
 import Synchronization
-import Threads
+package import Threads
 
 /// Writes text to descriptors in order, on a thread of its own.
 ///
 /// A terminal that is held or a reader that is slow blocks the writer; radio work must not wait
 /// for it, so whoever has something to say leaves it here and goes on.
-final class Outlet: TextOutlet {
+package final class Outlet: TextOutlet {
     /// More than this is not kept of text that may be dropped.
     private static let limit = 1 << 20
 
@@ -32,11 +32,11 @@ final class Outlet: TextOutlet {
         (rings, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    static func open(name: String) throws(ThreadError) -> Outlet {
+    package static func open(name: String) throws(ThreadError) -> Outlet {
         Outlet(executor: try ThreadExecutor.start(name: name))
     }
 
-    func write(_ text: String, to descriptor: CInt, mayDrop: Bool) {
+    package func write(_ text: String, to descriptor: CInt, mayDrop: Bool) {
         state.withLock { state in
             guard state.failures[descriptor] == nil else { return }
             guard !mayDrop || state.waiting < Self.limit else {
@@ -50,15 +50,15 @@ final class Outlet: TextOutlet {
     }
 
     /// No more will be written.
-    func finish() { bell.finish() }
+    package func finish() { bell.finish() }
 
     /// Writes until there is no more; to be run once, beside the work.
-    func pump() async {
+    package func pump() async {
         await Writer(outlet: self, executor: executor).run()
         executor.stop()
     }
 
-    func failure(of descriptor: CInt) -> String? {
+    package func failure(of descriptor: CInt) -> String? {
         Descriptor.reason(state.withLock { $0.failures[descriptor] })
     }
 

@@ -2,19 +2,24 @@ import Domain
 import Glibc
 
 /// A program of the operator's that hands out a token: what it prints is the token.
-struct TokenProgram {
-    enum Output {
+package struct TokenProgram {
+    package enum Output {
         case token([UInt8])
         /// Nothing that it printed is in the sentence.
         case none(String)
     }
 
-    let words: [String]
-    /// What it finds in its environment, beside what it needs to run at all.
-    let variables: [String]
+    private let words: [String]
+    private let variables: [String]
+
+    /// `variables` are what it finds in its environment, beside what it needs to run at all.
+    package init(_ words: [String], with variables: [String]) {
+        self.words = words
+        self.variables = variables
+    }
 
     /// Runs it without a shell and blocks until it has ended.
-    func run(
+    package func run(
         within limit: Duration,
         most: Int,
         unless isOver: () -> Bool = { false }

@@ -1,15 +1,17 @@
-import Threads
+package import Threads
 
 /// Waits for check programs on a thread of its own, so that adapters and requests are looked after
 /// meanwhile.
-actor CheckRunner {
+package actor CheckRunner {
     private nonisolated let executor: ThreadExecutor
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
 
-    init(executor: ThreadExecutor) { self.executor = executor }
+    package init(executor: ThreadExecutor) { self.executor = executor }
 
-    func answer(
+    package func answer(
         _ program: CheckProgram,
         unless isOver: @Sendable () -> Bool
     ) -> CheckProgram.Answer {
@@ -17,5 +19,5 @@ actor CheckRunner {
     }
 
     /// The same for other work that blocks.
-    func wait<R: Sendable>(for work: @Sendable () -> R) -> R { work() }
+    package func wait<R: Sendable>(for work: @Sendable () -> R) -> R { work() }
 }

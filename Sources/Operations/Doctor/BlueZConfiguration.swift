@@ -1,0 +1,74 @@
+/// What stands in BlueZ's main.conf, as far as bulk transfer depends on it.
+package struct BlueZConfiguration {
+    private var values: [String: String] = [:]
+
+    package static func read(_ path: String) -> BlueZConfiguration {
+        BlueZConfiguration(SmallFile.text(path) ?? "")
+    }
+
+    package init(_ text: String) {
+        var section = ""
+        for line in text.split(whereSeparator: \.isNewline) {
+            let line = Self.trimmed(line)
+            if line.hasPrefix("#") { continue }
+            if line.hasPrefix("["), let end = line.firstIndex(of: "]") {
+                section = String(line[line.index(after: line.startIndex)..<end])
+            } else if let mark = line.firstIndex(of: "=") {
+                let key = Self.trimmed(line[..<mark])
+                values[section + "." + key] = String(
+                    Self.trimmed(line[line.index(after: mark)...])
+                )
+            }
+        }
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        let end = text.lastIndex { !$0.isWhitespace }.map { text.index(after: $0) }
+        return text[..<(end ?? text.startIndex)].drop(while: \.isWhitespace)
+    }
+
+    /// Channels of a link; a value that BlueZ cannot read leaves its default, which depends on its
+    /// version: nil where that is not known.
+    private func channels(of version: [Int]?) -> Int? {
+        if let set = values["GATT.Channels"].flatMap({ Int($0) }), (1...6) ~= set { return set }
+        return version.map { $0.lexicographicallyPrecedes([5, 67]) ? 3 : 1 }
+    }
+
+    private func isOff(_ key: String) -> Bool { ["false", "0"].contains(values[key]) }
+
+    package func findings(of version: [Int]?) -> [Finding] {
+        var findings: [Finding] = []
+        func bad(_ sentence: String, _ hint: String) {
+            findings.append(
+                Finding(
+                    .bad,
+                    Finding.settings,
+                    sentence,
+                    hint + " in /etc/bluetooth/main.conf, then: systemctl restart bluetooth"
+                )
+            )
+        }
+        if let channels = channels(of: version), channels > 1 {
+            bad(
+                "\(channels) channels a link let packets overtake others",
+                "set Channels = 1 under [GATT]"
+            )
+        }
+        if isOff("GATT.Client") || isOff("GATT.ReverseServiceDiscovery") {
+            bad(
+                "services of modules are not looked for",
+                "remove Client and ReverseServiceDiscovery under [GATT]"
+            )
+        }
+        if values["General.ControllerMode"] == "bredr" {
+            bad("low energy is switched off", "set [General] ControllerMode = le")
+        }
+        if let time = values["General.TemporaryTimeout"].flatMap({ Int($0) }), (1..<10) ~= time {
+            bad(
+                "devices are forgotten before they can be connected to",
+                "set TemporaryTimeout = 60"
+            )
+        }
+        return findings
+    }
+}

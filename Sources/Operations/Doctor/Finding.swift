@@ -1,0 +1,59 @@
+package import Commands
+import Wire
+
+/// One thing that was looked at.
+package struct Finding: Equatable, Sendable {
+    package enum Grade: String, Sendable {
+        case good, warning, bad
+
+        package var mark: String {
+            switch self {
+            case .good: "ok      "
+            case .warning: "warning "
+            case .bad: "BAD     "
+            }
+        }
+    }
+
+    /// The subject of findings about main.conf.
+    package static let settings = "settings"
+
+    /// Each in a line, with what to do about it below.
+    package static func text(_ findings: [Finding], quietly: Bool) -> String {
+        let told = quietly ? findings.filter { $0.grade != .good } : findings
+        return told.map { finding in
+            let hint = finding.hint.map { "\n         do: \($0)" } ?? ""
+            return "\(finding.grade.mark) \(finding.subject): \(finding.sentence)\(hint)\n"
+        }.joined()
+    }
+
+    /// For programs.
+    package static func document(_ findings: [Finding], _ code: ExitCode) -> String {
+        JSONValue.object([
+            "schema": 1,
+            "exit": .integer(Int64(code.rawValue)),
+            "findings": .array(
+                findings.map { finding in
+                    .object([
+                        "grade": .string(finding.grade.rawValue),
+                        "subject": .string(finding.subject),
+                        "sentence": .string(finding.sentence),
+                        "do": finding.hint.map { .string($0) } ?? .null,
+                    ])
+                }
+            ),
+        ]).text + "\n"
+    }
+
+    package let grade: Grade
+    package let subject: String
+    package let sentence: String
+    package let hint: String?
+
+    package init(_ grade: Grade, _ subject: String, _ sentence: String, _ hint: String? = nil) {
+        self.grade = grade
+        self.subject = subject
+        self.sentence = sentence
+        self.hint = hint
+    }
+}
