@@ -13,6 +13,8 @@ package struct Depot: Sendable {
     package let events: EventStream
     package private(set) var stop: StopSignal
     package let rules: RolloutRules
+    /// How long what people have said in the journal may go unheard, and what has happened unwritten.
+    let askPause: Duration
     /// What a vehicle may use of adapters' time.
     package private(set) var airtime: Duration?
     /// Who says that a module may be touched: the journal, unless somebody else is named.
@@ -43,6 +45,7 @@ package struct Depot: Sendable {
         events: EventStream,
         stop: StopSignal,
         rules: RolloutRules,
+        askPause: Duration = .seconds(2),
         coordinator: (any Coordinator)? = nil,
         peripherals: @escaping @Sendable (String) -> (any Peripheral)? = { _ in nil },
         image: @escaping @Sendable (Debt) async -> UpdateJob? = { _ in nil },
@@ -63,6 +66,7 @@ package struct Depot: Sendable {
         self.events = events
         self.stop = stop
         self.rules = rules
+        self.askPause = askPause
         self.coordinator =
             coordinator ?? LocalCoordinator(journal: journal, rollout: rollout, run: run)
         self.peripherals = peripherals

@@ -19,8 +19,7 @@ struct RunSession {
     let shared: SharedPart?
 
     private static let tick = Duration.seconds(1)
-    /// How often the journal is asked for requests, and the host for adapters.
-    private static let askPause = Duration.seconds(2)
+    /// How often the host is asked for adapters.
     private static let rosterPause = Duration.seconds(10)
 
     init(_ run: RolloutRun, _ progress: RolloutProgress) {
@@ -499,7 +498,7 @@ struct RunSession {
             // Whoever waits for an adapter tries it before the host says that it is not there.
             shell.advance()
             if now >= nextAsk {
-                nextAsk = now.advanced(by: Self.askPause)
+                nextAsk = now.advanced(by: depot.askPause)
                 await askJournal()
             }
             if now >= nextRoster {

@@ -90,7 +90,7 @@ private struct SimulatedRun {
         do throws(SimulatedDepot.MemoryFailure) {
             try await depot.populate()
         } catch { throw CommandError(.cannotCreate, error.description) }
-        let site = RunPlace(
+        var site = RunPlace(
             time: depot.simulation.time,
             lane: depot.simulation.worldLane,
             seed: depot.simulation.seed,
@@ -100,6 +100,8 @@ private struct SimulatedRun {
             peripheral: { [depot] in depot.radio($0) },
             linkTime: { [depot] in await depot.simulation.air.linkTime(of: $0) }
         )
+        // As fast as it can, half a minute of a simulated night is over before anybody has said a word.
+        if job.options.pace == nil { site.askPause = .seconds(30) }
         return try await JobRun(job: job.run, site: site).run()
     }
 }

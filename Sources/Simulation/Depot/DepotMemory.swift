@@ -23,6 +23,8 @@ package final class DepotMemory {
     private var base: UnsafeMutableRawPointer
     private var length: Int
     private var slots: [String: Int] = [:]
+    /// The newest copy of a slot's facts, once this process has written one.
+    fileprivate var written: [Int: Int] = [:]
 
     private var slotSize: Int { Self.page + imageCapacity }
 
@@ -171,15 +173,17 @@ package struct DepotSlot {
     package func save(_ facts: [UInt8], at now: Moment) {
         memory.clock = max(memory.clock, now.nanoseconds)
         precondition(facts.count <= DepotMemory.factsBound, "the facts of a module are bounded")
-        let newest = newest()
+        let newest = memory.written[index] ?? newest()
         let last = newest.map { sequence(ofCopy: $0) } ?? 0
-        let at = start + Self.copies[newest == 0 ? 1 : 0]
+        let next = newest == 0 ? 1 : 0
+        let at = start + Self.copies[next]
         at.storeBytes(of: 0, toByteOffset: 8, as: UInt32.self)
         (at + 16).copyMemory(from: facts, byteCount: facts.count)
         at.storeBytes(of: last + 1, as: UInt64.self)
         at.storeBytes(of: UInt16(facts.count), toByteOffset: 12, as: UInt16.self)
         let kept = UnsafeRawBufferPointer(start: at + 16, count: facts.count)
         at.storeBytes(of: seal(kept), toByteOffset: 8, as: UInt32.self)
+        memory.written[index] = next
     }
 
     package func write(_ bytes: [UInt8], at offset: Int) {

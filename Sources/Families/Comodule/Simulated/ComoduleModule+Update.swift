@@ -62,7 +62,6 @@ extension ComoduleModule {
         if happens({ $0 == .dropPacket(at: before) }) { return }
         perform(target.packetWritten(bytes))
         drainOnePacket(of: bytes.count)
-        save()
         let received = target.facts.received
         guard received > before else { return }
         for (index, fault) in plan.faults.enumerated() where isLeft(index) {
@@ -100,6 +99,8 @@ extension ComoduleModule {
     }
 
     func perform(_ actions: [SecureDFUTarget<ModuleMemory>.Action]) {
+        // What came since the last answer or page is lost with the power, as in a real bootloader.
+        guard !actions.isEmpty else { return }
         save()
         var delay = Duration.zero
         for action in actions {
