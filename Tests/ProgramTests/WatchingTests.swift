@@ -30,6 +30,38 @@ import Workbench
         #expect(try terminal.end() == 130)
     }
 
+    @Test func `a window of any size has whole lines, and one that changes is drawn again`() throws
+    {
+        let program = try steered()
+        let terminal = try Pty(
+            Program.path,
+            program.steeredRun + ["--pace", "0.2"],
+            in: program.folder.path,
+            columns: 80,
+            lines: 24
+        )
+        var screen = Screen(width: 80, height: 24)
+        let live = "at work on 1 vehicle"
+        try terminal.draw(on: &screen) { $0.text.contains(live) }
+        // Smaller, larger, and as it was: what is live is there once, and nothing of it is wrapped.
+        for (columns, lines) in [(44, 16), (120, 40), (80, 24)] {
+            screen.resize(width: columns, height: lines)
+            terminal.resize(columns: UInt16(columns), lines: UInt16(lines))
+            try terminal.draw(on: &screen) { screen in
+                let shown = screen.text.split(separator: "\n").filter { $0.contains("at work on") }
+                return shown.count == 1 && shown[0].count < columns
+            }
+        }
+        terminal.press(Pty.interrupt)
+        try terminal.draw(on: &screen) { $0.text.contains("comes to the next safe point and ends") }
+        terminal.press(Pty.interrupt)
+        try terminal.draw(on: &screen) { $0.text.contains("ended at once") }
+        #expect(try terminal.end() == 130)
+        #expect(screen.strange == [])
+        // What was live is gone, and nothing of it was torn off upwards on the way.
+        #expect(!screen.all.contains("at work on"), "\(screen.all)")
+    }
+
     @Test func `another terminal shows what the run shows, until Ctrl-C`() throws {
         let program = try steered()
         let running = try begin(program)

@@ -5,6 +5,8 @@ package final class Pty {
     private let master: Int32
     private let process = Process()
     private var seen: [UInt8] = []
+    /// How much of it a screen has been given.
+    private var drawn = 0
 
     /// The program gets the terminal as its controlling one, by setsid(1).
     package init(
@@ -51,6 +53,31 @@ package final class Pty {
     package func press(_ key: UInt8) {
         var key = key
         _ = write(master, &key, 1)
+    }
+
+    /// Gives the terminal another size, of which the program hears by a signal.
+    package func resize(columns: UInt16, lines: UInt16) {
+        var size = winsize(ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(master, UInt(TIOCSWINSZ), &size)
+    }
+
+    /// Draws what has come since the last time, and what comes, until the screen shows it.
+    package func draw(on screen: inout Screen, until isShown: (Screen) -> Bool) throws {
+        while true {
+            // A letter of several bytes may have come in part.
+            let whole = seen.lastIndex { $0 & 0xC0 != 0x80 }.map { last in
+                let bytes =
+                    seen[last] < 0x80 ? 1 : seen[last] < 0xE0 ? 2 : seen[last] < 0xF0 ? 3 : 4
+                return seen.count - last < bytes ? last : seen.count
+            }
+            let end = whole ?? drawn
+            screen.write(String(decoding: seen[drawn..<max(drawn, end)], as: UTF8.self))
+            drawn = max(drawn, end)
+            if isShown(screen) { return }
+            guard try readMore() else {
+                throw NotInTime(description: "the program ended before it was shown: \(screen.all)")
+            }
+        }
     }
 
     /// Everything that was written so far.
