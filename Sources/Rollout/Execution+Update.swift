@@ -1,7 +1,7 @@
-import Domain
-import Journal
+package import Domain
+package import Journal
 import Modules
-import Sessions
+package import Sessions
 
 /// Updates as steps: which of a path's images are due, and what their sessions came to.
 extension Execution {
@@ -151,7 +151,7 @@ extension Execution {
 
 extension UpdateMemory {
     /// What is known of the update of this image, by whichever run and rollout.
-    init(_ debt: Debt?, of image: SHA256Digest, interruptions: Int) {
+    package init(_ debt: Debt?, of image: SHA256Digest, interruptions: Int) {
         self.init()
         self.interruptions = interruptions
         guard let debt, debt.image == image else { return }
@@ -166,7 +166,8 @@ extension UpdateMemory {
 }
 
 extension Debt {
-    mutating func keep(_ memory: UpdateMemory) {
+    /// Takes over what the next run has to know.
+    package mutating func keep(_ memory: UpdateMemory) {
         stage = memory.stage.rawValue
         part = memory.part
         acknowledged = memory.acknowledged

@@ -46,6 +46,8 @@ struct NightJudge {
     private var last: NightAccount?
     /// The plan that the run's rollout was begun with before this night.
     private var planBefore: SHA256Digest?
+    /// What the last run of a rollout set out to do, even when it was cut before it had begun.
+    private var attempted: [String: SHA256Digest] = [:]
 
     init(_ story: NightStory) { self.story = story }
 
@@ -72,7 +74,8 @@ struct NightJudge {
             last = account
             return broken
         }
-        planBefore = rollouts[account.rollout]?.plan
+        planBefore = rollouts[account.rollout]?.plan ?? attempted[account.rollout]
+        attempted[account.rollout] = account.carriedOut ?? attempted[account.rollout]
         // S6: between two nights nobody takes an abort back.
         if last?.after.holds[account.rollout] == .aborted,
             account.before.holds[account.rollout] != .aborted

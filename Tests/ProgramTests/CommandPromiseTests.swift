@@ -84,6 +84,20 @@ import Testing
         #expect(yard.deeds == ["unlock-all", "check-in", "check-out", "unlock-all"])
     }
 
+    @Test func `a part of a rollout begins again for its vehicles, and only when it is asked to`()
+        throws
+    {
+        let yard = try PromiseYard()
+        try yard.manifest(steps: "[{command: unlock-all}]")
+        #expect(try yard.run().status == 0)
+        #expect(try yard.run("yard", "--limit", "car").status == 0)
+        #expect(yard.deeds == ["unlock-all"], "what is done stays done")
+        #expect(try yard.run("yard", "--again", "--limit", "car").status == 0)
+        #expect(yard.deeds == ["unlock-all", "unlock-all"])
+        #expect(try yard.run("yard", "--limit", "car").status == 0)
+        #expect(yard.deeds == ["unlock-all", "unlock-all"])
+    }
+
     @Test func `a command that was cut by our death is in doubt until a person has looked`() throws
     {
         let yard = try PromiseYard()

@@ -34,6 +34,8 @@ import Testing
         for _ in 2...3 {
             let again = try yard.run("yard", "--json", "--report", "night.prom")
             #expect(again.status == 10)
+            let seconds = try #require(try yard.document(again)["seconds"] as? Double)
+            #expect(seconds >= 60, "each run waits for it as long as the first")
             let bike = try yard.vehicle("b1", in: again)
             #expect(bike["outcome"] as? String == "failed")
             #expect((bike["message"] as? String)?.contains("not seen since run 1") == true)

@@ -18,6 +18,42 @@ import Testing
         $0.rules.pause = PauseRule(failed: .count(0), atLeast: 1)
     }
 
+    @Test func `what is known of an update outlives its run, every fact of it`() throws {
+        let begun = WallTime(milliseconds: 1_000)
+        let execution = ExecutionRecord(
+            rollout: "other",
+            vehicle: try #require(VehicleID("v1")),
+            serial: try #require(Serial("00f0000000000001")),
+            run: 1,
+            started: begun
+        )
+        for stage in UpdateMemory.Stage.allCases where stage != .none {
+            var debt = Debt(
+                serial: execution.serial,
+                image: image.digest,
+                name: "city",
+                version: image.version,
+                target: image.target.rawValue,
+                total: 20_000,
+                stage: "",
+                of: execution,
+                begun: begun
+            )
+            var memory = UpdateMemory()
+            memory.stage = stage
+            (memory.part, memory.acknowledged, memory.interruptions, memory.restarts) = (1, 2, 3, 4)
+            memory.settleDeadline = begun.advanced(by: .seconds(60))
+            (memory.targetSeen, memory.inBootloader) = (true, true)
+            debt.keep(memory)
+            #expect(UpdateMemory(debt, of: image.digest, interruptions: 3) == memory)
+            // Another image begins from nothing, after as many interruptions.
+            let other = UpdateMemory(debt, of: SHA256.digest(of: [7]), interruptions: 3)
+            var fresh = UpdateMemory()
+            fresh.interruptions = 3
+            #expect(other == fresh)
+        }
+    }
+
     /// What a run of another rollout left behind on the first vehicle.
     private func leave(
         _ image: UpdateJob,
