@@ -152,10 +152,12 @@ let package = Package(
             swiftSettings: common
         ),
 
+        example("FollowModule"),
         example("ScanAndRead"),
         example("SetLights"),
         example("UnlockVehicle"),
         example("UpdateModule"),
+        example("UseLock"),
 
         .target(
             name: "RadioContract",
@@ -278,10 +280,11 @@ let package = Package(
         tests(
             "ProgramTests",
             [
-                "Commands", "Digests", "Domain", "Families", "Journal", "Manifest", "Modules",
-                "Operations", "PrivateBus", "PrivatePostgres", "Radio", "ScanAndRead", "SetLights",
-                "Signers", "Simulation", "Trust", "UnlockVehicle", "UpdateModule", "VehicleModules",
-                "Web", "Wire", "Workbench", "yardmaster",
+                "Commands", "Digests", "Domain", "Families", "FollowModule", "Journal", "Manifest",
+                "Modules", "Operations", "PrivateBus", "PrivatePostgres", "Radio", "ScanAndRead",
+                "SetLights",
+                "Signers", "Simulation", "Trust", "UnlockVehicle", "UpdateModule", "UseLock",
+                "VehicleModules", "Web", "Wire", "Workbench", "yardmaster",
             ],
             resources: [.copy("Fixtures")]
         ),
@@ -364,7 +367,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
                 "DBus", "Digests", "Domain", "Families", "Images", "Manifest", "SourceTree",
                 "Modules",
                 "Operations", "Protocols", "Radio", "Sessions", "Signatures", "Simulation", "Trust",
-                "Wire",
+                "VehicleModules", "Wire",
             ],
             path: "Fuzz",
             exclude: ["Seeds"],

@@ -5,7 +5,9 @@ import PackageDescription
 let package = Package(
     name: "examples",
     dependencies: [.package(name: "yardmaster", path: "..")],
-    targets: ["ScanAndRead", "SetLights", "UnlockVehicle", "UpdateModule"].map { name in
+    targets: [
+        "FollowModule", "ScanAndRead", "SetLights", "UnlockVehicle", "UpdateModule", "UseLock",
+    ].map { name in
         .executableTarget(
             name: name,
             dependencies: [.product(name: "VehicleModules", package: "yardmaster")],

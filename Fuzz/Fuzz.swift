@@ -21,6 +21,7 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
     "mcuboot": fuzzMCUboot,
     "minisign": fuzzMinisign,
     "profile": fuzzProfile,
+    "record": fuzzRecord,
     "smp": fuzzSMP,
     "token": fuzzToken,
     "tuf": fuzzTUF,

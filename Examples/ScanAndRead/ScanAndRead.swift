@@ -4,6 +4,7 @@
 //     swift run ScanAndRead bluez KEY-FILE          the host's own Bluetooth
 //     swift run ScanAndRead bluez@ADDRESS KEY-FILE  BlueZ on the bus at this address
 //
+// A file with six digits after that is the passkey by which the module is bonded with.
 // It uses nothing but the library VehicleModules.
 
 import Glibc
@@ -13,13 +14,15 @@ import VehicleModules
 struct ScanAndRead {
     static func main() async {
         let arguments = CommandLine.arguments
-        guard arguments.count == 3, let key = text(of: arguments[2]) else {
-            print("usage: ScanAndRead DEPOT.yaml|bluez|bluez@ADDRESS KEY-FILE")
+        guard (3...4).contains(arguments.count), let key = text(of: arguments[2]) else {
+            print("usage: ScanAndRead DEPOT.yaml|bluez|bluez@ADDRESS KEY-FILE [PASSKEY-FILE]")
             exit(64)
         }
         do {
+            let digits = arguments.count > 3 ? text(of: arguments[3]) ?? "" : nil
+            let bond = try digits.map { try ModuleBond.passkey($0) }
             try await ModuleRadio.on(air(arguments[1])) { radio in
-                try await work(radio, ModuleSecret(key))
+                try await work(radio, ModuleSecret(key), bond)
             }
         } catch {
             print("\(error)")
@@ -27,7 +30,11 @@ struct ScanAndRead {
         }
     }
 
-    static func work(_ radio: ModuleRadio, _ secret: ModuleSecret) async throws {
+    static func work(
+        _ radio: ModuleRadio,
+        _ secret: ModuleSecret,
+        _ bond: ModuleBond?
+    ) async throws {
         let found = try await radio.withDiscovery(for: .seconds(4)) { discovery in
             var last: [DiscoveredVehicleModule] = []
             for try await list in discovery.lists { last = list.isEmpty ? last : list }
@@ -38,7 +45,7 @@ struct ScanAndRead {
         guard let best = near.max(by: { ($0.signal, $1.serial) < ($1.signal, $0.serial) }) else {
             return print("none of them can be read with a key")
         }
-        try await radio.withConnection(best.serial, secret: secret) { connection in
+        try await radio.withConnection(best.serial, secret: secret, bond: bond) { connection in
             for await state in connection.states {
                 switch state {
                 case .disconnected(nil): continue
@@ -64,7 +71,7 @@ struct ScanAndRead {
         switch property.kind {
         case .range(let limits?, _): return "  (\(limits.lowerBound) to \(limits.upperBound))"
         case .states(let names): return "  (\(names.joined(separator: ", ")))"
-        case .range, .raw: return "  (can be written)"
+        case .range, .raw, .text: return "  (can be written)"
         }
     }
 

@@ -24,7 +24,8 @@ extension Command {
             )
         ],
         flags: [
-            list, batch, serial, name, family, profile, oldSecret, keys, rotate, undo, search,
+            list, batch, serial, name, family, profile, oldSecret, passkey, keys, rotate, undo,
+            search,
             .state, .profiles, .bus, .simulate, .pace, .seed, .json, .quiet, .noColor,
         ],
         examples: [
@@ -59,7 +60,7 @@ extension Command {
         value: Flag.Value("FILE.csv", .file),
         help:
             "Enrol every row of this file. Its columns are id, serial, family and, where they are "
-            + "wanted, profile and old-secret; others are copied into columns of that name."
+            + "wanted, profile old-secret and passkey; others are copied into columns of that name."
     )
 
     private static let serial = Flag(
@@ -94,6 +95,13 @@ extension Command {
         value: Flag.Value("REFERENCE", .text),
         help: "Where the secret is kept that the module has now, where it has one: file:PATH, "
             + "credential:NAME or env:NAME."
+    )
+
+    private static let passkey = Flag(
+        "passkey",
+        value: Flag.Value("REFERENCE", .text),
+        help: "Where the six digits are kept by which the module is paired with: file:PATH, "
+            + "credential:NAME or env:NAME. They stand in the column passkey of its row then."
     )
 
     private static let keys = Flag(

@@ -15,6 +15,8 @@ package enum FamilyRegistry {
         var bootloader: (@Sendable (Profile) -> BootloaderForm?)?
         /// What opens its modules, by the vehicle's secret.
         let opener: @Sendable (Secret?) throws(ModuleSecretError) -> ModuleOpener
+        /// How its modules are connected to for as long as a program likes; nil where the driver does.
+        var sessions: (@Sendable (Profile, Secret?) throws(ConnectError) -> SessionOpener)?
         /// How its modules are given another secret; nil where they have none that could be set.
         var secrets: (any ModuleSecrets)?
         /// Its modules in simulated depots.

@@ -38,17 +38,22 @@ public struct LockNotification: Sendable, Hashable {
 
 extension ModuleRadio {
     /// Lends a connected lock of family `lrdevice` for as long as `body` runs.
+    ///
+    /// `bond` is made before anything is asked; without it, the profile says.
     @discardableResult
     public func withLock<R: Sendable>(
         _ serial: String,
         profile: String = "generic",
+        bond: ModuleBond? = nil,
         timeout: Duration = .seconds(30),
         _ body: @Sendable (ConnectedLock) async throws -> R
     ) async throws -> R {
         let known = try Self.serial(serial)
+        let form = try Self.profile(profile, of: LRDriver.modules, in: library)
         let session = try await LockSession.open(
             known,
-            try Self.profile(profile, of: LRDriver.modules, in: library),
+            form,
+            bond?.policy ?? form.unattendedBond,
             central,
             time,
             timeout

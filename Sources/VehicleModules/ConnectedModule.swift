@@ -1,14 +1,22 @@
 import Domain
 import Families
 import Modules
+import Radio
 
 /// A module that is connected, or was until its link was lost.
 public struct ConnectedModule: Sendable {
     let connection: ModuleConnection
     let radio: ModuleRadio
     let profile: Profile
+    let bond: BondPolicy?
 
-    init(_ connection: ModuleConnection, on radio: ModuleRadio, _ profile: Profile) {
+    init(
+        _ connection: ModuleConnection,
+        on radio: ModuleRadio,
+        _ profile: Profile,
+        _ bond: BondPolicy?
+    ) {
+        self.bond = bond
         self.connection = connection
         self.radio = radio
         self.profile = profile
@@ -26,9 +34,14 @@ public struct ConnectedModule: Sendable {
         ModuleConnectionState(connection.state.value, connection.ending.value)
     }
 
-    /// Nil while the module is not connected.
+    /// Nil while the module is not connected, and of a family whose modules do not say what they run.
     public var firmware: ModuleFirmwareInfo? {
         connection.versions.value.map { ModuleFirmwareInfo($0) }
+    }
+
+    /// The same: now, and each time that changes; a slow reader misses only what is older than the newest.
+    public var firmwareInfos: AsyncStream<ModuleFirmwareInfo?> {
+        Self.map(connection.versions.values()) { $0.map { ModuleFirmwareInfo($0) } }
     }
 
     /// Where the module stands with its updates.
@@ -98,7 +111,8 @@ public struct ConnectedModule: Sendable {
 
     /// Gives the module another secret and proves on a new link that it has it.
     ///
-    /// False when the module still wants the old one, with which it is then connected.
+    /// False when the module still wants the old one, with which it is then connected. Locks of family `lrdevice`
+    /// agree on a key instead: `ConnectedLock.agreeOnSecret`.
     public func changeSecret(to secret: ModuleSecret) async throws(ModuleFailure) -> Bool {
         do throws(ConnectError) {
             return try await connection.changeKey(to: secret.secret)

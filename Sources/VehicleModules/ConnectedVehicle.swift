@@ -198,7 +198,7 @@ extension ModuleRadio {
     ///
     /// A GO device connects to us: our adapter advertises the service that its token names. With `serial` or
     /// `hardwareID` a token of another vehicle is refused before any radio work. `timeout` is for the vehicle to come
-    /// and shake hands.
+    /// and shake hands. With `bond` its device has to bond before it can be told anything.
     ///
     /// ```swift
     /// try await radio.withVehicle(token) { vehicle in
@@ -211,6 +211,7 @@ extension ModuleRadio {
         serial: String? = nil,
         hardwareID: UInt32? = nil,
         profile: String = "generic",
+        bond: ModuleBond? = nil,
         timeout: Duration = .seconds(120),
         _ body: @Sendable (ConnectedVehicle) async throws -> R
     ) async throws -> R {
@@ -221,6 +222,7 @@ extension ModuleRadio {
         let device = CarShareVehicle(
             peripheral: peripheral,
             credentials: token.credentials.speaking(by: profile),
+            bond: bond?.policy ?? profile.unattendedBond,
             time: time,
             notes: { log.info("the vehicle: \(name: $0.description)") },
             states: { line.tell($0) },

@@ -41,18 +41,21 @@ extension ModuleRadio {
     @discardableResult
     public func withConnection<R: Sendable>(
         _ serial: String,
-        secret: ModuleSecret,
+        family: String = "comodule",
         profile: String = "generic",
+        secret: ModuleSecret? = nil,
+        bond: ModuleBond? = nil,
         timeout: Duration = .seconds(30),
         reconnects: Bool = false,
         updates: (@Sendable (ModuleFirmwareInfo) async -> ModuleUpdateCheck)? = nil,
         _ body: @Sendable (ConnectingModule) async throws -> R
     ) async throws -> R {
         let known = try Self.serial(serial)
-        let form = try Self.profile(profile, of: Self.family("comodule"), in: library)
+        let form = try Self.profile(profile, of: Self.family(family), in: library)
         var options = ModuleConnection.Options()
         options.reconnects = reconnects
-        options.profiles = .named(profile, in: library)
+        options.profiles = .of(form)
+        options.bond = bond?.policy
         if let updates {
             options.updates = { await updates(ModuleFirmwareInfo($0)).check }
         }
@@ -64,14 +67,14 @@ extension ModuleRadio {
                     do throws(ConnectError) {
                         try await connection.connect(
                             known,
-                            secret: secret.secret,
+                            secret: secret?.secret,
                             timeout: timeout,
                             options: wanted
                         )
                         outcome.set(.success(()))
                     } catch { outcome.set(.failure(ModuleFailure(error))) }
                 }
-                let module = ConnectedModule(connection, on: self, form)
+                let module = ConnectedModule(connection, on: self, form, wanted.bond)
                 let result = await Self.attempt {
                     try await body(
                         ConnectingModule(connection: connection, module: module, outcome: outcome)
@@ -86,13 +89,16 @@ extension ModuleRadio {
 
     /// Lends a connected module for as long as `body` runs, and ends the connection afterwards.
     ///
-    /// With `reconnects`, a lost link is made again for as long as it takes. `updates` is asked once for each
+    /// The module may be of any family whose modules are heard; `secret` is what opens it, where something does.
+    /// `bond` is made before anything is read; without it, the profile says. With `reconnects`, a lost link is made again for as long as it takes. `updates` is asked once for each
     /// connection whether there is an update for the module.
     @discardableResult
     public func withModule<R: Sendable>(
         _ serial: String,
-        secret: ModuleSecret,
+        family: String = "comodule",
         profile: String = "generic",
+        secret: ModuleSecret? = nil,
+        bond: ModuleBond? = nil,
         timeout: Duration = .seconds(30),
         reconnects: Bool = false,
         updates: (@Sendable (ModuleFirmwareInfo) async -> ModuleUpdateCheck)? = nil,
@@ -100,8 +106,10 @@ extension ModuleRadio {
     ) async throws -> R {
         try await withConnection(
             serial,
-            secret: secret,
+            family: family,
             profile: profile,
+            secret: secret,
+            bond: bond,
             timeout: timeout,
             reconnects: reconnects,
             updates: updates

@@ -149,6 +149,7 @@ extension ModuleRadio {
         profile: String = "generic",
         to image: FirmwareImage,
         secret: ModuleSecret? = nil,
+        bond: ModuleBond? = nil,
         options: FirmwareUpdateOptions = FirmwareUpdateOptions(),
         resuming record: FirmwareUpdateRecord? = nil,
         keep: @escaping @Sendable (FirmwareUpdateRecord?) throws -> Void = { _ in },
@@ -159,6 +160,7 @@ extension ModuleRadio {
             Self.profile(profile, of: Self.family(family), in: library),
             image,
             secret?.secret,
+            bond?.policy,
             options,
             resuming: record,
             keep: keep
@@ -174,6 +176,7 @@ extension ModuleRadio {
         profile: String = "generic",
         to image: FirmwareImage,
         secret: ModuleSecret? = nil,
+        bond: ModuleBond? = nil,
         options: FirmwareUpdateOptions = FirmwareUpdateOptions(),
         resuming record: FirmwareUpdateRecord? = nil,
         keep: @escaping @Sendable (FirmwareUpdateRecord?) throws -> Void = { _ in }
@@ -184,6 +187,7 @@ extension ModuleRadio {
             profile: profile,
             to: image,
             secret: secret,
+            bond: bond,
             options: options,
             resuming: record,
             keep: keep
@@ -236,7 +240,7 @@ extension ConnectedModule {
         keep: @escaping @Sendable (FirmwareUpdateRecord?) throws -> Void = { _ in },
         _ body: @Sendable (FirmwareUpdate) async throws -> R
     ) async throws -> R {
-        let (radio, profile, connection) = (radio, profile, connection)
+        let (radio, profile, connection, bond) = (radio, profile, connection, bond)
         let part = FirmwareTarget.Part(rawValue: image.part) ?? .image
         let result: Result<R, any Error>
         do throws(ConnectError) {
@@ -247,6 +251,7 @@ extension ConnectedModule {
                         profile,
                         image,
                         secret,
+                        bond,
                         options,
                         resuming: record,
                         keep: keep,

@@ -20,12 +20,13 @@ actor LockSession {
     static func open(
         _ serial: Serial,
         _ profile: Profile,
+        _ bond: BondPolicy,
         _ central: any Central,
         _ time: any Timekeeper,
         _ timeout: Duration
     ) async throws(ModuleFailure) -> LockSession {
         do throws(LRError) {
-            let link = try await link(serial, profile, central, time, timeout)
+            let link = try await link(serial, profile, bond, central, time, timeout)
             do throws(LRError) {
                 let client = try await LRDriver(profile: profile).client(on: link, time: time)
                 return LockSession(client, time: time)
@@ -39,6 +40,7 @@ actor LockSession {
     private static func link(
         _ serial: Serial,
         _ profile: Profile,
+        _ bond: BondPolicy,
         _ central: any Central,
         _ time: any Timekeeper,
         _ timeout: Duration
@@ -54,7 +56,7 @@ actor LockSession {
             guard let found else { throw RadioError.timedOut }
             return try await central.connect(
                 to: found.peer,
-                profile.unattendedBond,
+                bond,
                 before: deadline
             )
         } catch { throw .radio(error) }
@@ -133,7 +135,7 @@ extension ModuleFailure {
         self.init(code, error.description, remedy)
     }
 
-    private init(_ radio: RadioError, _ sentence: String) {
+    init(_ radio: RadioError, _ sentence: String) {
         let code: Code =
             switch radio {
             case .adapterOff, .serviceUnavailable: .bluetoothDisabled
@@ -148,6 +150,8 @@ extension ModuleFailure {
             case .tooLong: .invalidValue
             case .noFreeLink, .heldByAnother, .connectFailed, .att: .unexpected
             }
-        self.init(code, sentence, "see whether it is near, charged, and not connected to a phone")
+        var remedy = "see whether it is near, charged, and not connected to a phone"
+        if case .bond(let failure) = radio { remedy = failure.remedy }
+        self.init(code, sentence, remedy)
     }
 }

@@ -85,9 +85,10 @@ public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible 
             case .aborted: .aborted
             case .bluetoothDisabled: .bluetoothDisabled
             case .bluetoothNotSupported: .bluetoothNotSupported
-            case .bondingError: .bondingError
+            case .bondingError, .bond: .bondingError
             case .invalidAPIKey: .invalidAPIKey
-            case .invalidPrivateKey: .invalidPrivateKey
+            case .invalidPrivateKey, .secretUnfit, .secretMissing: .invalidPrivateKey
+            case .looksForUs: .invalidValue
             case .missingCharacteristic: .missingCharacteristic
             case .missingService: .missingService
             case .missingPermissions: .missingPermissions

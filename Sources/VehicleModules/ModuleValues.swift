@@ -19,7 +19,7 @@ public struct DiscoveredVehicleModule: Sendable, Hashable {
     }
 }
 
-/// The secret of a module: hex text of up to 20 bytes that is never printed.
+/// What opens a module: hex text of up to 20 bytes, or `KEY:PASSWORD` of a lock; never printed.
 public struct ModuleSecret: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     let secret: Secret
 
@@ -66,6 +66,8 @@ public struct ModuleProperty: Sendable, Hashable {
         case range(writable: ClosedRange<Double>?, step: Double?)
         case states([String])
         case raw(bytes: Int)
+        /// Words; its value is a state.
+        case text
     }
 
     public let name: String
@@ -95,7 +97,7 @@ public struct ModuleProperty: Sendable, Hashable {
                 .range(writable: form.writing?.limits, step: form.writing?.step)
             case .states(let form): .states(form.names)
             case .raw(let length): .raw(bytes: length)
-            case .text: .states([])
+            case .text: .text
             }
         isReadable = spec.access.isReadable
         isWritable = spec.access.isWritable
@@ -109,6 +111,7 @@ public struct ModuleFirmwareInfo: Sendable, Hashable {
     public let type: Int?
     public let variant: Int
     public let primary: String?
+    /// The module's own firmware.
     public let secondary: String
     public let bootloader: String?
     /// By the name of the part.

@@ -216,7 +216,7 @@ extension UpdateCarrier: UpdateEnvironment {
     func connect(to sighting: ModuleSighting) async throws(RadioError) -> any Link {
         met = sighting.peer
         // A bootloader knows the bond of its application at most: it makes none.
-        let bond = sighting.role == .application ? plan.profile.unattendedBond : .unbonded
+        let bond = sighting.role == .application ? plan.bond : .unbonded
         return try await central.connect(
             to: sighting.peer,
             bond,

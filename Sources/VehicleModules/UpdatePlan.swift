@@ -1,6 +1,7 @@
 import Domain
 import Families
 import Modules
+import Radio
 import Sessions
 
 /// An update with all that it takes, after everything that can be checked without a module.
@@ -9,6 +10,8 @@ struct UpdatePlan: Sendable {
     let profile: Profile
     let driver: any UpdateDriver
     let image: FirmwareImage
+    /// The bond that is made with the module's application.
+    let bond: BondPolicy
     let options: FirmwareUpdateOptions
     let limits: UpdateLimits
     let record: FirmwareUpdateRecord?
@@ -21,6 +24,7 @@ struct UpdatePlan: Sendable {
         _ profile: Profile,
         _ image: FirmwareImage,
         _ secret: Secret?,
+        _ bond: BondPolicy?,
         _ options: FirmwareUpdateOptions,
         resuming record: FirmwareUpdateRecord?,
         keep: @escaping @Sendable (FirmwareUpdateRecord?) throws -> Void,
@@ -45,6 +49,7 @@ struct UpdatePlan: Sendable {
         }
         self.serial = serial
         self.profile = profile
+        self.bond = bond ?? profile.unattendedBond
         self.image = image
         self.options = options
         self.record = record

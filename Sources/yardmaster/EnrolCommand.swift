@@ -22,6 +22,7 @@ struct EnrolCommand: Sendable {
     private let family: String
     private let profile: String
     private let oldSecret: String?
+    private let passkey: String?
     private let keys: String
     private let rotates: Bool
     private let undoes: Bool
@@ -49,6 +50,7 @@ struct EnrolCommand: Sendable {
         family = invocation.value("family") ?? FamilyRegistry.shapes[0].family.rawValue
         profile = invocation.value("profile") ?? Profile.generic
         oldSecret = invocation.value("old-secret")
+        passkey = invocation.value("passkey")
         keys = invocation.value("keys") ?? "keys"
         rotates = invocation.has("rotate")
         undoes = invocation.has("undo")
@@ -80,6 +82,7 @@ struct EnrolCommand: Sendable {
         var serial: Serial?
         var name: String?
         let profile: Profile
+        let bond: BondPolicy
         let maker: Secret?
         /// What its row has besides.
         let labels: [Cell]
@@ -140,13 +143,16 @@ struct EnrolCommand: Sendable {
                     family: listed?.family ?? left?.family.rawValue ?? family,
                     profile: listed?.profile ?? profile,
                     old: oldSecret,
-                    labels: [],
+                    passkey: passkey ?? listed?.passkey,
+                    labels: passkey.map { [Cell(column: "passkey", text: $0)] } ?? [],
                     list
                 )
             ]
         }
         let pallet = try read(batch)
-        let known: Set<String> = ["id", "serial", "family", "profile", "old-secret", "secret"]
+        let known: Set<String> = [
+            "id", "serial", "family", "profile", "old-secret", "secret", "passkey",
+        ]
         var orders: [NewVehicle] = []
         for (number, row) in pallet.entries.enumerated() {
             guard let id = VehicleID(row.id) else {
@@ -160,8 +166,11 @@ struct EnrolCommand: Sendable {
                     family: row.family,
                     profile: row.profile ?? profile,
                     old: cells.first { $0.column == "old-secret" }?.text ?? oldSecret,
+                    passkey: row.passkey ?? passkey,
                     labels: cells.filter { !known.contains($0.column) && list.has($0.column) }
-                        .map { Cell(column: $0.column, text: $0.text) },
+                        .map { Cell(column: $0.column, text: $0.text) }
+                        + ((row.passkey ?? passkey).map { [Cell(column: "passkey", text: $0)] }
+                            ?? []),
                     list
                 )
             )
@@ -183,6 +192,7 @@ struct EnrolCommand: Sendable {
         family: String,
         profile: String,
         old: String?,
+        passkey: String?,
         labels: [Cell],
         _ list: FleetFile
     ) throws(CommandError) -> NewVehicle {
@@ -193,15 +203,14 @@ struct EnrolCommand: Sendable {
         do throws(PropertyMistake) { found = try library.require(profile, of: family) } catch {
             throw CommandError(.usage, error.message, hint: error.hint)
         }
-        guard found.advertisement != nil, found.pairing != .passkey else {
+        guard found.advertisement != nil else {
             throw CommandError(
                 .usage,
-                found.advertisement == nil
-                    ? "devices of family \(family.rawValue) look for us and are not enrolled by radio"
-                    : "modules of the profile \(found.name) are paired with by passkey",
+                "devices of family \(family.rawValue) look for us and are not enrolled by radio",
                 hint: "add the vehicle to the fleet list by hand"
             )
         }
+        let bond = try bond(of: id, found, passkey)
         var wanted: Serial?
         if let text {
             guard let serial = Serial(text) else {
@@ -233,6 +242,7 @@ struct EnrolCommand: Sendable {
                 serial: wanted,
                 name: name,
                 profile: found,
+                bond: bond,
                 maker: nil,
                 labels: labels,
                 path: nil,
@@ -245,6 +255,7 @@ struct EnrolCommand: Sendable {
             serial: wanted,
             name: name,
             profile: found,
+            bond: bond,
             maker: maker,
             labels: labels,
             path: path,
@@ -283,19 +294,49 @@ struct EnrolCommand: Sendable {
         return (path.hasPrefix("/") ? path : folder + "/" + path, "file:" + path)
     }
 
+    /// Who gives a passkey means it.
+    private func bond(
+        of id: VehicleID,
+        _ profile: Profile,
+        _ passkey: String?
+    ) throws(CommandError) -> BondPolicy {
+        guard let passkey, !passkey.isEmpty else {
+            guard profile.pairing != .passkey else {
+                throw CommandError(
+                    .usage,
+                    "modules of the profile \(profile.name) are paired with by passkey",
+                    hint: "name where the digits of \(id) are kept: --passkey, or a column passkey"
+                )
+            }
+            return profile.unattendedBond
+        }
+        let reference = try reference(passkey, "the passkey")
+        return BondPolicy(
+            .passkey(try SecretSource(context: context).passkey(reference, of: "vehicle \(id)"))
+        )
+    }
+
     private func secret(_ text: String, of id: VehicleID) throws(CommandError) -> Secret {
+        let reference = try reference(text, "the old secret")
+        return try SecretSource(context: context).read(reference, of: "vehicle \(id)")
+    }
+
+    private func reference(
+        _ text: String,
+        _ what: String
+    ) throws(CommandError) -> SecretReference {
         let reference: SecretReference
         do throws(SecretReference.ParseError) {
             reference = try SecretReference(text, relativeTo: folder)
         } catch {
             throw CommandError(
                 .usage,
-                "what says where the old secret is kept is no reference",
+                "what says where \(what) is kept is no reference",
                 hint:
                     "write it as in file:maker.key; the secret itself has no place on a command line"
             )
         }
-        return try SecretSource(context: context).read(reference, of: "vehicle \(id)")
+        return reference
     }
 
     // MARK: Doing it
@@ -392,7 +433,7 @@ struct EnrolCommand: Sendable {
                     vehicle: order.vehicle,
                     serial: serial,
                     profile: order.profile,
-                    bond: order.profile.unattendedBond
+                    bond: order.bond
                 ),
                 keeper: files,
                 central: central,

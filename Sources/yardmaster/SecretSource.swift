@@ -156,11 +156,18 @@ struct SecretSource {
     /// The six digits that a module is paired with.
     private func passkey(of vehicle: PlannedVehicle) throws(CommandError) -> Passkey? {
         guard let reference = vehicle.bond.passkey else { return nil }
-        let secret = try read(reference, of: "vehicle \(vehicle.id)")
+        return try passkey(reference, of: "vehicle \(vehicle.id)")
+    }
+
+    func passkey(
+        _ reference: SecretReference,
+        of owner: String
+    ) throws(CommandError) -> Passkey {
+        let secret = try read(reference, of: owner)
         guard let passkey = secret.withBytes(Self.passkey) else {
             throw CommandError(
                 .configuration,
-                "the passkey of vehicle \(vehicle.id) cannot be one",
+                "the passkey of \(owner) cannot be one",
                 hint: "look at \(reference); it holds six digits, leading zeros included"
             )
         }

@@ -17,7 +17,10 @@ import Testing
         case killedBefore, killedAfter
         /// The module restarts its radio before, or right after, the n-th exchange.
         case lostBefore, lostAfter
+        /// The module loses its power before, or right after, the n-th exchange: what it has in memory only is gone.
+        case emptyBefore, emptyAfter
 
+        var isEmpty: Bool { self == .emptyBefore || self == .emptyAfter }
         var isDeath: Bool { self == .killedBefore || self == .killedAfter }
     }
 
@@ -30,7 +33,7 @@ import Testing
 
     private static let cases = [
         Case(family: .comodule), Case(family: .comodule, isListed: true), Case(family: .lrdevice),
-        Case(family: .lrdevice, isListed: true),
+        Case(family: .lrdevice, isListed: true), Case(family: .mcumgr),
     ]
 
     @Test(arguments: Self.cases, Break.allCases)
@@ -53,10 +56,12 @@ import Testing
             guard breaker.hasStruck else { break }
             struck += 1
         }
-        #expect(struck > 10, "\(struck) places were broken off at")
+        // A module that has a bond and no secret is asked for little.
+        let least = what.family == .mcumgr ? 2 : 10
+        #expect(struck > least, "\(struck) places were broken off at")
     }
 
-    @Test(arguments: [Family.comodule, .lrdevice], Break.allCases)
+    @Test(arguments: [Family.comodule, .lrdevice, .mcumgr], Break.allCases)
     func `a vehicle that leaves gets its first secret back`(family: Family, fate: Break) throws {
         for number in 1... {
             let bench = try EnrolBench(family)
@@ -101,6 +106,13 @@ private final class EnrolBench: Sendable {
         family == .comodule ? Secret(Array(String(repeating: "11", count: 20).utf8)) : nil
     }
 
+    /// Of the three families the last has a bond by passkey in the place of a secret.
+    private var hasSecret: Bool { FamilyRegistry.secrets(of: family) != nil }
+
+    private static let pairing: Pairing = Passkey(12_345).map { .passkey($0) } ?? .justWorks
+
+    private var bond: BondPolicy { hasSecret ? .unbonded : BondPolicy(Self.pairing) }
+
     var secretPath: String { folder.path + "/keys/bike-1.key" }
 
     func run(_ body: @escaping @Sendable (EnrolBench) async throws -> Void) throws {
@@ -111,8 +123,12 @@ private final class EnrolBench: Sendable {
                     var plan = ModulePlan(serial: self.serial)
                     plan.key = [UInt8](repeating: 0x11, count: 20)
                     world.addComodule(plan)
-                } else {
+                } else if self.hasSecret {
                     world.addLRDevice(LRDevicePlan(serial: self.serial))
+                } else {
+                    var plan = SMPModulePlan(serial: self.serial)
+                    plan.bond = AirSecurity.Plan(Self.pairing)
+                    world.addSMPModule(plan)
                 }
             }
             do {
@@ -136,18 +152,18 @@ private final class EnrolBench: Sendable {
             fleet: folder.path + "/fleet.csv",
             cells: [
                 ("id", vehicle.text), ("serial", serial.text), ("family", family.rawValue),
-                ("secret", "file:keys/bike-1.key"),
-            ],
-            secrets: SecretFiles(path: secretPath, maker: maker),
+            ]
+                + (hasSecret ? [("secret", "file:keys/bike-1.key")] : []),
+            secrets: hasSecret ? SecretFiles(path: secretPath, maker: maker) : nil,
             family: family,
             journal: journal,
             time: simulation.time,
             lane: simulation.worldLane
         )
         return Enroller(
-            EnrolTarget(vehicle: vehicle, serial: serial, profile: profile, bond: .unbonded),
+            EnrolTarget(vehicle: vehicle, serial: serial, profile: profile, bond: bond),
             keeper: BreakingKeeper(files: files, breaker: breaker),
-            central: BreakingCentral(central: radio, breaker: breaker),
+            central: BreakingCentral(central: radio, breaker: breaker, power: power),
             time: simulation.time,
             searchingFor: .seconds(20),
             chance: {
@@ -156,6 +172,16 @@ private final class EnrolBench: Sendable {
             },
             unless: { false }
         )
+    }
+
+    /// The module's battery is pulled out and put back.
+    private var power: @Sendable () async -> Void {
+        let air = simulation.air
+        return {
+            await air.arrange { world in
+                world.comoduleModules.forEach { $0.losePower() }
+            }
+        }
     }
 
     private func text(_ path: String) -> String? {
@@ -175,6 +201,7 @@ private final class EnrolBench: Sendable {
             )
             let link = try await radio.connect(
                 to: try #require(found).peer,
+                bond,
                 before: simulation.time.now.advanced(by: .seconds(20))
             )
             do throws(ModuleError) {
@@ -200,7 +227,37 @@ private final class EnrolBench: Sendable {
         return try await journal.enrolments().first?.stage
     }
 
+    /// It is bonded with, and says what it runs.
+    private func expectOpen() async throws {
+        let driver = try FamilyRegistry.opener(of: family, nil).driver(profile)
+        let found = try await ModuleSeeker(central: radio, time: simulation.time).seek(
+            serial,
+            by: driver,
+            before: simulation.time.now.advanced(by: .seconds(20)),
+            unless: { false }
+        )
+        let link = try await radio.connect(
+            to: try #require(found).peer,
+            bond,
+            before: simulation.time.now.advanced(by: .seconds(20))
+        )
+        let application = try await driver.application(on: link, time: simulation.time)
+        let order = UpdateOrder(serial: serial, parts: [])
+        _ = try await application.inspect(order)
+        await application.disconnect()
+    }
+
     func expectAgreement(_ place: String) async throws {
+        guard hasSecret else {
+            try await expectOpen()
+            #expect(try await stage() == .enrolled, "\(place)")
+            #expect(
+                text("fleet.csv") == "id,serial,family,secret\nbike-1,\(serial),mcumgr,\n",
+                "\(place)"
+            )
+            #expect(text("keys/bike-1.key") == nil, "\(place)")
+            return
+        }
         let kept = try #require(text("keys/bike-1.key"), "\(place)")
         #expect(try await takes(Secret(Array(kept.utf8))), "\(place)")
         #expect(text("keys/bike-1.key.new") == nil, "\(place)")
@@ -217,6 +274,7 @@ private final class EnrolBench: Sendable {
         #expect(text("fleet.csv") == "id,serial,family,secret\n", "\(place)")
         #expect(text("keys/bike-1.key") == nil, "\(place)")
         #expect(try await stage() == .undone, "\(place)")
+        if !hasSecret { try await expectOpen() }
         if let maker { #expect(try await takes(maker), "\(place)") }
         if let kept = text("keys/bike-1.key.undone") {
             #expect(try await !takes(Secret(Array(kept.utf8))), "\(place)")
@@ -243,6 +301,9 @@ private final class Breaker: Sendable {
     var hasStruck: Bool { state.withLock { $0.isOver } }
     private var isDead: Bool { hasStruck && fate?.isDeath ?? false }
 
+    /// It is the module that has no power for a while.
+    var isEmpty: Bool { fate?.isEmpty ?? false }
+
     enum Moment { case none, before, after }
 
     /// What happens to the act that is about to begin; acts of files are broken off by our end only.
@@ -253,7 +314,8 @@ private final class Breaker: Sendable {
             state.acts += 1
             guard state.acts == place else { return .none }
             state.isOver = true
-            return fate == .killedBefore || fate == .lostBefore ? .before : .after
+            let isBefore = [.killedBefore, .lostBefore, .emptyBefore].contains(fate)
+            return isBefore ? .before : .after
         }
     }
 
@@ -304,6 +366,7 @@ private struct BreakingKeeper: EnrolmentKeeper {
 private struct BreakingCentral: Central {
     let central: any Central
     let breaker: Breaker
+    let power: @Sendable () async -> Void
 
     var adapter: String { central.adapter }
 
@@ -320,13 +383,17 @@ private struct BreakingCentral: Central {
         before deadline: Moment
     ) async throws(RadioError) -> any Link {
         let moment = breaker.next(isExchange: true)
-        if moment == .before { throw breaker.error }
+        if moment == .before {
+            if breaker.isEmpty { await power() }
+            throw breaker.error
+        }
         let link = try await central.connect(to: peer, policy, before: deadline)
         if moment == .after {
+            if breaker.isEmpty { await power() }
             await link.disconnect()
             throw breaker.error
         }
-        return BreakingLink(link: link, breaker: breaker)
+        return BreakingLink(link: link, breaker: breaker, power: power)
     }
 
     func forget(_ peer: Peer) async { await central.forget(peer) }
@@ -335,10 +402,12 @@ private struct BreakingCentral: Central {
 private final class BreakingLink: Link {
     let link: any Link
     let breaker: Breaker
+    private let power: @Sendable () async -> Void
 
-    init(link: any Link, breaker: Breaker) {
+    init(link: any Link, breaker: Breaker, power: @escaping @Sendable () async -> Void) {
         self.link = link
         self.breaker = breaker
+        self.power = power
     }
 
     var peer: Peer { link.peer }
@@ -353,11 +422,13 @@ private final class BreakingLink: Link {
     ) async throws(RadioError) -> R {
         let moment = breaker.next(isExchange: true)
         if moment == .before {
+            if breaker.isEmpty { await power() }
             await link.disconnect()
             throw breaker.error
         }
         let result = try await body()
         if moment == .after {
+            if breaker.isEmpty { await power() }
             await link.disconnect()
             throw breaker.error
         }

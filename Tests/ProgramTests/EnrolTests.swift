@@ -186,6 +186,52 @@ import Testing
         #expect(run.status == 0, "\(run.output)\(run.errors)")
     }
 
+    @Test func `a module that is paired with by passkey is enrolled, and later runs use the bond`()
+        throws
+    {
+        try program.write("digits", "012345\n")
+        try program.write("fleet.csv", "id,serial,family,depot,secret,passkey\n", mode: 0o640)
+        try program.write(
+            "depot.yaml",
+            """
+            name: trackers
+            modules:
+              - {serial: trk-1, family: mcumgr, pairing: passkey, passkey: "012345"}
+
+            """
+        )
+        let without = try enrol("--family", "mcumgr", "--serial", "trk-1", "trk-1")
+        #expect(without.status == 10, "\(without.output)\(without.errors)")
+        #expect(without.output.contains("bond"), "\(without.output)")
+        #expect(try text("fleet.csv").split(separator: "\n").count == 1)
+        let enrolled = try enrol(
+            "--family",
+            "mcumgr",
+            "--serial",
+            "trk-1",
+            "--passkey",
+            "file:digits",
+            "trk-1"
+        )
+        #expect(enrolled.status == 0, "\(enrolled.output)\(enrolled.errors)")
+        #expect(!enrolled.output.contains("012345"))
+        #expect(try text("fleet.csv").hasSuffix("trk-1,trk-1,mcumgr,,,file:digits\n"))
+        // Given again nothing changes; a run and an inventory open it by what its row says.
+        let list = try text("fleet.csv")
+        let again = try enrol("--family", "mcumgr", "trk-1")
+        #expect(again.status == 0, "\(again.output)\(again.errors)")
+        #expect(try text("fleet.csv") == list)
+        try program.write(
+            "one.yaml",
+            "name: one\nvehicles: {from: fleet.csv}\nsteps: [{wait: 1s}]\n"
+        )
+        let yard = try program.run([
+            "inventory", "--fleet", "one.yaml", "--state", program.state, "--simulate",
+            "depot.yaml",
+        ])
+        #expect(yard.status == 0 && yard.output.contains("passkey"), "\(yard.output)\(yard.errors)")
+    }
+
     @Test(.enabled(if: geteuid() == 0, "needs root"))
     func `what root enrols stays with whom the fleet belongs to`() throws {
         let nobody: uid_t = 65_534

@@ -11,6 +11,7 @@ import Workbench
         modules:
           - {serial: "00a0000000000001", key: "11", type: 17, version: "4.11.3", state-of-charge: 64,
              restart-time: 200ms, activation-time: 200ms, erase-time: 2ms}
+          - {serial: "0a0b0c0d0e0f", family: lrdevice, networks: [yard], faults: [{storm: 1, times: 3}]}
           - {serial: G9-0001, family: geotab-go, hardware-id: 553845661}
 
         """
@@ -49,6 +50,21 @@ import Workbench
         #expect(read.status == 0, "\(read.output)")
         #expect(read.output.contains("1 modules are in reach\n"), "\(read.output)")
         #expect(read.output.contains("state_of_charge = 64 percent"), "\(read.output)")
+        let lock = try ExampleProgram.run(
+            "UseLock",
+            [bus, "0a0b0c0d0e0f", "lock.secret"],
+            in: folder
+        )
+        #expect(lock.status == 0, "\(lock.output)")
+        #expect(lock.output.contains("it tells 3/2 by itself"), "\(lock.output)")
+        #expect(lock.output.hasSuffix("  lock = locked\n"), "\(lock.output)")
+        // The secret that was kept opens it again.
+        let again = try ExampleProgram.run(
+            "UseLock",
+            [bus, "0a0b0c0d0e0f", "lock.secret"],
+            in: folder
+        )
+        #expect(again.status == 0 && !again.output.contains("has a secret now"), "\(again.output)")
         let unlock = try ExampleProgram.run("UnlockVehicle", [bus, "car.token"], in: folder)
         #expect(unlock.status == 0, "\(unlock.output)")
         #expect(unlock.output.hasSuffix("\nunlocked\n"), "\(unlock.output)")
@@ -97,7 +113,11 @@ import Workbench
         let marks = text.matches(
             of: /<!-- output of (\w+) ([^>]*) -->\n```text\n((?:(?!```).*\n)*)```\n/
         )
-        #expect(marks.map { String($0.1) } == ["ScanAndRead", "UpdateModule", "UnlockVehicle"])
+        #expect(
+            marks.map { String($0.1) } == [
+                "ScanAndRead", "UpdateModule", "UseLock", "UnlockVehicle",
+            ]
+        )
         // From the last one, so that places stay where they are.
         for mark in marks.reversed() {
             let program = try Program()

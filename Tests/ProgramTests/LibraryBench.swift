@@ -17,15 +17,20 @@ struct LibraryBench {
 
     func on<R: Sendable>(
         _ air: Air,
+        profiles: String? = nil,
         _ body: @escaping @Sendable (ModuleRadio) async throws -> R
     ) async throws -> R {
         switch air {
         case .simulated:
             let path = program.folder.path + "/depot.yaml"
-            return try await ModuleRadio.on(.simulated(depot: path), body)
+            return try await ModuleRadio.on(.simulated(depot: path), profiles: profiles, body)
         case .served:
-            let served = try ServedDepot("depot.yaml", of: program)
-            let result = try await ModuleRadio.on(.bluez(bus: served.address), body)
+            let served = try ServedDepot("depot.yaml", of: program, profiles: profiles)
+            let result = try await ModuleRadio.on(
+                .bluez(bus: served.address),
+                profiles: profiles,
+                body
+            )
             withExtendedLifetime(served) {}
             return result
         }

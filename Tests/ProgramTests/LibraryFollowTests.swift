@@ -134,6 +134,65 @@ import VehicleModules
     }
 
     @Test(arguments: Air.allCases)
+    func `every kind of value is written, and every mistake has its code`(air: Air) async throws {
+        try await bench.on(air) { radio in
+            try await radio.withModule(Self.first, secret: Self.secret) { module in
+                let values: [(String, ModuleValue)] = [
+                    ("assist", .number(2)), ("speed_limit", .number(25.5)),
+                    ("lights", .state("blinking")), ("label", .bytes([1, 2, 3, 4])),
+                    ("clock", .number(1_700_000_000)),
+                ]
+                for (name, value) in values {
+                    let taken = try await module.write(value, to: name)
+                    #expect(taken == value, "\(name)")
+                }
+                let mistakes: [(String, ModuleValue, ModuleFailure.Code)] = [
+                    ("assit", .number(2), .propertyNotFound),
+                    ("speed", .number(2), .propertyNotWritable),
+                    ("assist", .state("two"), .propertyWrongType),
+                    ("assist", .number(5), .rangeOutOfBounds),
+                    ("speed_limit", .number(25.25), .invalidWriteStep),
+                    ("lights", .state("purple"), .unknownState),
+                    ("label", .bytes([1, 2, 3]), .valueBytesInvalidSize),
+                ]
+                for (name, value, code) in mistakes {
+                    let found = await LibraryBench.code {
+                        try await module.write(value, to: name)
+                    }
+                    #expect(found == code, "\(name)")
+                }
+                let unread = await LibraryBench.code { try await module.read("clock") }
+                #expect(unread == .propertyNotReadable)
+                for await firmware in module.firmwareInfos {
+                    #expect(firmware?.secondary == "4.11.3" && firmware?.type == 17)
+                    #expect(firmware?.externalComponents.count == 2)
+                    break
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `a lost link is made again for whoever wants that`(air: Air) async throws {
+        try await bench.on(air) { radio in
+            try await radio.withModule(
+                "00a0000000000002",
+                secret: Self.secret,
+                reconnects: true
+            ) { module in
+                _ = await LibraryBench.code {
+                    try await module.changeSecret(to: ModuleSecret("22"))
+                }
+                for await state in module.states {
+                    guard case .connected = state else { continue }
+                    let charge = try? await module.read("state_of_charge")
+                    if charge == .number(80) { break }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
     func `the log has levels, and goes to a sink of the program's own`(air: Air) async throws {
         let sink = Mutex<[ModuleLogEntry]>([])
         let take: @Sendable (ModuleLogEntry) -> Void = { entry in

@@ -58,6 +58,19 @@ enum LibrarySnippets {
         }
     }
 
+    static func families(_ radio: ModuleRadio, _ secret: ModuleSecret) async throws {
+        try await radio.withModule("LMP-0001", family: "mcumgr", profile: "lamp") { module in
+            try await module.write(.number(300), to: "rate")
+        }
+        try await radio.withModule("5a000000000a", family: "lrdevice", secret: secret) { lock in
+            try await lock.perform("lock", "unlocked")
+        }
+    }
+
+    static func tell(_ module: ConnectedModule) async throws {
+        try await module.perform("lock", "unlocked")
+    }
+
     static func follow(_ radio: ModuleRadio, _ secret: ModuleSecret) async throws {
         try await radio.withConnection("00a0000000000001", secret: secret) { connection in
             for await state in connection.states { show(state) }

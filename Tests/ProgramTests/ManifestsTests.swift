@@ -42,6 +42,10 @@ import Testing
             again: "rollout=sensors ok=0 current=2 deferred=0 unreachable=0 failed=0 exit=0"
         ),
         Shipped(
+            name: "locks",
+            last: "rollout=locks ok=1 current=0 deferred=0 unreachable=0 failed=0 exit=0"
+        ),
+        Shipped(
             name: "tags",
             last: "rollout=tags ok=3 current=0 deferred=0 unreachable=0 failed=0 exit=0",
             again: "rollout=tags ok=0 current=3 deferred=0 unreachable=0 failed=0 exit=0"

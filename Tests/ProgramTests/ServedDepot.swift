@@ -11,7 +11,7 @@ final class ServedDepot {
     var address: String { bus.address }
 
     /// Returns once the depot is served; it is ended with its value.
-    init(_ depot: String, of program: Program) throws {
+    init(_ depot: String, of program: Program, profiles: String? = nil) throws {
         bus = try PrivateBus()
         let ready = program.folder.path + "/ready-\(UUID().uuidString)"
         _ = FileManager.default.createFile(atPath: ready, contents: nil)
@@ -19,6 +19,7 @@ final class ServedDepot {
         process.arguments = [
             "simulate", "--bus", bus.address, "--state", program.folder.path + "/served", depot,
         ]
+        if let profiles { process.arguments? += ["--profiles", profiles] }
         process.currentDirectoryURL = URL(filePath: program.folder.path)
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: URL(filePath: ready))

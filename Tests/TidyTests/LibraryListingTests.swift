@@ -22,6 +22,36 @@ import Testing
         }
     }
 
+    /// Whoever comes from another library finds each call, and a test of it over both radios.
+    @Test func `each call of the document's table is used by a test on both radios`() throws {
+        let text = try Repository.text("docs/library.md")
+        let rows = text.split(separator: "\n").filter { $0.hasPrefix("| ") }.map(Self.cells)
+            .filter { cells in cells.count == 3 && cells[0] != "there" }
+        #expect(rows.count > 40)
+        var tests: Set<String> = []
+        for source in try Repository.sources("Tests/ProgramTests")
+        where source.name.contains("/Library") {
+            let text = source.lines.joined(separator: "\n")
+            for match in text.matches(
+                of: /@Test\(arguments: Air\.allCases\)\n    func `([^`]+)`/
+            ) {
+                tests.insert(String(match.1))
+            }
+        }
+        #expect(tests.count > 20)
+        for row in rows {
+            #expect(
+                tests.contains(row[2]),
+                "\(row[0]): there is no test on both radios `\(row[2])`"
+            )
+            #expect(!row[1].isEmpty)
+        }
+    }
+
+    private static func cells(_ row: Substring) -> [String] {
+        row.dropFirst(2).dropLast(2).split(separator: " | ").map { String($0) }
+    }
+
     private static func snippets(in text: String) -> [String] {
         text.matches(of: /```swift\n((?:(?!```).*\n)*) *```/).map { match in
             match.1.split(separator: "\n").filter { !$0.hasPrefix("import ") }

@@ -24,6 +24,9 @@ extension FamilyRegistry.Entry {
                 )
             }
         },
+        sessions: { (profile, secret) throws(ConnectError) in
+            try ComoduleHandshake.sessions(profile, secret)
+        },
         secrets: ComoduleSecrets(),
         simulated: .comodule
     )

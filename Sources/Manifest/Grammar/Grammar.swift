@@ -309,7 +309,18 @@ enum Grammar {
         "`update`",
         "Which image, and what must hold before it stays.",
         [
-            Field("to", .form(.imageName), .required, "A name under `images`."),
+            Field(
+                "to",
+                .either([.form(.imageName), .map(key: .label, .form(.imageName))]),
+                .required,
+                "A name under `images`; with `by`, one for each value of that."
+            ),
+            Field(
+                "by",
+                .form(.label),
+                "What decides between the images under `to`: `family`, `model` (the profile), or the "
+                    + "name of a column of the fleet list."
+            ),
             Field(
                 "part",
                 .words(ModulePart.allCases.map(\.rawValue)),

@@ -12,6 +12,8 @@ package struct FleetFile: Sendable {
         /// Nil where there is none, or an empty cell.
         package let profile: String?
         package let secret: String?
+        /// Where its passkey is kept; nil where there is none.
+        package let passkey: String?
     }
 
     /// Why a row cannot be written.
@@ -62,7 +64,8 @@ package struct FleetFile: Sendable {
                 serial: text("serial", of: row) ?? "",
                 family: text("family", of: row) ?? "",
                 profile: text("profile", of: row).flatMap { $0.isEmpty ? nil : $0 },
-                secret: text("secret", of: row)
+                secret: text("secret", of: row),
+                passkey: text("passkey", of: row).flatMap { $0.isEmpty ? nil : $0 }
             )
         }
     }

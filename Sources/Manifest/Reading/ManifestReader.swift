@@ -225,7 +225,13 @@ package struct ManifestReader {
                 hint: "add `steps` to the manifest, or to each vehicle"
             )
         }
-        return vehicles.map { vehicle in
+        var chooser = ImageChooser()
+        let planned = vehicles.map { vehicle in
+            let steps = chooser.steps(
+                vehicle.ownSteps ?? common ?? [],
+                for: vehicle,
+                areShared: vehicle.ownSteps == nil
+            )
             var planned = PlannedVehicle(
                 id: vehicle.id,
                 serial: vehicle.serial,
@@ -237,7 +243,7 @@ package struct ManifestReader {
                 hardwareID: vehicle.hardwareID,
                 bond: vehicle.bond,
                 labels: vehicle.labels,
-                steps: vehicle.ownSteps ?? common ?? [],
+                steps: steps,
                 place: vehicle.place,
                 serialPlace: vehicle.serialPlace
             )
@@ -247,5 +253,7 @@ package struct ManifestReader {
             planned.passkeyPlace = vehicle.passkeyPlace
             return planned
         }
+        chooser.report(diagnostics)
+        return planned
     }
 }

@@ -18,6 +18,13 @@ package enum OrderText {
             Cell(pieces.joined(separator: "; "), at: place),
             reader
         )
+        if steps.contains(where: { $0.update?.choice != nil }) {
+            diagnostics.error(
+                place,
+                "an order has no choice of images",
+                hint: "name the one that is meant: `update IMAGE`"
+            )
+        }
         if steps.isEmpty, !diagnostics.hasErrors {
             diagnostics.error(place, "there is no step", hint: "write one, such as `command lock`")
         }

@@ -211,7 +211,8 @@ struct StepReader {
         }
         enum Leave: String, CaseIterable { case forbid, allow }
         var reader = TableReader(node, Grammar.update, diagnostics)
-        let target = reader.value("to").flatMap(image)
+        let by = reader.text("by")
+        let target = reader.value("to").flatMap { destination($0, by: by) }
         let part = reader.defaultedWord("part", ModulePart.self)
         let via = reader.value("via").flatMap { nonEmpty($0, of: "images") } ?? []
         let path = via.compactMap(image)
@@ -234,7 +235,8 @@ struct StepReader {
         reader.finish()
         return target.map {
             UpdateStep(
-                image: $0,
+                image: $0.image,
+                choice: $0.choice,
                 part: part,
                 via: path,
                 allowsDowngrade: downgrade == .allow,
@@ -244,6 +246,43 @@ struct StepReader {
                 within: within
             )
         }
+    }
+
+    /// One image for all, or one for each value of what decides.
+    private func destination(
+        _ node: SourceNode,
+        by column: String?
+    ) -> (image: String, choice: ImageChoice?)? {
+        guard let column else {
+            if case .map = node.value {
+                diagnostics.error(
+                    node.place,
+                    "nothing says what decides between these images",
+                    hint: "add `by: family`, `by: model` or `by: COLUMN` to the update"
+                )
+                return nil
+            }
+            return image(node).map { ($0, nil) }
+        }
+        guard let entries = node.entries(diagnostics, of: "a map of values to images") else {
+            return nil
+        }
+        var options: [String: ImageChoice.Option] = [:]
+        for entry in entries {
+            guard let image = image(entry.value) else { continue }
+            options[entry.key] = ImageChoice.Option(image: image, place: entry.value.place)
+        }
+        guard let first = options.values.map(\.image).min() else {
+            if entries.isEmpty {
+                diagnostics.error(
+                    node.place,
+                    "no image is named",
+                    hint: "write the values of `\(column)` with an image for each"
+                )
+            }
+            return nil
+        }
+        return (first, ImageChoice(column: column, options: options))
     }
 
     private func image(_ node: SourceNode) -> String? {

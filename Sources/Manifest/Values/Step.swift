@@ -79,9 +79,21 @@ extension Step {
 }
 
 extension UpdateStep {
+    /// The same to this image, whatever was to be chosen.
+    func with(image: String) -> UpdateStep { with(image: image, choice: nil, healthy: healthy) }
+
     fileprivate func with(healthy: [PropertyCondition]) -> UpdateStep {
+        with(image: image, choice: choice, healthy: healthy)
+    }
+
+    private func with(
+        image: String,
+        choice: ImageChoice?,
+        healthy: [PropertyCondition]
+    ) -> UpdateStep {
         UpdateStep(
             image: image,
+            choice: choice,
             part: part,
             via: via,
             allowsDowngrade: allowsDowngrade,
@@ -139,8 +151,10 @@ package struct Assignment: Sendable, Hashable {
 
 /// Bringing a module to an image.
 package struct UpdateStep: Sendable, Hashable {
-    /// A name in the plan's images.
+    /// A name in the plan's images; no more than the first of several while there is a choice.
     package let image: String
+    /// What decides about the image; nil once that is decided.
+    let choice: ImageChoice?
     /// What of the module it replaces.
     package let part: ModulePart
     /// Images that an older module has to run first, in this order.
@@ -156,7 +170,7 @@ package struct UpdateStep: Sendable, Hashable {
     package let within: Duration
 
     /// All that may be sent, in its order.
-    package var images: [String] { via + [image] }
+    package var images: [String] { via + (choice.map { $0.images.sorted() } ?? [image]) }
 
     package init(
         image: String,
@@ -168,7 +182,32 @@ package struct UpdateStep: Sendable, Hashable {
         judge: [String] = [],
         within: Duration
     ) {
+        self.init(
+            image: image,
+            choice: nil,
+            part: part,
+            via: via,
+            allowsDowngrade: allowsDowngrade,
+            allowsConfirmed: allowsConfirmed,
+            healthy: healthy,
+            judge: judge,
+            within: within
+        )
+    }
+
+    init(
+        image: String,
+        choice: ImageChoice?,
+        part: ModulePart,
+        via: [String],
+        allowsDowngrade: Bool,
+        allowsConfirmed: Bool,
+        healthy: [PropertyCondition],
+        judge: [String],
+        within: Duration
+    ) {
         self.image = image
+        self.choice = choice
         self.part = part
         self.via = via
         self.allowsDowngrade = allowsDowngrade

@@ -253,7 +253,7 @@ _yardmaster() {
         esac
         ;;
     'enrol')
-        flags='--fleet --batch --serial --name --family --profile --old-secret --keys --rotate --undo --for --state --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
+        flags='--fleet --batch --serial --name --family --profile --old-secret --passkey --keys --rotate --undo --for --state --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
         kind=vehicles
         case $prev in
         --fleet) flags= kind=files ;;
@@ -263,6 +263,7 @@ _yardmaster() {
         --family) flags= kind=none ;;
         --profile) flags= kind=none ;;
         --old-secret) flags= kind=none ;;
+        --passkey) flags= kind=none ;;
         --keys) flags= kind=directories ;;
         --for) flags= kind=none ;;
         --state) flags= kind=directories ;;

@@ -362,12 +362,13 @@ _yardmaster() {
     'enrol')
         _arguments -S \
             '--fleet=''[The fleet list that gets the vehicle'\''s row\: the CSV file that manifests name.]'':FLEET.csv:_files' \
-            '--batch=''[Enrol every row of this file. Its columns are id, serial, family and, where they are wanted, profile and old-secret; others are copied into columns of that name.]'':FILE.csv:_files' \
+            '--batch=''[Enrol every row of this file. Its columns are id, serial, family and, where they are wanted, profile old-secret and passkey; others are copied into columns of that name.]'':FILE.csv:_files' \
             '--serial=''[The module'\''s serial.]'':SERIAL: ' \
             '--name=''[The name that the module advertises.]'':NAME: ' \
             '--family=''[The module'\''s family.]'':FAMILY: ' \
             '--profile=''[The module'\''s profile.]'':NAME: ' \
             '--old-secret=''[Where the secret is kept that the module has now, where it has one\: file\:PATH, credential\:NAME or env\:NAME.]'':REFERENCE: ' \
+            '--passkey=''[Where the six digits are kept by which the module is paired with\: file\:PATH, credential\:NAME or env\:NAME. They stand in the column passkey of its row then.]'':REFERENCE: ' \
             '--keys=''[Where secrets are put, as seen from the fleet list.]'':DIR:_files -/' \
             '--rotate''[Give the module another secret although the one in its file is proven.]' \
             '--undo''[Take the vehicle out of service.]' \

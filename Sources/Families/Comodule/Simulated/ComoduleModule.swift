@@ -358,6 +358,14 @@ package final class ComoduleModule: AirDevice {
         return nil
     }
 
+    /// Its battery is pulled out and put back: what is not in flash yet is gone.
+    package func losePower() {
+        var first = plan.vehicle
+        first.key = plan.key
+        vehicle = facts.vehicle ?? first
+        restart(as: facts.mode, after: plan.restartTime)
+    }
+
     /// Puts into flash what the vehicle is set to.
     private func keep() {
         facts.vehicle = vehicle

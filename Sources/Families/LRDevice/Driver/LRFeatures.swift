@@ -125,7 +125,8 @@ extension LRClient {
 
     /// Asks for something to be done.
     ///
-    /// The lock's commands are answered with a status; any reply to another one says "done".
+    /// The commands of the lock, of guests and of joining a network are answered with a status; any reply to another one
+    /// says "done".
     package func command(
         _ command: LRCommand,
         _ payload: [UInt8] = [],
@@ -135,7 +136,7 @@ extension LRClient {
         switch command {
         case .setPassword, .setLockState:
             guard reply.isEmpty || reply == [1] else { throw .refused(command) }
-        case .guestUnlock:
+        case .guestUnlock, .connectToNetwork:
             guard reply != [0] else { throw .refused(command) }
         default: return
         }

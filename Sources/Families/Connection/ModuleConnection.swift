@@ -15,6 +15,8 @@ package actor ModuleConnection {
         /// After a lost link, connect again for as long as it takes.
         package var reconnects = false
         package var profiles = ProfileSource.named(in: .shipped)
+        /// The bond that is made and used; nil as the module's profile says.
+        package var bond: BondPolicy?
         /// Asked once for each connection whether there is an update.
         package var updates: @Sendable (ModuleVersions) async -> UpdateCheck = { _ in
             .failed("nobody was named who knows of updates")
@@ -26,7 +28,7 @@ package actor ModuleConnection {
     /// What `connect` was told, and what is done again after a lost link.
     private struct Target {
         let serial: Serial
-        var key: ComoduleKey
+        let secret: Secret?
         let options: Options
     }
 
@@ -50,7 +52,7 @@ package actor ModuleConnection {
     private let central: any Central
     private let time: any Timekeeper
     private nonisolated let library: ProfileLibrary
-    private nonisolated let sessions = Latest<ModuleSession?>(nil)
+    private nonisolated let sessions = Latest<(any ModuleSession)?>(nil)
 
     private var target: Target?
     private var tracker = UpdateTracker()
@@ -89,30 +91,24 @@ package actor ModuleConnection {
 
     // MARK: Connecting
 
-    /// Connects to a module by its serial; the secret is hex text of up to 20 bytes.
+    /// Connects to a module by its serial and what opens modules of its family.
     ///
     /// An attempt that is under way ends with `aborted`, and a connection that there is ends.
     package func connect(
         _ serial: Serial,
-        secret: Secret,
+        secret: Secret?,
         timeout: Duration = .seconds(30),
         options: Options = Options()
     ) async throws(ConnectError) {
         let mine = await begin()
-        let key: ComoduleKey
-        do throws(ComoduleKeyError) { key = try ComoduleKey(secret) } catch {
-            log.error("cannot connect to \(serial): \(ConnectError.invalidPrivateKey(error))")
-            disconnected(.failed(.invalidPrivateKey(error)))
-            throw .invalidPrivateKey(error)
-        }
         // Somebody else may have begun while the old link was being ended.
         guard mine == generation else { throw .aborted }
-        let wanted = Target(serial: serial, key: key, options: options)
+        let wanted = Target(serial: serial, secret: secret, options: options)
         let result = await guarded(mine) {
             await self.establish(wanted, before: self.time.now.advanced(by: timeout))
         }
         guard mine == generation else {
-            if case .success(let session) = result { await session.client.disconnect() }
+            if case .success(let session) = result { await session.disconnect() }
             throw .aborted
         }
         switch result {
@@ -149,24 +145,25 @@ package actor ModuleConnection {
         target = nil
         let session = sessions.value
         drop()
-        await session?.client.disconnect()
+        await session?.disconnect()
         return mine
     }
 
     /// Runs an attempt that ends with `aborted` as soon as another one begins.
     private func guarded(
         _ mine: Int,
-        _ attempt: @escaping @Sendable () async -> Result<ModuleSession, ConnectError>
-    ) async -> Result<ModuleSession, ConnectError> {
+        _ attempt: @escaping @Sendable () async -> Result<any ModuleSession, ConnectError>
+    ) async -> Result<any ModuleSession, ConnectError> {
         let (signal, abort) = AsyncStream.makeStream(of: Never.self)
         self.abort = abort
-        let result = await withTaskGroup(of: Result<ModuleSession, ConnectError>?.self) { group in
+        let result = await withTaskGroup(of: Result<any ModuleSession, ConnectError>?.self) {
+            group in
             group.addTask { await attempt() }
             group.addTask {
                 for await _ in signal {}
                 return nil
             }
-            var result: Result<ModuleSession, ConnectError> = .failure(.aborted)
+            var result: Result<any ModuleSession, ConnectError> = .failure(.aborted)
             for await end in group {
                 if let end { result = end }
                 group.cancelAll()
@@ -181,7 +178,7 @@ package actor ModuleConnection {
     private func establish(
         _ target: Target,
         before deadline: Moment?
-    ) async -> Result<ModuleSession, ConnectError> {
+    ) async -> Result<any ModuleSession, ConnectError> {
         var attempt = ConnectionAttempt(cached: cache[target.serial])
         let profile: Profile
         switch await target.options.profiles.profile(target.serial) {
@@ -190,11 +187,21 @@ package actor ModuleConnection {
         case .failure(.network(let words)): return .failure(.networkError(words))
         case .failure(.unknown(let words)): return .failure(.unexpected(words))
         }
+        let opener: SessionOpener
+        do throws(ConnectError) {
+            opener = try FamilyRegistry.sessions(of: profile, target.secret)
+        } catch { return .failure(error) }
         while true {
             if Task.isCancelled { return .failure(.aborted) }
             if let deadline, time.now >= deadline { return .failure(attempt.overdue) }
             do throws(AttemptFailure) {
-                let session = try await once(target, profile, &attempt, before: deadline)
+                let session = try await once(
+                    target,
+                    profile,
+                    opener,
+                    &attempt,
+                    before: deadline
+                )
                 return .success(session)
             } catch {
                 if let final = attempt.failed(error) { return .failure(final) }
@@ -210,9 +217,10 @@ package actor ModuleConnection {
     private func once(
         _ target: Target,
         _ profile: Profile,
+        _ opener: SessionOpener,
         _ attempt: inout ConnectionAttempt,
         before deadline: Moment?
-    ) async throws(AttemptFailure) -> ModuleSession {
+    ) async throws(AttemptFailure) -> any ModuleSession {
         let limit = deadline ?? time.now.advanced(by: .seconds(60))
         let cached = cache[target.serial]
         func show(_ part: ConnectionState.Connecting, _ name: String?) -> ModuleName {
@@ -242,16 +250,17 @@ package actor ModuleConnection {
             peer = found.peer
         }
         let module = show(.handshaking, name)
-        let handshake = Handshake(
-            central: central,
-            time: time,
-            profile: profile,
-            key: target.key,
-            name: module
-        )
-        let session = try await handshake.session(with: peer, cached: cached, before: patience)
+        let link: any Link
+        do throws(RadioError) {
+            link = try await central.connect(
+                to: peer,
+                target.options.bond ?? profile.unattendedBond,
+                before: patience
+            )
+        } catch { throw AttemptFailure(error) }
+        let session = try await opener.open(link, module, cached, time).get()
         remember(session, peer, name)
-        guard session.versions.isOngoing else { return session }
+        guard session.versions?.isOngoing ?? false else { return session }
         log.info("\(target.serial) hands an image on to one of its parts")
         _ = show(.firmwareUpdateOngoing, name)
         tracker.connected()
@@ -262,35 +271,24 @@ package actor ModuleConnection {
 
     /// Waits on the link until the module is done with handing an image on, and reads again.
     private func outlast(
-        _ session: ModuleSession,
+        _ session: any ModuleSession,
         _ target: Target,
         before limit: Moment
-    ) async throws(AttemptFailure) -> ModuleSession {
+    ) async throws(AttemptFailure) -> any ModuleSession {
         var lastSign = time.now
         do throws(ModuleError) {
             while true {
                 if time.now >= limit || Task.isCancelled {
                     throw .radio(Task.isCancelled ? .cancelled : .timedOut)
                 }
-                _ = try await session.client.notification(
-                    before: min(limit, time.now.advanced(by: .seconds(2)))
-                )
-                let versions = try await session.client.versions(
-                    by: session.properties.profile,
-                    known: cache[target.serial]
-                )
-                if versions.isOngoing { lastSign = time.now }
+                try await session.pause(until: min(limit, time.now.advanced(by: .seconds(2))))
+                let versions = try await session.currentVersions(cache[target.serial])
+                if versions?.isOngoing ?? false { lastSign = time.now }
                 guard lastSign.duration(to: time.now) >= target.options.quiet else { continue }
-                return ModuleSession(
-                    name: session.name,
-                    client: session.client,
-                    properties: session.properties,
-                    versions: versions,
-                    readings: session.readings
-                )
+                return session.running(versions)
             }
         } catch {
-            await session.client.disconnect()
+            await session.disconnect()
             throw AttemptFailure(error)
         }
     }
@@ -333,22 +331,18 @@ package actor ModuleConnection {
         } catch { throw AttemptFailure(error) }
     }
 
-    private func remember(_ session: ModuleSession, _ peer: Peer, _ name: String?) {
+    private func remember(_ session: any ModuleSession, _ peer: Peer, _ name: String?) {
         var facts = CachedModule()
         facts.name = name
         facts.peer = peer
-        facts.type = session.versions.type
-        let missing = session.listing.missing.compactMap { $0.source?.register }
-        let given = session.readings.compactMap { reading in
-            session.properties.property(reading.name)?.source?.register
-        }
-        facts.lacking = Set(missing).subtracting(given)
+        facts.type = session.versions?.type
+        facts.lacking = session.lacking
         cache.remember(facts, as: session.name.serial)
     }
 
     // MARK: While it is connected
 
-    private func adopt(_ session: ModuleSession) {
+    private func adopt(_ session: any ModuleSession) {
         tracker.connected()
         versions.set(session.versions)
         properties.set(.available(session.listing))
@@ -356,7 +350,8 @@ package actor ModuleConnection {
         for reading in session.listing.readable { changes.send(reading) }
         update.change(to: tracker.status)
         state.change(to: .connected(session.name))
-        log.info("connected to \(session.name.serial), firmware \(session.versions.secondary)")
+        let firmware = session.versions.map { ", firmware \($0.secondary)" } ?? ""
+        log.info("connected to \(session.name.serial)\(name: firmware)")
         sessions.set(session)
     }
 
@@ -385,34 +380,35 @@ package actor ModuleConnection {
         }
     }
 
-    private func check(_ session: ModuleSession) async {
-        guard let target, sessions.value === session else { return }
-        let result = await target.options.updates(session.versions)
+    private func check(_ session: any ModuleSession) async {
+        guard let target, sessions.value === session, let versions = session.versions else {
+            return
+        }
+        let result = await target.options.updates(versions)
         guard sessions.value === session else { return }
         tracker.checked(result)
         update.change(to: tracker.status)
     }
 
     /// Why the link ended, if it did.
-    private func listen(to session: ModuleSession) async -> String? {
+    private func listen(to session: any ModuleSession) async -> String? {
         let quiet = target?.options.quiet ?? .zero
         // When the module last said that it hands an image on; nil when that is over.
         var lastSign: Moment?
         while sessions.value === session {
             let look = lastSign.map { _ in time.now.advanced(by: .seconds(2)) } ?? .distant
             do throws(ModuleError) {
-                var record = try await session.client.notification(before: look)
-                if lastSign != nil, record?.id != VersionsRecord.id {
-                    if let record { await take(record, session) }
-                    record = try await session.client.record(VersionsRecord.id)
+                let news = try await session.news(
+                    before: look,
+                    asking: lastSign != nil,
+                    watched: outputs.filter { $0.value.watcherCount > 0 }.keys.sorted()
+                )
+                if !news.changes.isEmpty, sessions.value === session {
+                    take(news.changes, session)
                 }
-                guard let record else { continue }
-                guard let versions = VersionsRecord(record) else {
-                    await take(record, session)
-                    continue
-                }
+                guard let isHandingOn = news.isHandingOn else { continue }
                 guard sessions.value === session else { return nil }
-                if versions.handoff != 0 { lastSign = time.now }
+                if isHandingOn { lastSign = time.now }
                 guard let sign = lastSign else { continue }
                 let isOver = sign.duration(to: time.now) >= quiet
                 if isOver { lastSign = nil }
@@ -428,7 +424,7 @@ package actor ModuleConnection {
         return nil
     }
 
-    private func handsOn(_ value: Bool, _ session: ModuleSession) {
+    private func handsOn(_ value: Bool, _ session: any ModuleSession) {
         tracker.handsOn(value)
         update.change(to: tracker.status)
         state.change(
@@ -438,12 +434,9 @@ package actor ModuleConnection {
     }
 
     /// Reads the versions again and asks again whether there is an update.
-    private func refresh(_ session: ModuleSession) async throws(ModuleError) {
-        let found = try await session.client.versions(
-            by: session.properties.profile,
-            known: cache[session.name.serial]
-        )
-        guard sessions.value === session, let target else { return }
+    private func refresh(_ session: any ModuleSession) async throws(ModuleError) {
+        let found = try await session.currentVersions(cache[session.name.serial])
+        guard sessions.value === session, let target, let found else { return }
         versions.set(found)
         let result = await target.options.updates(found)
         guard sessions.value === session else { return }
@@ -451,16 +444,10 @@ package actor ModuleConnection {
         update.change(to: tracker.status)
     }
 
-    private func take(_ record: ComoduleRecord, _ session: ModuleSession) async {
-        let changes = await session.properties.take(record)
-        guard !changes.isEmpty, sessions.value === session else { return }
-        take(changes, session)
-    }
-
-    private func take(_ changes: [PropertyReading], _ session: ModuleSession) {
+    private func take(_ changes: [PropertyReading], _ session: any ModuleSession) {
         guard case .available(var listing) = properties.value else { return }
         for change in changes {
-            guard let spec = session.properties.property(change.name) else { continue }
+            guard let spec = session.property(change.name) else { continue }
             if let index = listing.readable.firstIndex(where: { $0.name == change.name }) {
                 guard listing.readable[index] != change else { continue }
                 listing.readable[index] = change
@@ -475,9 +462,9 @@ package actor ModuleConnection {
     }
 
     /// The link is gone: forgets it, and makes a new one where that was wanted.
-    private func lost(_ session: ModuleSession, _ why: String) async {
+    private func lost(_ session: any ModuleSession, _ why: String) async {
         guard sessions.value === session, let target else { return }
-        await session.client.disconnect()
+        await session.disconnect()
         guard sessions.value === session else { return }
         let mine = generation
         drop()
@@ -488,7 +475,7 @@ package actor ModuleConnection {
         }
         let result = await guarded(mine) { await self.establish(target, before: nil) }
         guard mine == generation else {
-            if case .success(let session) = result { await session.client.disconnect() }
+            if case .success(let session) = result { await session.disconnect() }
             return
         }
         switch result {
@@ -504,7 +491,7 @@ package actor ModuleConnection {
     // MARK: Operations
 
     /// The session that may be used now: none while anything is being connected.
-    private func usable() throws(PropertyWriteError) -> ModuleSession {
+    private func usable() throws(PropertyWriteError) -> any ModuleSession {
         if tracker.status.isOngoing { throw .firmwareUpdateOngoing }
         switch state.value {
         case .connected:
@@ -517,7 +504,7 @@ package actor ModuleConnection {
 
     /// What the connected module's profile says of a property.
     package func property(_ name: String) -> PropertySpec? {
-        sessions.value?.properties.property(name)
+        sessions.value?.property(name)
     }
 
     /// Asks the module for a value.
@@ -525,7 +512,7 @@ package actor ModuleConnection {
         guard state.value.isConnected, let session = sessions.value else {
             throw .moduleNotConnected
         }
-        let value = try await session.properties.read(name)
+        let value = try await session.read(name)
         if sessions.value === session { take([PropertyReading(name, value)], session) }
         return value
     }
@@ -537,12 +524,44 @@ package actor ModuleConnection {
         to name: String
     ) async throws(PropertyWriteError) -> PropertyValue {
         let session = try usable()
-        let found = try await session.properties.write(value, to: name)
+        let found = try await session.write(value, to: name)
         log.info("set \(PropertyReading(name, found))")
-        if sessions.value === session, session.properties.property(name)?.source != nil {
+        if sessions.value === session, session.property(name)?.source != nil {
             take([PropertyReading(name, found)], session)
         }
         return found
+    }
+
+    /// What the connected module's profile has that it can be told to do.
+    package var features: [FeatureSpec] { sessions.value?.profile.features ?? [] }
+
+    /// Tells the module to do something, once; `nonce` may be used for nothing else.
+    package func perform(
+        _ feature: FeatureSpec,
+        _ payload: [UInt8],
+        nonce: [UInt8]
+    ) async throws(FeatureError) {
+        let session: any ModuleSession
+        do throws(PropertyWriteError) { session = try usable() } catch {
+            throw .failed(.transient, error.sentence)
+        }
+        try await session.perform(feature, payload, nonce: nonce)
+        log.info("told \(session.name.serial): \(name: feature.name)")
+        await look(at: session)
+    }
+
+    /// What it was told may have changed any of its properties.
+    private func look(at session: any ModuleSession) async {
+        for spec in session.specs where spec.access.isReadable {
+            do throws(PropertyReadError) {
+                let value = try await session.read(spec.name)
+                guard sessions.value === session else { return }
+                take([PropertyReading(spec.name, value)], session)
+            } catch {
+                // Of one that it does not have, or of a link that is lost, others tell.
+                continue
+            }
+        }
     }
 
     /// What is known of a property, and then each newest value of it.
@@ -555,8 +574,8 @@ package actor ModuleConnection {
         return output.values()
     }
 
-    private func output(_ name: String, of session: ModuleSession) -> PropertyOutput {
-        guard let spec = session.properties.property(name) else { return .notAvailable(.missing) }
+    private func output(_ name: String, of session: any ModuleSession) -> PropertyOutput {
+        guard let spec = session.property(name) else { return .notAvailable(.missing) }
         guard spec.access.isReadable else { return .writeOnly(spec) }
         guard case .available(let listing) = properties.value,
             let reading = listing.readable.first(where: { $0.name == name })
@@ -573,18 +592,15 @@ package actor ModuleConnection {
         to secret: Secret,
         timeout: Duration = .seconds(30)
     ) async throws(ConnectError) -> Bool {
-        let key: ComoduleKey
-        do throws(ComoduleKeyError) { key = try ComoduleKey(secret) } catch {
-            throw .invalidPrivateKey(error)
-        }
         guard state.value.isConnected, let session = sessions.value, let now = target else {
             throw .unexpected("the module is not connected")
         }
-        do throws(ModuleError) { try await session.client.changeKey(to: key) } catch {
+        // A secret that could open no module is given to none.
+        _ = try FamilyRegistry.sessions(of: session.profile, secret)
+        do throws(ModuleError) { try await session.changeKey(to: secret) } catch {
             throw .unexpected(error.description)
         }
-        log.info("gave \(now.serial) another key, \(key)")
-        let old = now.key.withBytes { Secret(Array(Hex.text($0).utf8)) }
+        log.info("gave \(now.serial) another key, \(secret)")
         do throws(ConnectError) {
             try await connect(
                 now.serial,
@@ -598,7 +614,7 @@ package actor ModuleConnection {
             log.warning("\(now.serial) does not know the new key")
             try await connect(
                 now.serial,
-                secret: old,
+                secret: now.secret,
                 timeout: timeout,
                 options: now.options
             )
@@ -613,7 +629,7 @@ package actor ModuleConnection {
     package func handOver<R: Sendable>(
         _ part: FirmwareTarget.Part,
         timeout: Duration = .seconds(60),
-        _ body: @Sendable (Serial, Secret) async -> R
+        _ body: @Sendable (Serial, Secret?) async -> R
     ) async throws(ConnectError) -> R {
         guard state.value.isConnected, !tracker.status.isOngoing, let session = sessions.value,
             let now = target, let none = Percent(hundredths: 0)
@@ -623,9 +639,8 @@ package actor ModuleConnection {
         tracker.began(part, UpdateStage(.initiating, none))
         drop()
         state.change(to: .connecting(session.name, .firmwareUpdateOngoing))
-        await session.client.disconnect()
-        let secret = now.key.withBytes { Secret(Array(Hex.text($0).utf8)) }
-        let result = await body(now.serial, secret)
+        await session.disconnect()
+        let result = await body(now.serial, now.secret)
         updated()
         guard mine == generation else { return result }
         let again = await guarded(mine) {
@@ -634,7 +649,7 @@ package actor ModuleConnection {
         switch again {
         case .success(let session):
             guard mine == generation else {
-                await session.client.disconnect()
+                await session.disconnect()
                 return result
             }
             adopt(session)

@@ -1,6 +1,6 @@
 package import Domain
 package import Modules
-import Radio
+package import Radio
 import Sessions
 
 /// Why a connection was not made.
@@ -11,10 +11,17 @@ package enum ConnectError: Error, Sendable, Hashable {
     case bluetoothNotSupported
     /// The module does not let itself be bonded, or did not answer.
     case bondingError
+    /// What is wrong with the bond, where more is known.
+    case bond(BondFailure)
     /// Whoever gives the profiles does not know our key.
     case invalidAPIKey
     /// The secret is no key, or not this module's.
     case invalidPrivateKey(ComoduleKeyError?)
+    /// The secret is none of this family's; why, and what it looks like.
+    case secretUnfit(String, form: String)
+    case secretMissing(Family)
+    /// Vehicles of the family connect to us.
+    case looksForUs(Family)
     case missingCharacteristic(GATTUUID)
     /// May happen right after an update, too.
     case missingService(GATTUUID)
@@ -33,6 +40,12 @@ extension ConnectError: Explained {
         case .bluetoothDisabled: return "Bluetooth is switched off"
         case .bluetoothNotSupported: return "this host has no such Bluetooth adapter"
         case .bondingError: return "the module could not be bonded"
+        case .bond(let failure): return failure.description
+        case .secretUnfit(let words, _): return words
+        case .secretMissing(let family):
+            return "modules of family \(family.rawValue) are opened with a secret"
+        case .looksForUs(let family):
+            return "vehicles of family \(family.rawValue) connect to us"
         case .invalidAPIKey: return "the source of profiles refuses our key"
         case .invalidPrivateKey(let error?): return error.description
         case .invalidPrivateKey(nil): return "the module refuses our secret"
@@ -58,6 +71,10 @@ extension ConnectError: Explained {
         case .bluetoothDisabled, .timedOut(.bluetoothOff): "switch Bluetooth on"
         case .bluetoothNotSupported: "plug the adapter in, or name another one"
         case .bondingError: "remove the bond on both sides and connect again"
+        case .bond(let failure): failure.remedy
+        case .secretUnfit(_, let form): "give \(form)"
+        case .secretMissing: "give the module's secret"
+        case .looksForUs: "wait for it, with its token"
         case .invalidAPIKey: "check the key"
         case .invalidPrivateKey(.some): "give up to 40 hex digits"
         case .invalidPrivateKey(nil): "check the module's secret"
@@ -95,7 +112,7 @@ extension AttemptFailure {
         case .missingService(let uuid): self = .final(.missingService(uuid))
         case .missingCharacteristic(let uuid): self = .final(.missingCharacteristic(uuid))
         case .att(let error) where error.isAboutBonding: self = .final(.bondingError)
-        case .bond: self = .final(.bondingError)
+        case .bond(let failure): self = .final(.bond(failure))
         case .noFreeLink, .heldByAnother, .connectFailed, .linkLost, .timedOut, .att, .tooLong:
             self = .passing(.radio(error))
         }

@@ -1,0 +1,55 @@
+import Domain
+import Radio
+
+/// How a module is bonded with; its digits are never printed.
+///
+/// The bond outlives the link: the host and the module keep it, and the next link uses it.
+public struct ModuleBond: Sendable, Hashable {
+    private let pairing: Pairing
+    private let mayRenew: Bool
+
+    private init(_ pairing: Pairing, renewing mayRenew: Bool) {
+        self.pairing = pairing
+        self.mayRenew = mayRenew
+    }
+
+    /// No bond is made.
+    public static let none = ModuleBond(.none, renewing: false)
+
+    /// A bond that nobody has to confirm.
+    ///
+    /// With `renewing`, one that the module has lost is made again: whoever advertises as the module could ask for
+    /// that.
+    public static func justWorks(renewing mayRenew: Bool = false) -> ModuleBond {
+        ModuleBond(.justWorks, renewing: mayRenew)
+    }
+
+    /// A bond by the six digits that the module's maker has given it.
+    public static func passkey(
+        _ digits: String,
+        renewing mayRenew: Bool = false
+    ) throws(ModuleFailure) -> ModuleBond {
+        guard let passkey = Passkey(text: digits) else {
+            throw ModuleFailure(
+                .invalidValue,
+                "a passkey is six digits, leading zeros included",
+                "write it as it stands in the module's papers"
+            )
+        }
+        return ModuleBond(.passkey(passkey), renewing: mayRenew)
+    }
+
+    var policy: BondPolicy { BondPolicy(pairing, mayRenew: mayRenew) }
+}
+
+extension ModuleBond: CustomStringConvertible, CustomDebugStringConvertible {
+    public var description: String {
+        switch pairing {
+        case .none: "none"
+        case .justWorks: "just-works"
+        case .passkey: "passkey"
+        }
+    }
+
+    public var debugDescription: String { description }
+}

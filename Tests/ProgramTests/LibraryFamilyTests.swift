@@ -1,0 +1,328 @@
+import Foundation
+import Testing
+import VehicleModules
+
+/// Modules of every family that is heard, by one and the same call, on simulated air and on a served bus alike.
+@Suite(.serialized, .timeLimit(.minutes(4))) struct LibraryFamilyTests {
+    typealias Air = LibraryBench.Air
+
+    private static let lamp = """
+        profile: lamp
+        family: mcumgr
+        title: A lamp
+        known-from: this test
+        advertisement: {service: 8d53dc1d-1db7-4cd3-868b-8a527460aa84, serial: {in: name}}
+        gatt:
+          management:
+            service: 8d53dc1d-1db7-4cd3-868b-8a527460aa84
+            smp: da2e7828-fbce-4e01-ae9e-261174997c48
+        authentication: none
+        properties:
+          - {name: errors, type: range, access: read-only, read: {statistic: app, entry: errors}}
+          - name: rate
+            type: range
+            access: read-write
+            read: {setting: app/rate, bytes: 2}
+            write: {setting: app/rate, bytes: 2, limits: [1, 1000]}
+          - {name: mode, type: text, access: read-write, read: {file: /lfs1/mode},
+             write: {file: /lfs1/mode, bytes: 600}}
+          - {name: battery, type: range, access: read-only, unit: percent,
+             read: {characteristic: "2a19", service: "180f", bytes: 1}}
+        firmware:
+          - {part: image, protocol: smp}
+
+        """
+
+    private static let key = String(repeating: "5a", count: 32)
+
+    private static let depot = """
+        name: families
+        seed: 3
+        tenant-keys: ["00\(SampleTokens.tenant)"]
+        modules:
+          - {serial: LMP-0001, family: mcumgr, version: "1.0.0", statistics: {app: {errors: 4}},
+             settings: {app/rate: "0100"}, files: {/lfs1/mode: loud},
+             characteristics: [{service: "180f", uuid: "2a19", value: "50"}]}
+          - {serial: SEN-0001, family: esp, version: "2.6.0"}
+          - {serial: TAG-0001, family: nordic, bootloader: legacy-dfu, version: "1.4.0"}
+          - {serial: "5a000000000a", family: lrdevice, name: Gate, key: "\(key)",
+             password: opensesame, networks: [yard, office], faults: [{storm: 1}]}
+          - {serial: TRK-0001, family: mcumgr, version: "1.0.0", pairing: just-works,
+             restart-time: 200ms, activation-time: 200ms, erase-time: 2ms}
+          - {serial: TRK-0002, family: mcumgr, version: "1.0.0", pairing: passkey,
+             passkey: "012345", restart-time: 200ms, activation-time: 200ms, erase-time: 2ms}
+
+        """
+
+    private let bench: LibraryBench
+
+    private static let secret = ModuleSecret(key + ":opensesame")
+
+    init() throws {
+        bench = try LibraryBench(Self.depot)
+        let folder = bench.program.folder.path + "/profiles"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try bench.program.write("profiles/lamp.yaml", Self.lamp)
+    }
+
+    private func on<R: Sendable>(
+        _ air: Air,
+        _ body: @escaping @Sendable (ModuleRadio) async throws -> R
+    ) async throws -> R {
+        try await bench.on(air, profiles: bench.program.folder.path + "/profiles", body)
+    }
+
+    @Test(arguments: Air.allCases)
+    func `settings, statistics, files and characteristics are properties like any other`(
+        air: Air
+    ) async throws {
+        try await on(air) { radio in
+            try await radio.withModule("LMP-0001", family: "mcumgr", profile: "lamp") { module in
+                #expect(module.firmware?.secondary == "1.0.0")
+                let properties = await module.properties
+                #expect(properties.map(\.name) == ["errors", "rate", "mode", "battery"])
+                #expect(
+                    properties.map(\.value) == [
+                        .number(4), .number(1), .state("loud"), .number(80),
+                    ]
+                )
+                #expect(properties[2].kind == .text && properties[3].unit == "percent")
+                let values = await module.values(of: "rate")
+                let taken = try await module.write(.number(300), to: "rate")
+                #expect(taken == .number(300))
+                for await value in values where value == .number(300) { break }
+                try await module.write(.state("quiet"), to: "mode")
+                let mode = try await module.read("mode")
+                #expect(mode == .state("quiet"))
+                let cases: [(ModuleFailure.Code, String, ModuleValue)] = [
+                    (.rangeOutOfBounds, "rate", .number(2_000)),
+                    (.propertyNotWritable, "battery", .number(1)),
+                    (.propertyNotFound, "rates", .number(1)),
+                    (.propertyWrongType, "rate", .state("fast")),
+                ]
+                for (code, name, value) in cases {
+                    let found = await LibraryBench.code {
+                        try await module.write(value, to: name)
+                    }
+                    #expect(found == code, "\(name)")
+                }
+                let features = await module.features
+                #expect(features.isEmpty)
+            }
+            // It holds on the next link, too.
+            try await radio.withModule("LMP-0001", family: "mcumgr", profile: "lamp") { module in
+                let rate = try await module.read("rate")
+                #expect(rate == .number(300))
+            }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `modules without properties say what they run`(air: Air) async throws {
+        try await on(air) { radio in
+            let cases = [
+                ("SEN-0001", "esp", "generic", "2.6.0"), ("TAG-0001", "nordic", "legacy", "1.4.0"),
+                ("LMP-0001", "mcumgr", "generic", "1.0.0"),
+            ]
+            for (serial, family, profile, version) in cases {
+                try await radio.withModule(serial, family: family, profile: profile) { module in
+                    #expect(module.firmware?.secondary == version, "\(family)")
+                    guard case .connected(_, serial.lowercased()) = module.state else {
+                        Issue.record("\(module.state)")
+                        return
+                    }
+                    let properties = await module.properties
+                    #expect(properties.isEmpty)
+                    let code = await LibraryBench.code { try await module.read("speed") }
+                    #expect(code == .propertyNotFound)
+                }
+            }
+            let code = await LibraryBench.code {
+                try await radio.withModule("G9-0001", family: "geotab-go") { _ in }
+            }
+            #expect(code == .invalidValue)
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `a lock is read by its properties and told by the features of its profile`(
+        air: Air
+    ) async throws {
+        try await on(air) { radio in
+            let serial = "5a000000000a"
+            try await radio.withModule(serial, family: "lrdevice", secret: Self.secret) { lock in
+                #expect(lock.firmware == nil)
+                let properties = await lock.properties
+                #expect(properties.map(\.name) == ["name", "auto-lock", "networks", "lock"])
+                #expect(properties.first?.value == .state("Gate"))
+                let features = await lock.features
+                #expect(features.contains { $0.name == "lock" && $0.isSealed })
+                #expect(
+                    features.contains {
+                        $0.name == "auto-lock" && $0.value == .byte(mayBeOff: true)
+                    }
+                )
+                try await lock.perform("lock", "unlocked")
+                let state = try await lock.read("lock")
+                #expect(state == .state("unlocked"))
+                try await lock.perform("auto-lock", "30")
+                let seconds = try await lock.read("auto-lock")
+                #expect(seconds == .number(30))
+                let codes = [
+                    // The answer that its profile declares as a refusal.
+                    await LibraryBench.code { try await lock.perform("wifi", "nowhere,hidden") },
+                    await LibraryBench.code { try await lock.perform("lock", "ajar") },
+                    await LibraryBench.code { try await lock.perform("fly") },
+                    await LibraryBench.code {
+                        try await lock.changeSecret(to: ModuleSecret("11"))
+                    },
+                ]
+                #expect(codes == [.refused, .invalidValue, .propertyNotFound, .invalidPrivateKey])
+            }
+            // Without its secret a lock is read, and not opened.
+            try await radio.withModule(serial, family: "lrdevice") { lock in
+                let state = try await lock.read("lock")
+                #expect(state == .state("unlocked"))
+                let code = await LibraryBench.code { try await lock.perform("lock", "locked") }
+                #expect(code == .invalidPrivateKey)
+            }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `what a lock tells by itself is heard`(air: Air) async throws {
+        try await on(air) { radio in
+            try await radio.withLock("5a000000000a") { lock in
+                // Its first answer comes after a notification, by script.
+                let name = try await lock.name()
+                let told = try await lock.notification(within: .seconds(5))
+                #expect(name == "Gate")
+                #expect(told?.command == 3 && told?.namespace == 2)
+                let more = try await lock.notification(within: .milliseconds(50))
+                #expect(more == nil)
+            }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `a lock has a user, joins a network, and is put back to its beginning`(
+        air: Air
+    ) async throws {
+        try await on(air) { radio in
+            try await radio.withLock("5a000000000a") { lock in
+                try await lock.setUser("anna")
+                try await lock.join(network: "yard", password: "hidden")
+                let code = await LibraryBench.code {
+                    try await lock.join(network: "nowhere", password: "hidden")
+                }
+                #expect(code == .refused)
+                let heard = try await lock.stopListeningToNetworks()
+                #expect(heard == ["yard", "office"])
+                try await lock.reset()
+                let name = try await lock.name()
+                #expect(name == "SmartLock")
+            }
+            // It has forgotten its secret with the rest.
+            let code = await LibraryBench.code {
+                try await radio.withLock("5a000000000a") { lock in
+                    try await lock.setLocked(
+                        false,
+                        by: LockSecret(Self.key + ":opensesame")
+                    )
+                }
+            }
+            #expect(code == .refused)
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `a module that wants a bond is bonded once, then read and updated`(
+        air: Air
+    ) async throws {
+        try await on(air) { radio in
+            let image = try FirmwareImage(
+                path: LibraryBench.image("depot-wide/tracker-2.0.0.img"),
+                version: "2.0.0"
+            )
+            var options = FirmwareUpdateOptions()
+            options.quiet = .milliseconds(500)
+            let cases = try [
+                ("TRK-0001", ModuleBond.justWorks()), ("TRK-0002", .passkey("012345")),
+            ]
+            for (serial, bond) in cases {
+                #expect(!"\(bond)".contains("012345"))
+                try await radio.withModule(serial, family: "mcumgr", bond: bond) { module in
+                    #expect(module.firmware?.secondary == "1.0.0")
+                }
+                let result = try await radio.update(
+                    serial,
+                    family: "mcumgr",
+                    to: image,
+                    bond: bond,
+                    options: options
+                )
+                #expect(result == .updated(to: "2.0.0"), "\(bond)")
+            }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `a bond that is missing or wrong is said, and nothing is done`(air: Air) async throws {
+        try await on(air) { radio in
+            let cases: [(String, ModuleBond?)] = try [
+                ("TRK-0001", nil), ("TRK-0002", nil), ("TRK-0002", .passkey("543210")),
+            ]
+            for (serial, bond) in cases {
+                do {
+                    try await radio.withModule(serial, family: "mcumgr", bond: bond) { module in
+                        _ = try await module.read("rate")
+                    }
+                    Issue.record("\(serial) was opened")
+                } catch let failure as ModuleFailure {
+                    #expect(failure.code == .bondingError, "\(serial): \(failure)")
+                    #expect(!failure.remedy.isEmpty && !"\(failure)".contains("543210"))
+                }
+            }
+            let code = await LibraryBench.code { try ModuleBond.passkey("12345") }
+            #expect(code == .invalidValue)
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `a connected module of another family is updated, and connected to again`(
+        air: Air
+    ) async throws {
+        try bench.program.write(
+            "depot.yaml",
+            """
+            name: again
+            modules:
+              - {serial: TRK-0003, family: mcumgr, version: "1.0.0", restart-time: 200ms,
+                 activation-time: 200ms, erase-time: 2ms}
+              - {serial: "5a000000000a", family: lrdevice, name: Gate, faults: [{link-lost: true}]}
+
+            """
+        )
+        try await on(air) { radio in
+            let image = try FirmwareImage(
+                path: LibraryBench.image("depot-wide/tracker-2.0.0.img"),
+                version: "2.0.0"
+            )
+            var options = FirmwareUpdateOptions()
+            options.quiet = .milliseconds(500)
+            let wanted = options
+            try await radio.withModule("TRK-0003", family: "mcumgr") { module in
+                let result = try await module.withUpdate(to: image, options: wanted) { update in
+                    try await update.result()
+                }
+                #expect(result == .updated(to: "2.0.0"))
+                #expect(module.firmware?.secondary == "2.0.0")
+            }
+            // A link that is lost in the handshake is made again.
+            try await radio.withModule("5a000000000a", family: "lrdevice") { lock in
+                let name = try await lock.read("name")
+                #expect(name == .state("Gate"))
+            }
+        }
+    }
+}
