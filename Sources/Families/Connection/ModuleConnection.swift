@@ -396,7 +396,8 @@ package actor ModuleConnection {
         // When the module last said that it hands an image on; nil when that is over.
         var lastSign: Moment?
         while sessions.value === session {
-            let look = lastSign.map { _ in time.now.advanced(by: .seconds(2)) } ?? .distant
+            // Never for good: who keeps count of deadlines would keep one for each notification.
+            let look = time.now.advanced(by: lastSign == nil ? .seconds(10) : .seconds(2))
             do throws(ModuleError) {
                 let news = try await session.news(
                     before: look,
