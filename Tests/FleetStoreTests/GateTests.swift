@@ -288,6 +288,56 @@ struct GateTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a vehicle whose gateway vanished and that nobody else hears ends, too`(owes: Bool)
+        async throws
+    {
+        try await Members.with(["north", "south"]) { them in
+            let all = try vehicles(1)
+            try await enlist(them, all)
+            guard case .granted(let lease, _) = try await claim(them[0], all[0]) else {
+                Issue.record("not granted")
+                return
+            }
+            if owes {
+                try them.ground.ask(
+                    """
+                    INSERT INTO yardmaster.debt (serial, vehicle, rollout, epoch, gateway, image, name,
+                      target, total) VALUES ('a1', 'v1', 'city', 1, 'north', 'i', 'n', 't', 1)
+                    """
+                )
+            }
+            try them.ground.ask(
+                "UPDATE yardmaster.gateway SET heard = heard - interval '1 h' WHERE name = 'north'"
+            )
+            let south = them[1]
+            try await south.fleet.miss(all[0].id, of: "city", beginning: 1, as: south.holder)
+            // Its right may still be in use.
+            #expect(try await south.fleet.endedWave(of: "city", beginning: 1) == nil)
+            try them.forget()
+            #expect(try await south.fleet.endedWave(of: "city", beginning: 1) != nil)
+            let news = try await south.fleet.news(
+                of: "city",
+                beginning: 1,
+                since: 0,
+                for: south.holder
+            )
+            #expect(news?.ended.map(\.outcome) == [owes ? .failed : .unreachable])
+            // What the vanished gateway says later changes nothing.
+            let verdict = FleetVerdict(
+                rollout: "city",
+                vehicle: all[0].id,
+                run: 1,
+                outcome: .failed,
+                failure: .device,
+                sentence: "it does not answer",
+                version: nil
+            )
+            try await them[0].fleet.settle(lease, verdict, of: them[0].holder)
+            #expect(try await south.fleet.rollout("city")?.failed == 0)
+        }
+    }
+
     @Test func `a gateway that steps aside or vanished is not waited for`() async throws {
         try await Members.with(["north", "south", "west"]) { them in
             let all = try vehicles(1)

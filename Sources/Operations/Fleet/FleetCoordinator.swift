@@ -523,8 +523,9 @@ package final class FleetCoordinator: Coordinator {
     private func advance() async {
         guard part.wave != nil, !part.isPartial,
             state.withLock({ state in
-                defer { state.isAdvancing = true }
-                return !state.isAdvancing && !state.isAway
+                guard !state.isAdvancing, !state.isAway else { return false }
+                state.isAdvancing = true
+                return true
             })
         else { return }
         do throws(FleetError) { try await bringOn() } catch {}

@@ -25,7 +25,7 @@ package struct FleetSchema: Sendable {
     }
 
     /// What this program works with.
-    package static let current = FleetSchema([first, verdicts, rollouts, gates, listed])
+    package static let current = FleetSchema([first, verdicts, rollouts, gates, listed, lost])
 
     package var version: Int { migrations.count }
 
