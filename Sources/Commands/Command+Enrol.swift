@@ -24,8 +24,8 @@ extension Command {
             )
         ],
         flags: [
-            list, batch, serial, name, family, profile, oldSecret, passkey, keys, rotate, undo,
-            search,
+            list, batch, serial, name, family, profile, oldSecret, passkey, keys, credentials,
+            receiver, rotate, undo, search,
             .state, .profiles, .bus, .simulate, .pace, .seed, .json, .quiet, .noColor,
         ],
         examples: [
@@ -109,6 +109,22 @@ extension Command {
         value: Flag.Value("DIR", .directory),
         help: "Where secrets are put, as seen from the fleet list.",
         fallback: "keys"
+    )
+
+    private static let credentials = Flag(
+        "credentials",
+        value: Flag.Value("DIR", .directory),
+        help: "Put secrets into this folder of the service manager's credentials, such as "
+            + "/etc/yardmaster/credentials, and write credential:ID into the vehicle's row."
+    )
+
+    private static let receiver = Flag(
+        "hand-to",
+        value: Flag.Value("PROGRAM", .file),
+        help: "Run this program for each secret that was proven: it gets the vehicle's id and "
+            + "serial as arguments and the secret as a line on its standard input. The "
+            + "file stays. If it does not end with 0, the vehicle counts as failed, and the same command "
+            + "gives it the secret again."
     )
 
     private static let rotate = Flag(

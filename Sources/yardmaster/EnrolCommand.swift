@@ -24,6 +24,9 @@ struct EnrolCommand: Sendable {
     private let oldSecret: String?
     private let passkey: String?
     private let keys: String
+    private let credentials: String?
+    /// A program of the operator's that gets each secret that was proven.
+    private let receiver: String?
     private let rotates: Bool
     private let undoes: Bool
     private let search: Duration
@@ -52,6 +55,8 @@ struct EnrolCommand: Sendable {
         oldSecret = invocation.value("old-secret")
         passkey = invocation.value("passkey")
         keys = invocation.value("keys") ?? "keys"
+        credentials = invocation.value("credentials")
+        receiver = invocation.value("hand-to")
         rotates = invocation.has("rotate")
         undoes = invocation.has("undo")
         search = invocation.value("for").flatMap { Duration(text: $0) } ?? .seconds(30)
@@ -249,7 +254,7 @@ struct EnrolCommand: Sendable {
                 reference: nil
             )
         }
-        let (path, reference) = try place(of: id, listed?.secret)
+        let (path, reference) = try place(of: id, listed?.secret ?? "")
         return NewVehicle(
             vehicle: id,
             serial: wanted,
@@ -263,22 +268,24 @@ struct EnrolCommand: Sendable {
         )
     }
 
-    /// As the list says it, or else a file of its own in the folder of keys.
+    /// As the list says it, or else a file of its own: in the folder of keys, or in that of credentials.
     private func place(
         of id: VehicleID,
-        _ listed: String?
+        _ listed: String
     ) throws(CommandError) -> (path: String, reference: String) {
-        if let listed, !listed.isEmpty {
-            guard listed.hasPrefix("file:") else {
-                throw CommandError(
-                    .configuration,
-                    "the secret of \(id) is not kept in a file",
-                    hint: "enrol puts secrets into files; name one in its row, as in "
-                        + "file:keys/\(id).key"
-                )
-            }
-            let path = String(listed.dropFirst(5))
-            return (path.hasPrefix("/") ? path : folder + "/" + path, listed)
+        func path(_ text: String) -> String { text.hasPrefix("/") ? text : folder + "/" + text }
+        if listed.hasPrefix("file:") { return (path(String(listed.dropFirst(5))), listed) }
+        if listed.hasPrefix("credential:"), let credentials {
+            return (path(credentials) + "/" + listed.dropFirst(11), listed)
+        }
+        guard listed.isEmpty else {
+            throw CommandError(
+                .configuration,
+                "the secret of \(id) is not kept in a file",
+                hint: listed.hasPrefix("credential:")
+                    ? "say with --credentials DIR in which folder the service manager finds it"
+                    : "enrol puts secrets into files; name one in its row, as in file:keys/\(id).key"
+            )
         }
         let plain = String(
             decoding: id.text.utf8.map { byte -> UInt8 in
@@ -290,8 +297,8 @@ struct EnrolCommand: Sendable {
             as: UTF8.self
         )
         let name = plain.hasPrefix(".") ? "_" + plain : plain
-        let path = "\(keys)/\(name).key"
-        return (path.hasPrefix("/") ? path : folder + "/" + path, "file:" + path)
+        if let credentials { return ("\(path(credentials))/\(name)", "credential:\(name)") }
+        return (path("\(keys)/\(name).key"), "file:\(keys)/\(name).key")
     }
 
     /// Who gives a passkey means it.
@@ -453,6 +460,7 @@ struct EnrolCommand: Sendable {
             }
             let record = try await enroller.enrol(rotating: rotates)
             try await files.keep(record)
+            if let receiver { try await files.hand(to: receiver) }
             result.outcome = "enrolled"
             result.firmware = record.facts(.version)
             result.secret = order.reference

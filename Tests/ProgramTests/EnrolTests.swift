@@ -42,7 +42,9 @@ import Testing
         )
     }
 
-    private func enrol(_ more: String...) throws -> Program.Result {
+    private func enrol(_ more: String...) throws -> Program.Result { try enrol(more) }
+
+    private func enrol(_ more: [String]) throws -> Program.Result {
         try program.run(
             [
                 "enrol", "--fleet", "fleet.csv", "--state", program.state, "--simulate",
@@ -59,6 +61,74 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: program.folder.path + "/" + name)[
             .posixPermissions
         ] as? Int
+    }
+
+    private static let one = ["--serial", "00a0000000000001", "--old-secret", "file:maker.key"]
+
+    @Test func `a secret becomes a credential of the service manager, and is changed there`() throws
+    {
+        let folder = program.folder.path + "/credentials"
+        let more = ["--credentials", folder, "bike-1"]
+        let enrolled = try enrol(Self.one + more)
+        #expect(enrolled.status == 0, "\(enrolled.output)\(enrolled.errors)")
+        #expect(
+            try text("fleet.csv").contains("bike-1,00a0000000000001,comodule,,credential:bike-1")
+        )
+        let first = try text("credentials/bike-1")
+        #expect(first.count == 41 && first != Self.maker + "\n")
+        #expect(try mode("credentials/bike-1") == 0o600)
+        // Where it is, the list alone does not say.
+        let lost = try enrol(["--rotate", "bike-1"])
+        #expect(lost.status == 78 && lost.errors.contains("--credentials DIR"), "\(lost.errors)")
+        #expect(try enrol(["--rotate"] + more).status == 0)
+        #expect(try text("credentials/bike-1.before") == first)
+        #expect(try text("credentials/bike-1") != first)
+        // A run that the service manager starts opens the module by it.
+        try program.write(
+            "all.yaml",
+            "name: all\nvehicles: {from: fleet.csv}\nsteps: [{read: speed}]\n"
+        )
+        let read = try program.run(
+            [
+                "exec", "--fleet", "all.yaml", "--simulate", "depot.yaml", "--state",
+                program.state, "bike-1", "read speed",
+            ],
+            environment: ["CREDENTIALS_DIRECTORY": folder]
+        )
+        #expect(read.status == 0, "\(read.output)\(read.errors)")
+    }
+
+    @Test func `a program of the operator's gets each secret, and again after it has failed`()
+        throws
+    {
+        let taker = program.folder.path + "/take"
+        try program.write(
+            "take",
+            """
+            #!/bin/sh
+            test -e \(program.folder.path)/vault || exit 3
+            read -r secret
+            echo "$1 $2 $secret" >>\(program.folder.path)/vault/all
+
+            """,
+            mode: 0o755
+        )
+        let more = Self.one + ["--hand-to", taker, "bike-1"]
+        let failed = try enrol(more)
+        #expect(failed.status == 10)
+        #expect(
+            failed.output.contains("did not take the secret: it ended with 3"),
+            "\(failed.output)"
+        )
+        // Nothing is lost: the vehicle has the secret of its file.
+        let secret = try text("keys/bike-1.key")
+        try FileManager.default.createDirectory(
+            atPath: program.folder.path + "/vault",
+            withIntermediateDirectories: true
+        )
+        #expect(try enrol(more).status == 0)
+        #expect(try text("keys/bike-1.key") == secret, "enrolled is enrolled")
+        #expect(try text("vault/all") == "bike-1 00a0000000000001 " + secret)
     }
 
     @Test func `a pallet of 30 is enrolled by one command, updated and inventoried`() throws {

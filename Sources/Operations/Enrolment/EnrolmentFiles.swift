@@ -95,6 +95,34 @@ package actor EnrolmentFiles: EnrolmentKeeper {
         }
     }
 
+    /// Gives the vehicle's secret to a program of the operator's, as a line on its standard input.
+    ///
+    /// What it does not take stays in its file: given again, the same command gives it again.
+    package func hand(to program: String) throws(EnrolFault) {
+        guard let secret = try files?.secrets()[.current] else { return }
+        let line = secret.withBytes { bytes in
+            String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init)
+                ?? ""
+        }
+        let receiver = FedProgram([program, vehicle.text, serial.text])
+        let sentence: String
+        switch receiver.run(line + "\n", within: Self.patience) {
+        case .ended(0): return
+        case .ended(let code):
+            sentence = "\(program) did not take the secret: it ended with \(code)"
+        case .cut(let cause): sentence = "\(program) did not take the secret: \(cause)"
+        case .absent(let cause): sentence = "the program for secrets cannot be run: \(cause)"
+        }
+        throw EnrolFault(
+            .files,
+            sentence,
+            hint: "the secret is in its file; give the command again, and the program gets it again"
+        )
+    }
+
+    /// How long a program may take.
+    private static let patience = Duration.seconds(60)
+
     private func journaled(
         _ body: (Journal) async throws(JournalError) -> Void
     ) async throws(EnrolFault) {
