@@ -294,7 +294,8 @@ struct JobRun {
                 run: run,
                 of: job.plan.name,
                 exitCode: Int(code.rawValue),
-                failed: end.count(.failed)
+                failed: end.count(.failed),
+                isRehearsal: site.seed != nil
             ) ?? [],
             made: RealTime().wallTime
         )

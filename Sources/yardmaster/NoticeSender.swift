@@ -12,8 +12,6 @@ import Wire
 
 /// Who is told how runs end, and the way there: nothing of it stands in the way of radio work.
 struct NoticeSender: Sendable {
-    /// Of the machine, for all state directories.
-    private static let systemList = "/etc/yardmaster/notify.yaml"
     /// What one telling may take.
     private static let patience = Duration.seconds(10)
     /// What all of them may take at the end of a run.
@@ -36,40 +34,37 @@ struct NoticeSender: Sendable {
 
     // MARK: Who is told
 
-    /// The machine's list, that of the state directory, and the manifest's; each overrules the one
-    /// before it by name.
+    /// All targets that this user may know; a command for notices says which list it may not read.
     func policy() throws(CommandError) -> NotifyPolicy {
-        var policy = NotifyPolicy()
-        for path in [Self.systemList, state + "/notify.yaml"] {
-            if let list = try Self.list(at: path) { policy = policy.overruled(by: list) }
+        let found = try lists.find()
+        if let unread = found.unread {
+            context.console.note("yardmaster: warning: \(unread); its targets are left out\n")
         }
-        return own.map { policy.overruled(by: $0) } ?? policy
+        return found.policy
     }
 
-    private static func list(at path: String) throws(CommandError) -> NotifyPolicy? {
-        let bytes: [UInt8]
-        do throws(FileError) {
-            bytes = try TextFile.read(path: path, limit: NotifyReader.mostBytes)
-        } catch {
-            if case .missing = error.reason { return nil }
-            throw CommandError(.inputMissing, "\(path) cannot be read", because: ["\(error)"])
-        }
-        let (policy, diagnostics) = NotifyReader.read(bytes, path: path)
-        guard let policy else {
-            throw CommandError(
-                .manifest,
-                "\(path) is not right",
-                because: diagnostics.map { "\($0)" }
-            )
-        }
-        return policy
-    }
+    private var lists: NotifyLists { NotifyLists(state: state, own: own) }
 
     /// Whom the end of a run concerns; a list that is not right holds nothing up.
-    func wishes(run: Int, of rollout: String, exitCode: Int, failed: Int) -> [OutboxWish] {
+    ///
+    /// The machine's list is for real vehicles' sake: a user who may not read it and rehearses loses
+    /// no notice.
+    func wishes(
+        run: Int,
+        of rollout: String,
+        exitCode: Int,
+        failed: Int,
+        isRehearsal: Bool
+    ) -> [OutboxWish] {
         do throws(CommandError) {
+            let found = try lists.find()
+            if let unread = found.unread, !isRehearsal {
+                context.console.note(
+                    "yardmaster: warning: \(unread); its targets get no notice of run \(run)\n"
+                )
+            }
             return NotifyPlan.wishes(
-                try policy(),
+                found.policy,
                 run: run,
                 of: rollout,
                 NotifyPlan.kinds(exitCode: exitCode, needsPerson: failed > 0),
@@ -115,7 +110,7 @@ struct NoticeSender: Sendable {
 
     /// At the end of a run: what did not arrive is a warning.
     func deliverAtEnd() async {
-        guard let policy = try? policy(), !policy.targets.isEmpty else { return }
+        guard let found = try? lists.find(), !found.policy.targets.isEmpty else { return }
         for result in await deliver(within: Self.endPatience) {
             guard let failure = result.failure else { continue }
             let rest = result.isGivenUp ? "given up" : "'yardmaster notify send' tries again"
@@ -129,7 +124,7 @@ struct NoticeSender: Sendable {
     private actor Courier {
         private let notices: NoticeSender
         private nonisolated let executor: ThreadExecutor
-        private var policies: [String: NotifyPolicy] = [:]
+        private var lists: [String: NotifyLists.Found] = [:]
 
         nonisolated var unownedExecutor: UnownedSerialExecutor {
             executor.asUnownedSerialExecutor()
@@ -185,7 +180,7 @@ struct NoticeSender: Sendable {
         ) async throws(JournalError) -> Result {
             let problem: Problem?
             if let notice = try await notice(of: entry, journal) {
-                problem = await notices.tell(notice, entry, policy(for: entry))
+                problem = await notices.tell(notice, entry, found(for: entry))
             } else {
                 problem = Problem("what it is about is not in the journal any more", isFinal: true)
             }
@@ -218,15 +213,15 @@ struct NoticeSender: Sendable {
             return notice
         }
 
-        /// The list with what the entry's rollout says itself.
-        private func policy(for entry: OutboxEntry) -> NotifyPolicy? {
+        /// The lists with what the entry's rollout says itself; nil while one of them is not right.
+        private func found(for entry: OutboxEntry) -> NotifyLists.Found? {
             let name = entry.rollout ?? ""
-            if let known = policies[name] { return known }
+            if let known = lists[name] { return known }
             var notices = notices
             notices.own = notices.own ?? notices.manifestPolicy(of: name)
-            let policy = try? notices.policy()
-            policies[name] = policy
-            return policy
+            let found = try? notices.lists.find()
+            lists[name] = found
+            return found
         }
     }
 
@@ -254,9 +249,12 @@ struct NoticeSender: Sendable {
     private func tell(
         _ notice: NotifyNotice,
         _ entry: OutboxEntry,
-        _ policy: NotifyPolicy?
+        _ found: NotifyLists.Found?
     ) async -> Problem? {
-        guard let target = policy?.target(entry.target) else {
+        guard let found else { return Problem("a list of targets is not right") }
+        guard let target = found.policy.target(entry.target) else {
+            // Somebody who may read that list can still send it.
+            if let unread = found.unread { return Problem("\(unread)") }
             return Problem("no list names it any more", isFinal: true)
         }
         let id = "\(notice.host)-\(entry.key)-\(entry.target)"
@@ -276,7 +274,7 @@ struct NoticeSender: Sendable {
         let message = NotifyMessage(notice, to: target, id: id, at: RealTime().wallTime, secrets)
         switch message {
         case .mail(let text):
-            let program = policy?.sendmail ?? "/usr/sbin/sendmail"
+            let program = found.policy.sendmail ?? "/usr/sbin/sendmail"
             return Self.problem(FedProgram([program, "-t", "-i"]), text)
         case .program(let input):
             guard case .program(let words) = target.way else { return nil }

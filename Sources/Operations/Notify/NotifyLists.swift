@@ -1,0 +1,79 @@
+package import Commands
+package import Manifest
+package import SourceTree
+
+/// The files that name who gets notices, and what a manifest adds to them.
+package struct NotifyLists: Sendable {
+    /// Of the machine, for all state directories.
+    package static let machine = "/etc/yardmaster/notify.yaml"
+
+    /// Targets by name, and the machine's list when this user may not read it.
+    package struct Found: Sendable {
+        package var policy = NotifyPolicy()
+        /// Why targets of a list are missing; nil when every list was read.
+        package var unread: FileError?
+    }
+
+    private let paths: [String]
+    private let own: NotifyPolicy?
+    private let read: @Sendable (String) throws(FileError) -> [UInt8]
+
+    package init(
+        state: String,
+        own: NotifyPolicy?,
+        read: @escaping @Sendable (String) throws(FileError) -> [UInt8] = {
+            path throws(FileError) in
+            try TextFile.read(path: path, limit: NotifyReader.mostBytes)
+        }
+    ) {
+        paths = [Self.machine, state + "/notify.yaml"]
+        self.own = own
+        self.read = read
+    }
+
+    /// The machine's list, that of the state directory, and the manifest's; each overrules the one
+    /// before it by name.
+    ///
+    /// The machine's list holds the depot's targets, and not every user may read it. What such a user
+    /// names in the other two gets its notices all the same.
+    package func find() throws(CommandError) -> Found {
+        var found = Found()
+        for path in paths {
+            let bytes: [UInt8]
+            do throws(FileError) {
+                bytes = try read(path)
+            } catch {
+                switch error.reason {
+                case .missing: continue
+                case .notPermitted where path == Self.machine:
+                    found.unread = error
+                    continue
+                case .notPermitted, .notAFile, .tooLarge, .badPath, .system:
+                    throw CommandError(
+                        .inputMissing,
+                        "\(path) cannot be read",
+                        because: ["\(error)"]
+                    )
+                }
+            }
+            found.policy = found.policy.overruled(by: try Self.list(bytes, path))
+        }
+        if let own { found.policy = found.policy.overruled(by: own) }
+        return found
+    }
+
+    private static func list(
+        _ bytes: [UInt8],
+        _ path: String
+    ) throws(CommandError) -> NotifyPolicy {
+        let (policy, diagnostics) = NotifyReader.read(bytes, path: path)
+        guard let policy else {
+            throw CommandError(
+                .manifest,
+                "\(path) is not right",
+                because: diagnostics.map { "\($0)" }
+            )
+        }
+        return policy
+    }
+}
