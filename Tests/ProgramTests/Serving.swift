@@ -28,6 +28,12 @@ final class Serving {
 
     deinit { if process.isRunning { process.terminate() } }
 
+    /// How many files and connections it has open.
+    var descriptors: Int {
+        let folder = "/proc/\(process.processIdentifier)/fd"
+        return (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? 0
+    }
+
     func client() throws -> RawClient { try RawClient(port: port) }
 
     func ask(_ bytes: String) throws -> RawAnswer {
