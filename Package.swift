@@ -283,7 +283,8 @@ let package = Package(
                 "Commands", "Digests", "Domain", "Families", "FollowModule", "Journal", "Manifest",
                 "Modules", "Operations", "PrivateBus", "PrivatePostgres", "Radio", "ScanAndRead",
                 "SetLights",
-                "Signers", "Simulation", "Trust", "UnlockVehicle", "UpdateModule", "UseLock",
+                "Signers", "Simulation", "SourceTree", "Trust", "UnlockVehicle", "UpdateModule",
+                "UseLock",
                 "VehicleModules", "Web", "Wire", "Workbench", "yardmaster",
             ],
             resources: [.copy("Fixtures")]
