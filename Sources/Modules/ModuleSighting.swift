@@ -41,14 +41,13 @@ package struct ModuleSeeker: Sendable {
     /// `avoided` is not meant, whatever serial it claims.
     package func seek(
         _ serial: Serial,
-        by driver: any UpdateDriver,
+        by recogniser: ModuleRecogniser,
         bootloader place: Peer? = nil,
         avoiding avoided: Set<Peer> = [],
         before deadline: Moment,
         unless isStopped: @Sendable () -> Bool
     ) async throws(RadioError) -> ModuleSighting? {
         let time = time
-        let recogniser = driver.recogniser
         let filter = recogniser.filter(for: serial, bootloader: place)
         return try await central.withScan(filter) { scan throws(RadioError) in
             while time.now < deadline && !isStopped() {

@@ -50,7 +50,7 @@ extension Execution {
                     return try conclude(ending, update)
                 }
                 self.debt?.stage = UpdateMemory.Stage.settling.rawValue
-                sighting = application == nil ? try await search() : nil
+                sighting = link.application == nil ? try await search() : nil
                 continue
             case .settled(.confirmed):
                 if isOurs { try conclude(ending, update) } else { tell(ending, of: debt) }

@@ -20,7 +20,7 @@ extension Execution {
         }
         var sighting = sighting
         for stage in stages {
-            if sighting == nil, application == nil { _ = try await present() }
+            if sighting == nil, link.application == nil { _ = try await present() }
             let run = UpdateRun(
                 stage,
                 step: step,

@@ -21,27 +21,19 @@ final class Execution {
     /// What the module is and runs was told in this run.
     var hasLooked = false
     /// How its module is opened: by another secret once it has got one.
-    private(set) var driver: any UpdateDriver
+    var driver: any UpdateDriver
     /// Whether a module was opened by none of what is known.
-    private(set) var isRefused = false
-    /// The open link, to whichever program the module runs; at most one of them.
-    private(set) var application: (any ModuleApplication)?
-    private(set) var receiver: (any ImageReceiver)?
+    var isRefused = false
+    /// The owner of the link to its module.
+    let link: VehicleLink
     /// How strong it was heard last, in dBm.
-    private(set) var lastSignal: Int?
+    var lastSignal: Int?
     /// The module as it was heard a moment ago, when no link was made to it yet.
     var heard: ModuleSighting?
     /// Preconditions that did not hold, the last of each.
     var problems: [Problem] = []
-    /// With whom there was a link: the host remembers what it was then.
-    private var met: Peer?
-    private var host = HostPatience()
-    private var suspicion: [Peer: SecretSuspicion] = [:]
-    /// Two modules may say that they are the vehicle's.
-    private var claimants: Claimants
-    /// Those of them that are not asked again.
-    private var impostors: Set<Peer> = []
-    private let began: Moment
+    var host = HostPatience()
+    let began: Moment
     /// What was begun on the module and is not proven, by whichever rollout.
     var debt: Debt?
     /// What is done once nothing is owed to the module.
@@ -74,7 +66,13 @@ final class Execution {
         self.depot = depot
         self.position = position
         began = depot.time.now
-        claimants = Claimants(serial: job.serial)
+        link = VehicleLink(
+            to: job.serial,
+            depot.central,
+            depot.time,
+            bond: job.bond,
+            connectingFor: depot.rules.connectTimeout
+        )
         var record = record
         record.run = depot.run
         record.attempt = 0
@@ -143,7 +141,7 @@ final class Execution {
                 await depot.air.take(for: .next)
                 verdict = try await conclude(.timedOut, nil, airtimeSentence)
             }
-            await forgetModule()
+            await link.forget()
             if verdict == nil, depot.stop.isFenced {
                 verdict = try await end(.deferred, .transient, Self.fencedSentence)
             }
@@ -237,352 +235,5 @@ final class Execution {
         }
         let version = record.versionAfter?.description ?? "the target version"
         return .verdict(.alreadyCurrent, nil, "runs \(version) already")
-    }
-
-    // MARK: At the end
-
-    /// Does what is to be done whatever happened, and ends the execution with both in mind.
-    private func conclude(
-        _ outcome: Outcome,
-        _ failure: FailureClass?,
-        _ message: String
-    ) async throws(JournalError) -> Verdict? {
-        var left: [FailureClass: Int] = [:]
-        var halt: Halt?
-        for (offset, step) in job.always.enumerated() {
-            // What is owed stays owed where the module must not be touched any more.
-            if depot.stop.isFenced {
-                halt = .stopped
-                break
-            }
-            // Of what was not so much as begun, nothing is to be undone.
-            if case .steps = aim {
-            } else {
-                guard try await owes(job.key(of: job.steps.count + offset)) else { continue }
-            }
-            // One that was not heard a moment ago is not searched for all over again.
-            if outcome == .unreachable, step.needsModule { continue }
-            halt = try await finish(step, job.steps.count + offset, &left)
-            if halt != nil { break }
-        }
-        await hangUp()
-        switch halt {
-        case nil: return try await end(outcome, failure, message)
-        case .stopped?, .paid?:
-            try await note(.interrupted, durably: true)
-            return nil
-        case .journal(let error)?: throw error
-        case .host?, .elsewhere?:
-            return try await end(
-                outcome,
-                failure,
-                message,
-                and: (.deferred, .transient, halt?.hostSentence ?? "")
-            )
-        case .failure(let kind, let sentence)?:
-            let other = self.outcome(of: kind)
-            return try await end(outcome, failure, message, and: (other, kind, sentence))
-        case .verdict(let other, let kind, let sentence)?:
-            return try await end(outcome, failure, message, and: (other, kind, sentence))
-        }
-    }
-
-    /// Does a step of `always`, again as often as its failures allow; nil when it is done.
-    private func finish(
-        _ step: JobStep,
-        _ index: Int,
-        _ left: inout [FailureClass: Int]
-    ) async throws(JournalError) -> Halt? {
-        while true {
-            host.begins(at: time.now)
-            do throws(Halt) {
-                try await act(step, index)
-                return nil
-            } catch {
-                if error.isHosts, host.waits(at: time.now, by: depot.rules) {
-                    await hangUp()
-                    if case .host(let fault) = error { depot.air.failed(fault) }
-                    guard await rested(.seconds(5), .next, error.hostPurpose) else {
-                        return .stopped
-                    }
-                    continue
-                }
-                guard case .failure(let failure, let message) = error else { return error }
-                let remaining = left[failure] ?? depot.rules.retries(after: failure)
-                guard remaining > 0 else { return error }
-                left[failure] = remaining - 1
-                await hangUp()
-                let pause = depot.rules.pause(beforeAttempt: record.attempt)
-                depot.events.emit(.retrying(vehicle, failure, message: message, pause: pause))
-                await time.sleep(for: pause, "the pause before the next attempt")
-                if depot.stop.isRequested { return .stopped }
-            }
-        }
-    }
-
-    /// A fault at the end counts unless there was one before.
-    private func end(
-        _ outcome: Outcome,
-        _ failure: FailureClass?,
-        _ message: String,
-        and last: (outcome: Outcome, failure: FailureClass?, message: String)
-    ) async throws(JournalError) -> Verdict {
-        let isFine = outcome.tally == .ok || outcome.tally == .current
-        // What nobody knows weighs more than what is known to have failed.
-        let counts = isFine || last.outcome == .inDoubt
-        return try await end(
-            counts ? last.outcome : outcome,
-            counts ? last.failure : failure,
-            "\(message); at the end: \(last.message)"
-        )
-    }
-
-    private var doneSentence: String {
-        guard let after = record.versionAfter, provenUpdates > 0 else {
-            // Who gave an order to read wants to see what was read.
-            let values = seen.map { "\($0.name) is \($0.value)" }
-            return "all steps done" + (values.isEmpty ? "" : ": " + values.joined(separator: ", "))
-        }
-        return "runs \(after), read twice after its restart"
-    }
-
-    private func outcome(of failure: FailureClass) -> Outcome {
-        switch failure {
-        case .unreachable: .unreachable
-        case .rejected: .rejected
-        case .rolledBack: .rolledBack
-        case .inDoubt: .inDoubt
-        case .transient, .integrity, .device, .noReturn, .wrongVersion, .internal: .failed
-        }
-    }
-
-    private func end(
-        _ outcome: Outcome,
-        _ failure: FailureClass?,
-        _ message: String
-    ) async throws(JournalError) -> Verdict {
-        let owed = try await depot.journal.owed(by: vehicle)
-        let claim = claimants.sentence.map { "; \($0)" } ?? ""
-        let ending = Closing(outcome, failure, message + claim).owing(debt).owing(owed)
-        record.end = ExecutionRecord.End(
-            ending.outcome,
-            failure: ending.failure,
-            message: ending.message,
-            at: time.wallTime
-        )
-        if debt != nil { record.versionAfter = nil }
-        debt?.settleDeadline = nil
-        record.settleDeadline = nil
-        record.nextDeadline = nil
-        record.state = .ended
-        record.updated = time.wallTime
-        let verdict = Verdict(
-            outcome: ending.outcome,
-            failure: ending.failure,
-            message: ending.message,
-            versionBefore: record.versionBefore,
-            versionAfter: record.versionAfter,
-            attempts: record.attempt,
-            interruptions: record.interruptions,
-            bytesSent: ByteCount(bytes: bytesSent) ?? .zero,
-            took: began.duration(to: time.now),
-            problems: problems
-        )
-        let (journal, record, debt) = (depot.journal, record, debt)
-        let word = word(
-            of: .ended(vehicle, verdict, touched: record.acted, release: job.release)
-        )
-        let hold = depot.gate(verdict.outcome, verdict.failure, record.acted)
-        try await depot.events.emit(.vehicleEnded(vehicle, verdict)) {
-            (events) async throws(JournalError) in
-            try await journal.record(
-                record,
-                durably: true,
-                debt: debt,
-                holding: hold,
-                with: events,
-                telling: word
-            )
-        }
-        return verdict
-    }
-
-    // MARK: Notes
-
-    /// Says where the execution stands, in the journal and to whoever watches.
-    func note(
-        _ state: ExecutionState,
-        durably: Bool,
-        detail: String? = nil,
-        deadline: (label: String, in: Duration)? = nil
-    ) async throws(JournalError) {
-        record.state = state
-        record.linked = record.linked || state.isReached
-        record.updated = time.wallTime
-        record.nextDeadline = deadline.map {
-            ExecutionRecord.Deadline($0.label, at: time.wallTime.advanced(by: $0.in))
-        }
-        try await depot.journal.record(record, durably: durably, debt: debt)
-        depot.events.emit(
-            .stateChanged(vehicle, state, adapter: depot.central.adapter, detail: detail)
-        )
-    }
-
-    func enter(
-        _ state: ExecutionState,
-        durably: Bool = false,
-        detail: String? = nil,
-        deadline: (label: String, in: Duration)? = nil
-    ) async throws(Halt) {
-        do throws(JournalError) {
-            try await note(state, durably: durably, detail: detail, deadline: deadline)
-        } catch { throw .journal(error) }
-    }
-
-    // MARK: Reaching the module
-
-    /// Hears the module in whichever role it is, within one search.
-    func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
-        // With the same address it may be another program by now, with other services.
-        await forgetModule()
-        var sighting: ModuleSighting?
-        // Who did not take our secret yields to others that bear its serial, where there are any.
-        // Its link may have been lost just then, so who has taken it before or since is none of them.
-        let suspects = Set(claimants.refused.filter { $0 != claimants.opened })
-        let least = min(time.now.duration(to: deadline), ReturnPause.look)
-        if !suspects.isSubset(of: impostors) {
-            let look = min(deadline, time.now.advanced(by: Self.lookForOthers))
-            sighting = try await seek(avoiding: suspects, before: look)
-        }
-        if sighting == nil {
-            // As long as none has taken it, a short look is not spent on others alone.
-            let end = max(deadline, time.now.advanced(by: claimants.opened == nil ? least : .zero))
-            sighting = try await seek(avoiding: impostors, before: end)
-        }
-        if let sighting {
-            lastSignal = sighting.signal
-            debt?.seenRun = depot.run
-        }
-        if sighting == nil && depot.stop.isRequested { throw .stopped }
-        return sighting
-    }
-
-    /// How long others are looked for that bear the serial of one that did not take our secret.
-    static let lookForOthers = Duration.seconds(5)
-
-    private func seek(
-        avoiding avoided: Set<Peer>,
-        before deadline: Moment
-    ) async throws(Halt) -> ModuleSighting? {
-        let stop = depot.stop
-        do throws(RadioError) {
-            return try await ModuleSeeker(central: depot.central, time: time).seek(
-                job.serial,
-                by: driver,
-                bootloader: (debt?.bootloaderPlace ?? record.bootloaderPlace).map {
-                    Peer(handle: $0)
-                },
-                avoiding: avoided,
-                before: deadline,
-                unless: { stop.isRequested }
-            )
-        } catch { throw Halt(error, "while searching") }
-    }
-
-    /// A module that another program is connected to is waited for, with the adapter free.
-    func connect(to sighting: ModuleSighting) async throws(RadioError) -> any Link {
-        met = sighting.peer
-        let patience = time.now.advanced(by: depot.rules.heldPatience)
-        while true {
-            do throws(RadioError) {
-                let deadline = time.now.advanced(by: depot.rules.connectTimeout)
-                // A bootloader knows the bond of its application at most: it makes none.
-                let bond = sighting.role == .application ? job.bond : .unbonded
-                return try await depot.central.connect(to: sighting.peer, bond, before: deadline)
-            } catch .heldByAnother {
-                guard time.now < patience, await waitForHolder() else { throw .heldByAnother }
-            }
-        }
-    }
-
-    /// False when the run is to end.
-    private func waitForHolder() async -> Bool {
-        depot.events.emit(
-            .stateChanged(
-                vehicle,
-                record.state,
-                adapter: depot.central.adapter,
-                detail: RadioError.heldByAnother.description
-            )
-        )
-        return await rested(.seconds(5), .next, "another program to end its link")
-    }
-
-    func openApplication(on link: any Link) async throws(ModuleError) {
-        do throws(ModuleError) {
-            let opened = try await driver.application(on: link, time: time)
-            application = opened
-            record.bootloaderPlace = opened.bootloaderPlace?.handle
-            debt?.bootloaderPlace = record.bootloaderPlace
-            suspicion[link.peer] = nil
-            claimants.opens(link.peer)
-        } catch {
-            await link.disconnect()
-            throw error
-        }
-    }
-
-    func openReceiver(on link: any Link) async throws(ModuleError) {
-        do throws(ModuleError) {
-            receiver = try await driver.receiver(on: link, time: time)
-        } catch {
-            await link.disconnect()
-            throw error
-        }
-    }
-
-    /// Who takes an image on the open link: a bootloader, or the application itself.
-    var anyReceiver: (any ImageReceiver)? { receiver ?? application?.receiver }
-
-    /// Ends our side of the link, whichever it is.
-    func hangUp() async {
-        await application?.disconnect()
-        await receiver?.disconnect()
-        heard = nil
-        forgetLink()
-    }
-
-    var hasLink: Bool { application != nil || receiver != nil }
-
-    func forgetLink() { (application, receiver) = (nil, nil) }
-
-    /// Has the host drop what it keeps about the module, which would pile up else.
-    private func forgetModule() async {
-        guard let peer = met else { return }
-        met = nil
-        await depot.central.forget(peer)
-    }
-
-    /// From now on the module is opened by another secret.
-    func opens(by opener: ModuleOpener, of profile: Profile) {
-        driver = opener.driver(profile)
-        (isRefused, suspicion, impostors) = (false, [:], [])
-        claimants = Claimants(serial: job.serial)
-    }
-
-    /// A module that refuses our secret twice is not asked a third time.
-    func halt(after error: ModuleError, _ doing: String) -> Halt {
-        let peer = met ?? Peer(handle: "")
-        if error.secret != nil { claimants.refuses(peer) }
-        guard suspicion[peer, default: SecretSuspicion()].failed(error.secret) == .wrongKey else {
-            return Halt(error, doing)
-        }
-        impostors.insert(peer)
-        isRefused = true
-        return .verdict(
-            .rejected,
-            .rejected,
-            "the module refuses our secret; check the vehicle's `secret` in the fleet"
-        )
     }
 }

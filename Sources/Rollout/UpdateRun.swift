@@ -65,28 +65,21 @@ extension UpdateRun: UpdateEnvironment {
 
     // MARK: Links
 
-    var application: (any ModuleApplication)? { execution.application }
-    var receiver: (any ImageReceiver)? { execution.anyReceiver }
+    var link: VehicleLink { execution.link }
 
     func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
         try await execution.seek(before: deadline)
     }
 
-    func connect(to sighting: ModuleSighting) async throws(RadioError) -> any Link {
+    func connect(to sighting: ModuleSighting) async throws(RadioError) {
         try await execution.connect(to: sighting)
     }
 
-    func openApplication(on link: any Link) async throws(ModuleError) {
-        try await execution.openApplication(on: link)
+    func openApplication() async throws(ModuleError) { try await execution.openApplication() }
+
+    func openBootloader() async throws(ModuleError) {
+        try await link.openBootloader(by: execution.driver)
     }
-
-    func openReceiver(on link: any Link) async throws(ModuleError) {
-        try await execution.openReceiver(on: link)
-    }
-
-    func hangUp() async { await execution.hangUp() }
-
-    func forgetLink() { execution.forgetLink() }
 
     func rest(
         until moment: Moment,
@@ -116,7 +109,7 @@ extension UpdateRun: UpdateEnvironment {
     /// be undone.
     func checkAgain() async throws(Halt) {
         // A module in its bootloader knows nothing of its vehicle: it was asked before.
-        guard execution.application != nil else { return }
+        guard link.application != nil else { return }
         try await execution.checkAgain(before: step)
     }
 

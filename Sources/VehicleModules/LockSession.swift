@@ -49,7 +49,7 @@ actor LockSession {
         do throws(RadioError) {
             let found = try await ModuleSeeker(central: central, time: time).seek(
                 serial,
-                by: LRDriver(profile: profile),
+                by: LRDriver(profile: profile).recogniser,
                 before: deadline,
                 unless: { Task.isCancelled }
             )

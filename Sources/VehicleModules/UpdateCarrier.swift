@@ -20,14 +20,10 @@ final class UpdateCarrier {
     private let central: any Central
     private let log: ModuleLog
     let time: any Timekeeper
-    private(set) var application: (any ModuleApplication)?
-    private var bootloader: (any ImageReceiver)?
+    let link: VehicleLink
     private var bootloaderPlace: String?
-    /// With whom there was a link: the host remembers what it was then.
-    private var met: Peer?
     private var memory: UpdateMemory
     private var kept: FirmwareUpdateRecord?
-    private var suspicion = SecretSuspicion()
     private var status = FirmwareUpdateStatus.searching
     private var upload: (before: Int, began: Moment) = (0, Moment(nanoseconds: 0))
     /// Since when the host's radio is away.
@@ -48,12 +44,19 @@ final class UpdateCarrier {
         memory = plan.record?.memory ?? UpdateMemory()
         kept = plan.record
         bootloaderPlace = plan.record?.bootloader
+        link = VehicleLink(
+            to: plan.serial,
+            central,
+            time,
+            bond: plan.bond,
+            connectingFor: plan.limits.connect
+        )
     }
 
     func run() async -> Result<FirmwareUpdateResult, ModuleFailure> {
         log.info("\(plan.serial): update to \(plan.image.target)")
         let ended = await attempts()
-        await forgetModule()
+        await link.forget()
         let result = ended.flatMap { result in
             guard result != .stopped else { return .success(result) }
             // The module was seen at rest with the image: nothing is owed.
@@ -81,7 +84,7 @@ final class UpdateCarrier {
             do throws(Halt) {
                 ending = try await attempt()
             } catch {
-                await hangUp()
+                await link.close()
                 switch error {
                 case .failure(let failure): return .failure(failure)
                 case .host(let fault):
@@ -96,7 +99,7 @@ final class UpdateCarrier {
                     continue
                 }
             }
-            await hangUp()
+            await link.close()
             hostSince = nil
             if case .alreadyCurrent = ending, isOwed {
                 // One look proves nothing of what was begun: it is watched to its rest.
@@ -114,12 +117,6 @@ final class UpdateCarrier {
             if isStopped() { return .success(.stopped) }
             pause = min(.seconds(30), pause * 2)
         }
-    }
-
-    private func forgetModule() async {
-        guard let peer = met else { return }
-        met = nil
-        await central.forget(peer)
     }
 
     private var isOwed: Bool { memory.stage != .none && memory.stage != .settling }
@@ -194,15 +191,10 @@ extension UpdateCarrier: UpdateEnvironment {
 
     // MARK: Links
 
-    var receiver: (any ImageReceiver)? { bootloader ?? application?.receiver }
-
     func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
-        // With the same address it may be another program by now, with other services.
-        await forgetModule()
         do throws(RadioError) {
-            return try await ModuleSeeker(central: central, time: time).seek(
-                plan.serial,
-                by: plan.driver,
+            return try await link.seek(
+                plan.driver.recogniser,
                 bootloader: bootloaderPlace.map { Peer(handle: $0) },
                 before: deadline,
                 unless: isStopped
@@ -213,45 +205,18 @@ extension UpdateCarrier: UpdateEnvironment {
         }
     }
 
-    func connect(to sighting: ModuleSighting) async throws(RadioError) -> any Link {
-        met = sighting.peer
-        // A bootloader knows the bond of its application at most: it makes none.
-        let bond = sighting.role == .application ? plan.bond : .unbonded
-        return try await central.connect(
-            to: sighting.peer,
-            bond,
-            before: time.now.advanced(by: plan.limits.connect)
-        )
+    func connect(to sighting: ModuleSighting) async throws(RadioError) {
+        try await link.connect(to: sighting)
     }
 
-    func openApplication(on link: any Link) async throws(ModuleError) {
-        do throws(ModuleError) {
-            let opened = try await plan.driver.application(on: link, time: time)
-            application = opened
-            bootloaderPlace = opened.bootloaderPlace?.handle ?? bootloaderPlace
-            suspicion = SecretSuspicion()
-        } catch {
-            await link.disconnect()
-            throw error
-        }
+    func openApplication() async throws(ModuleError) {
+        try await link.openApplication(by: plan.driver)
+        bootloaderPlace = link.application?.bootloaderPlace?.handle ?? bootloaderPlace
     }
 
-    func openReceiver(on link: any Link) async throws(ModuleError) {
-        do throws(ModuleError) {
-            bootloader = try await plan.driver.receiver(on: link, time: time)
-        } catch {
-            await link.disconnect()
-            throw error
-        }
+    func openBootloader() async throws(ModuleError) {
+        try await link.openBootloader(by: plan.driver)
     }
-
-    func hangUp() async {
-        await application?.disconnect()
-        await bootloader?.disconnect()
-        forgetLink()
-    }
-
-    func forgetLink() { (application, bootloader) = (nil, nil) }
 
     func rest(
         until moment: Moment,
@@ -269,7 +234,7 @@ extension UpdateCarrier: UpdateEnvironment {
     }
 
     func refusal(_ error: ModuleError) throws(Halt) -> UpdateFault {
-        if suspicion.failed(error.secret) == .wrongKey {
+        if link.suspects(error) == .wrongKey {
             throw .failure(ModuleFailure(ConnectError.invalidPrivateKey(nil)))
         }
         return error.fault(while: "while authenticating")

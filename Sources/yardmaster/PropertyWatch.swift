@@ -29,11 +29,12 @@ struct PropertyWatch {
         tell: (PropertyReading, String?) -> Void,
         lost: () -> Void
     ) async -> String? {
+        let link = VehicleLink(to: serial, central, time, bond: profile.unattendedBond)
         var known: [String: PropertyValue] = [:]
         var hasOpened = false
         while time.now < end, !stop.isRequested {
             do {
-                try await visit(until: end, &known, &hasOpened, tell)
+                try await visit(link, until: end, &known, &hasOpened, tell)
                 return nil
             } catch let error as ModuleError {
                 guard hasOpened, error != .radio(.cancelled) else { return error.description }
@@ -47,44 +48,30 @@ struct PropertyWatch {
     }
 
     private func visit(
+        _ link: VehicleLink,
         until end: Moment,
         _ known: inout [String: PropertyValue],
         _ hasOpened: inout Bool,
         _ tell: (PropertyReading, String?) -> Void
     ) async throws {
-        let seeker = ModuleSeeker(central: central, time: time)
         let (stop, deadline) = (stop, min(end, time.now.advanced(by: .seconds(60))))
-        let found: ModuleSighting?
-        do throws(RadioError) {
-            found = try await seeker.seek(
-                serial,
-                by: driver,
+        let application: any ModuleApplication
+        do throws(ModuleError) {
+            application = try await link.present(
+                driver,
                 before: deadline,
                 unless: { stop.isRequested }
             )
-        } catch { throw ModuleError.radio(error) }
-        if stop.isRequested { return }
-        guard let found else { throw ModuleError.radio(.timedOut) }
-        let link: any Link
-        do throws(RadioError) {
-            link = try await central.connect(
-                to: found.peer,
-                before: time.now.advanced(by: .seconds(30))
-            )
-        } catch { throw ModuleError.radio(error) }
-        let application: any ModuleApplication
-        do {
-            application = try await driver.application(on: link, time: time)
         } catch {
-            await link.disconnect()
+            if stop.isRequested { return }
             throw error
         }
         hasOpened = true
         do {
             try await read(application, until: end, &known, tell)
-            await application.disconnect()
+            await link.close()
         } catch {
-            await application.disconnect()
+            await link.close()
             throw error
         }
     }

@@ -77,7 +77,7 @@ struct ModuleBench: Sendable {
         let sighting = try #require(
             try await seeker.seek(
                 Self.serial(number),
-                by: ComoduleUpdate(key: try ComoduleKey(Self.secret)),
+                by: ComoduleUpdate(key: try ComoduleKey(Self.secret)).recogniser,
                 before: deadline,
                 unless: { false }
             )

@@ -195,7 +195,7 @@ private final class EnrolBench: Sendable {
             let opener = try FamilyRegistry.opener(of: family, secret)
             let found = try await ModuleSeeker(central: radio, time: simulation.time).seek(
                 serial,
-                by: opener.driver(profile),
+                by: opener.driver(profile).recogniser,
                 before: simulation.time.now.advanced(by: .seconds(20)),
                 unless: { false }
             )

@@ -27,7 +27,7 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
         if let sighting {
             action = session.begin(at: time.now)
             action = session.sighted(sighting.role, at: time.now)
-        } else if environment.application != nil {
+        } else if environment.link.application != nil {
             action = session.begin(linkedTo: .application, at: time.now)
         } else {
             action = session.begin(at: time.now)
@@ -53,14 +53,14 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
         case .connect:
             return try await connect()
         case .pause(let moment):
-            if environment.application != nil || environment.receiver != nil {
+            if environment.link.isOpen {
                 await wait(until: moment, for: session.deadlineLabel)
             } else {
                 try await environment.rest(until: moment, session, for: session.deadlineLabel)
             }
             return session.tick(at: time.now)
         case .disconnect:
-            await environment.hangUp()
+            await environment.link.close()
             return session.disconnected(at: time.now)
         case .transfer(let part, let pace):
             return try await transfer(part, pace: pace)
@@ -96,14 +96,13 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
 
     private func connect() async throws(Desk.Halt) -> UpdateSession.Action {
         guard let sighting else { return session.missed(at: time.now) }
-        let link: any Link
         do throws(RadioError) {
-            link = try await environment.connect(to: sighting)
+            try await environment.connect(to: sighting)
         } catch { return try weigh(.radio(error)) }
         do throws(ModuleError) {
             switch sighting.role {
-            case .application: try await environment.openApplication(on: link)
-            case .bootloader: try await environment.openReceiver(on: link)
+            case .application: try await environment.openApplication()
+            case .bootloader: try await environment.openBootloader()
             }
         } catch {
             if error.isAboutAuthentication {
@@ -119,15 +118,15 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
         _ action: UpdateSession.Action
     ) async throws(ModuleError) -> UpdateSession.Action {
         if case .probe = action {
-            guard let receiver = environment.receiver else { throw .radio(.linkLost) }
+            guard let receiver = environment.link.receiver else { throw .radio(.linkLost) }
             return session.probed(try await receiver.probe(order), at: time.now)
         }
         if case .activate = action {
-            guard let receiver = environment.receiver else { throw .radio(.linkLost) }
+            guard let receiver = environment.link.receiver else { throw .radio(.linkLost) }
             try await receiver.activate(order)
             return session.activated(at: time.now)
         }
-        guard let application = environment.application else { throw .radio(.linkLost) }
+        guard let application = environment.link.application else { throw .radio(.linkLost) }
         switch action {
         case .inspect:
             let found = try await application.inspect(order)
@@ -163,7 +162,7 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
         if case .radio(let radio) = error, radio.isHostFault {
             throw environment.halt(after: radio)
         }
-        if error.isLinkLoss { environment.forgetLink() }
+        if error.isLinkLoss { environment.link.forgetLink() }
         return session.failed(error.fault(while: session.doing), at: time.now)
     }
 
@@ -173,7 +172,7 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
         _ part: Int,
         pace: Int
     ) async throws(Desk.Halt) -> UpdateSession.Action {
-        guard let receiver = environment.receiver else { return try weigh(.radio(.linkLost)) }
+        guard let receiver = environment.link.receiver else { return try weigh(.radio(.linkLost)) }
         let (time, isStopped) = (time, environment.isStopped)
         var fault: Desk.Halt?
         let overdue = Overdue(session.nextDeadline)

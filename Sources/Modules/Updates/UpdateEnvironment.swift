@@ -17,26 +17,19 @@ package protocol UpdateEnvironment: AnyObject {
 
     // MARK: Links
 
-    /// The open link to the module's application.
-    var application: (any ModuleApplication)? { get }
-
-    /// Who takes an image on the open link: a bootloader, or the application itself.
-    var receiver: (any ImageReceiver)? { get }
+    /// The owner of the link to the module.
+    var link: VehicleLink { get }
 
     /// Listens for the module in either role; nil when it was not heard in time.
     func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting?
 
-    func connect(to sighting: ModuleSighting) async throws(RadioError) -> any Link
+    func connect(to sighting: ModuleSighting) async throws(RadioError)
 
-    func openApplication(on link: any Link) async throws(ModuleError)
+    /// Opens the application at the other end of the link that was just made.
+    func openApplication() async throws(ModuleError)
 
-    func openReceiver(on link: any Link) async throws(ModuleError)
-
-    /// Ends our side of the link, whichever it is.
-    func hangUp() async
-
-    /// The link is gone already.
-    func forgetLink()
+    /// Opens the bootloader there.
+    func openBootloader() async throws(ModuleError)
 
     /// Waits while there is no link.
     func rest(

@@ -28,7 +28,6 @@ package struct EnrolTarget: Sendable {
 package struct Enroller: Sendable {
     /// Links that may be lost before it is given up for now.
     private static let patience = 8
-    private static let connectLimit = Duration.seconds(30)
     /// A module may keep a new secret in memory first, and in flash a while later.
     private static let settling = Duration.seconds(5)
 
@@ -78,13 +77,14 @@ package struct Enroller: Sendable {
         _ secrets: any ModuleSecrets,
         rotating: Bool
     ) async throws(EnrolFault) {
+        let vehicle = link()
         var mustRotate = rotating
         var last: ModuleError?
         var silences = 0
         for _ in 0..<Self.patience {
             do throws(ModuleError) {
                 let known = try await self.known()
-                guard let opened = try await open(known, secrets) else {
+                guard let opened = try await open(vehicle, known, secrets) else {
                     throw ModuleError.value(
                         known.isEmpty
                             ? "nothing says which secret it has"
@@ -95,7 +95,7 @@ package struct Enroller: Sendable {
                 // A change that was begun is brought to its end.
                 let isSettled = slot == .current && !mustRotate && known[.pending] == nil
                 if slot == .pending || isSettled {
-                    await opened.link.disconnect()
+                    await vehicle.close()
                     if slot == .pending {
                         do throws(EnrolFault) { try await keeper.commit() } catch {
                             throw ModuleError.value(error.sentence)
@@ -120,10 +120,10 @@ package struct Enroller: Sendable {
                         } catch { return false }
                     }
                 } catch {
-                    await opened.link.disconnect()
+                    await vehicle.close()
                     throw error
                 }
-                await opened.link.disconnect()
+                await vehicle.close()
                 // The next round proves it.
                 mustRotate = false
                 last = nil
@@ -136,6 +136,10 @@ package struct Enroller: Sendable {
         throw fault(last ?? .radio(.timedOut))
     }
 
+    private func link() -> VehicleLink {
+        VehicleLink(to: target.serial, central, time, bond: target.bond)
+    }
+
     private func known() async throws(ModuleError) -> [SecretSlot: Secret] {
         do throws(EnrolFault) { return try await keeper.secrets() } catch {
             throw .value(error.sentence)
@@ -143,6 +147,7 @@ package struct Enroller: Sendable {
     }
 
     private struct Opened {
+        /// What its secrets are proven and changed on.
         let link: any Link
         /// Nil where none is known, and the module asks for none.
         let slot: SecretSlot?
@@ -150,6 +155,7 @@ package struct Enroller: Sendable {
 
     /// A link on which one of the secrets was proven; the one that is the most likely comes first.
     private func open(
+        _ vehicle: VehicleLink,
         _ known: [SecretSlot: Secret],
         _ secrets: any ModuleSecrets
     ) async throws(ModuleError) -> Opened? {
@@ -157,22 +163,23 @@ package struct Enroller: Sendable {
         for slot in SecretSlot.allCases {
             guard let secret = known[slot], !tried.contains(secret) else { continue }
             tried.append(secret)
-            if let link = try await link(provenBy: secret, secrets) {
+            if let link = try await link(vehicle, provenBy: secret, secrets) {
                 return Opened(link: link, slot: slot)
             }
         }
         guard !secrets.needsTheOld else { return nil }
-        return Opened(link: try await connect(), slot: nil)
+        return Opened(link: try await connect(vehicle), slot: nil)
     }
 
     /// Nil when the module does not take it, as far as can be known.
     private func link(
+        _ vehicle: VehicleLink,
         provenBy secret: Secret,
         _ secrets: any ModuleSecrets
     ) async throws(ModuleError) -> (any Link)? {
         var suspicion = SecretSuspicion()
         while true {
-            let link = try await connect()
+            let link = try await connect(vehicle)
             do throws(ModuleError) {
                 try await secrets.proves(
                     secret,
@@ -183,46 +190,30 @@ package struct Enroller: Sendable {
                 )
                 return link
             } catch {
-                await link.disconnect()
+                await vehicle.close()
                 guard error.secret != nil else { throw error }
                 if suspicion.failed(error.secret) == .wrongKey { return nil }
             }
         }
     }
 
-    private func connect() async throws(ModuleError) -> any Link {
-        do throws(RadioError) {
-            guard let peer = try await hear() else { throw RadioError.timedOut }
-            return try await central.connect(
-                to: peer,
-                target.bond,
-                before: time.now.advanced(by: Self.connectLimit)
-            )
-        } catch { throw .radio(error) }
-    }
-
-    /// Its application; in its bootloader it takes no secret.
-    private func hear() async throws(RadioError) -> Peer? {
+    private func connect(_ vehicle: VehicleLink) async throws(ModuleError) -> any Link {
+        // Its application; in its bootloader it takes no secret.
         let recogniser = ModuleRecogniser(
             family: target.profile.family,
             form: target.profile.advertisement
         )
-        let (serial, time, isStopped) = (target.serial, time, isStopped)
-        let end = time.now.advanced(by: search)
-        return try await central.withScan(recogniser.filter(for: serial)) {
-            scan throws(RadioError) in
-            while time.now < end, !isStopped() {
-                do throws(RadioError) {
-                    let heard = try await scan.next(
-                        before: min(end, time.now.advanced(by: .seconds(1)))
-                    )
-                    if recogniser.sighting(of: serial, in: heard) != nil { return heard.peer }
-                } catch {
-                    guard error == .timedOut else { throw error }
-                }
-            }
-            return nil
-        }
+        do throws(RadioError) {
+            let found = try await vehicle.seek(
+                recogniser,
+                before: time.now.advanced(by: search),
+                unless: isStopped
+            )
+            guard let found else { throw RadioError.timedOut }
+            try await vehicle.connect(to: found)
+        } catch { throw .radio(error) }
+        guard let link = vehicle.radio else { throw .radio(.linkLost) }
+        return link
     }
 
     // MARK: Reading
@@ -279,6 +270,7 @@ package struct Enroller: Sendable {
     }
 
     private func giveBack(_ secrets: any ModuleSecrets) async throws(EnrolFault) {
+        let vehicle = link()
         var last = ModuleError.radio(.timedOut)
         var silences = 0
         for _ in 0..<Self.patience {
@@ -291,18 +283,18 @@ package struct Enroller: Sendable {
                 // It may have its first secret already.
                 var order = known
                 if let first { order = [.pending: first, .current: known[.current] ?? first] }
-                guard let opened = try await open(order, secrets) else {
+                guard let opened = try await open(vehicle, order, secrets) else {
                     throw ModuleError.value("it has none of the secrets that are known here")
                 }
                 let isBack = first != nil && opened.slot == .pending
                 let link = opened.link
                 do throws(ModuleError) {
                     if try await secrets.reset(on: link, target.profile, time) {
-                        await link.disconnect()
+                        await vehicle.close()
                         return
                     }
                     guard !isBack else {
-                        await link.disconnect()
+                        await vehicle.close()
                         return
                     }
                     try await secrets.change(
@@ -314,10 +306,10 @@ package struct Enroller: Sendable {
                         chance: chance
                     ) { _ in true }
                 } catch {
-                    await link.disconnect()
+                    await vehicle.close()
                     throw error
                 }
-                await link.disconnect()
+                await vehicle.close()
             } catch {
                 last = error
                 if error == .radio(.timedOut) { silences += 1 }

@@ -50,7 +50,6 @@ package struct InventorySurvey: Sendable {
     /// How long ago a module may have been heard to be connected to without being heard again.
     private static let freshness = Duration.seconds(20)
     private static let attempts = 2
-    private static let connectLimit = Duration.seconds(30)
     private static let readLimit = Duration.seconds(10)
 
     private let central: any Central
@@ -161,6 +160,7 @@ package struct InventorySurvey: Sendable {
         into record: inout InventoryRecord,
         unless isStopped: @escaping @Sendable () -> Bool
     ) async {
+        let vehicle = VehicleLink(to: target.serial, central, time, bond: target.bond)
         var peer: Peer? = sound.advertisement.peer
         if sound.moment.duration(to: time.now) > Self.freshness { peer = nil }
         for _ in 0..<Self.attempts {
@@ -169,70 +169,37 @@ package struct InventorySurvey: Sendable {
                 return
             }
             do throws(ModuleError) {
-                if peer == nil { peer = try await hear(target, driver, unless: isStopped) }
-                guard let found = peer else { throw ModuleError.radio(.timedOut) }
-                peer = nil
-                record.facts = try await facts(of: target, driver, at: found)
+                if let found = peer {
+                    peer = nil
+                    do throws(RadioError) {
+                        try await vehicle.connect(to: found)
+                    } catch { throw .radio(error) }
+                    try await vehicle.openApplication(by: driver)
+                }
+                let application = try await vehicle.present(
+                    driver,
+                    before: time.now.advanced(by: length),
+                    unless: isStopped
+                )
+                record.facts = try await facts(of: target, driver, application, vehicle)
+                await vehicle.close()
                 record.read = time.wallTime
                 record.bond = target.bond.pairing.words
                 record.problem = nil
                 return
             } catch {
+                await vehicle.close()
                 record.problem = error.description
                 guard error.failureClass == .transient else { return }
             }
         }
     }
 
-    private func hear(
-        _ target: InventoryTarget,
-        _ driver: any UpdateDriver,
-        unless isStopped: @Sendable () -> Bool
-    ) async throws(ModuleError) -> Peer? {
-        do throws(RadioError) {
-            let seeker = ModuleSeeker(central: central, time: time)
-            return try await seeker.seek(
-                target.serial,
-                by: driver,
-                before: time.now.advanced(by: length),
-                unless: isStopped
-            )?.peer
-        } catch { throw .radio(error) }
-    }
-
-    private func facts(
-        of target: InventoryTarget,
-        _ driver: any UpdateDriver,
-        at peer: Peer
-    ) async throws(ModuleError) -> [InventoryRecord.Fact] {
-        let link: any Link
-        do throws(RadioError) {
-            link = try await central.connect(
-                to: peer,
-                target.bond,
-                before: time.now.advanced(by: Self.connectLimit)
-            )
-        } catch { throw .radio(error) }
-        let application: any ModuleApplication
-        do throws(ModuleError) {
-            application = try await driver.application(on: link, time: time)
-        } catch {
-            await link.disconnect()
-            throw error
-        }
-        let result: Result<[InventoryRecord.Fact], ModuleError>
-        do throws(ModuleError) {
-            result = .success(try await facts(of: target, driver, application, link))
-        } catch { result = .failure(error) }
-        await application.disconnect()
-        return try result.get()
-    }
-
     private func facts(
         of target: InventoryTarget,
         _ driver: any UpdateDriver,
         _ application: any ModuleApplication,
-        _ link: any Link
+        _ vehicle: VehicleLink
     ) async throws(ModuleError) -> [InventoryRecord.Fact] {
         var facts: [InventoryRecord.Fact] = []
         if driver.tellsVersions {
@@ -250,7 +217,7 @@ package struct InventorySurvey: Sendable {
             }
         }
         for (characteristic, name) in Self.information {
-            guard let found = try await bytes(of: characteristic, on: link) else { continue }
+            guard let found = try await bytes(of: characteristic, on: vehicle) else { continue }
             let text = String(decoding: found.prefix { $0 != 0 }, as: UTF8.self).visible
             if !text.isEmpty { facts.append(.init(.identity, name, String(text.prefix(64)))) }
         }
@@ -267,7 +234,7 @@ package struct InventorySurvey: Sendable {
             }
         }
         if !facts.contains(where: { Self.batteryNames.contains($0.name) }),
-            let level = try await bytes(of: Self.batteryLevel, on: link)?.first
+            let level = try await bytes(of: Self.batteryLevel, on: vehicle)?.first
         {
             facts.append(.init(.property, "battery_level", "\(level)", unit: "percent"))
         }
@@ -288,9 +255,9 @@ package struct InventorySurvey: Sendable {
     /// Nil where the module does not have it, or does not give it.
     private func bytes(
         of characteristic: Characteristic,
-        on link: any Link
+        on vehicle: VehicleLink
     ) async throws(ModuleError) -> [UInt8]? {
-        guard link.flags(of: characteristic) != nil else { return nil }
+        guard let link = vehicle.radio, link.flags(of: characteristic) != nil else { return nil }
         do throws(RadioError) {
             return try await link.read(
                 characteristic,

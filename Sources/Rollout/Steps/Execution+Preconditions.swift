@@ -53,7 +53,7 @@ extension Execution {
     private func signal(that condition: Condition) async throws(Halt) -> Int {
         var best = try await heardSignal()
         // On a link it does not advertise: what was heard before it is what is known.
-        for _ in 0..<2 where !hasLink && !condition.holds(for: Literal(Double(best))) {
+        for _ in 0..<2 where !link.isOpen && !condition.holds(for: Literal(Double(best))) {
             let look = time.now.advanced(by: ReturnPause.look)
             guard let again = try await seek(before: look) else { break }
             best = max(best, again.signal)

@@ -1,17 +1,8 @@
 import Domain
 import Radio
-import Reports
 
-/// Another secret for the module.
+/// Links of their own for changes of the module's secret.
 extension Execution {
-    func rotateSecret() async throws(Halt) -> [Fact] {
-        guard let secret = job.secret else {
-            throw .verdict(.rejected, .rejected, "its secret is not kept where it can be changed")
-        }
-        try await change(secret, isNew: true)
-        return [Fact("secret", "changed")]
-    }
-
     /// Brings a change of its secret to its end that was cut off; false where there is none.
     func takesUpSecret() async throws(Halt) -> Bool {
         guard let secret = job.secret, await secret.keeper.hasOpenChange(depot.journal) else {
@@ -22,7 +13,7 @@ extension Execution {
     }
 
     /// All links are the change's own: each proves a secret, and the last one the new one.
-    private func change(_ secret: ModuleSecretChange, isNew: Bool) async throws(Halt) {
+    func change(_ secret: ModuleSecretChange, isNew: Bool) async throws(Halt) {
         await hangUp()
         let stop = depot.stop
         let module = ModuleInHand(

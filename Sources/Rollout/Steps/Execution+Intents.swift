@@ -1,0 +1,142 @@
+import Domain
+import Journal
+import Reports
+
+/// The journal first: what a step changes is intended on disk before it is done.
+extension Execution {
+    /// Puts the intent on disk, acts, and puts down what became of it.
+    func once(
+        _ step: JobStep,
+        _ intent: Intent,
+        settling owed: OwedStep?
+    ) async throws(Halt) {
+        var standing: StepRecords.Standing
+        do throws(JournalError) {
+            standing = try await StepRecords(journal: depot.journal).standing(of: intent)
+            if standing == .done, let owed {
+                if intent.effect == .converge, try await owes(owed) {
+                    // A step was begun since, so what it brought about may not hold any more.
+                    standing = .open
+                } else {
+                    try await depot.journal.drop(owed, telling: word(of: .did(owed)))
+                }
+            }
+        } catch { throw .journal(error) }
+        switch standing {
+        case .done: return
+        case .inDoubt: throw .doubt(step)
+        case .open: break
+        }
+        let answer: IntentAnswer
+        do throws(JournalError) {
+            answer = try await depot.journal.intendUnlessInhibited(
+                intent,
+                owing: owes(by: intent),
+                isFleets: depot.coordinator.isShared
+            )
+        } catch { throw .journal(error) }
+        let id: IntentID
+        switch answer {
+        case .inhibited(let inhibit): throw .verdict(.deferred, nil, inhibit.sentence)
+        case .intended(let found): id = found
+        }
+        if intent.execution == record.number { record.acted = true }
+        if depot.stop.isRequested {
+            try await settle(id, intent, IntentRecord.failed, isTold: false)
+            throw .stopped
+        }
+        guard try await mayAct(step, intent, id, settling: owed) else { return }
+        try await enter(.acting, detail: step.action)
+        let facts: [Fact]
+        do throws(Halt) {
+            facts = try await change(step)
+        } catch {
+            // A journal that cannot be written says nothing of the vehicle: that stays in doubt.
+            if case .journal = error { throw error }
+            try await settle(
+                id,
+                intent,
+                error.isDoubt ? IntentRecord.doubtful : IntentRecord.failed
+            )
+            tell(step, intent.place, error.isDoubt ? .inDoubt : .failed, [])
+            throw error
+        }
+        try await settle(id, intent, IntentRecord.done, paying: owed)
+        tell(step, intent.place, .done, facts)
+    }
+
+    /// Asks whether others have anything against it; false when one of them has done it.
+    private func mayAct(
+        _ step: JobStep,
+        _ intent: Intent,
+        _ id: IntentID,
+        settling owed: OwedStep?
+    ) async throws(Halt) -> Bool {
+        let permit: Permit
+        do throws(JournalError) {
+            permit = try await depot.coordinator.permit(
+                Act(intent, owing: owes(by: intent)),
+                on: job.serial,
+                paying: owed != nil,
+                unless: depot.stop
+            )
+        } catch { throw .journal(error) }
+        switch permit {
+        case .granted: return true
+        case .done:
+            try await settle(id, intent, IntentRecord.done, paying: owed, isTold: false)
+            tell(step, intent.place, .done, [])
+            return false
+        case .doubt(let gateway):
+            try await settle(id, intent, IntentRecord.doubtful, isTold: false)
+            throw .doubt(step, by: "\(gateway.visible)")
+        case .inhibited(let inhibit):
+            try await settle(id, intent, IntentRecord.failed, isTold: false)
+            throw .verdict(.deferred, nil, inhibit.sentence)
+        case .ended:
+            // It may have been written down there, and surely was not done.
+            try await settle(id, intent, IntentRecord.failed)
+            throw .stopped
+        }
+    }
+
+    func word(of deed: Deed) -> FleetWord? { depot.coordinator.word(of: deed, on: job.serial) }
+
+    private func settle(
+        _ id: IntentID,
+        _ intent: Intent,
+        _ outcome: String,
+        paying owed: OwedStep? = nil,
+        isTold: Bool = true
+    ) async throws(Halt) {
+        var words: [FleetWord?] = []
+        if isTold { words.append(word(of: .settled(intent, outcome))) }
+        if let owed { words.append(word(of: .did(owed))) }
+        do throws(JournalError) {
+            try await depot.journal.settle(
+                id,
+                outcome: outcome,
+                at: time.wallTime,
+                paying: owed,
+                telling: words.compactMap(\.self)
+            )
+            try await depot.coordinator.tell()
+        } catch { throw .journal(error) }
+    }
+}
+
+extension Halt {
+    fileprivate var isDoubt: Bool {
+        if case .verdict(.inDoubt, _, _) = self { return true }
+        return false
+    }
+
+    /// A step that an earlier run began and of which nothing more is known.
+    fileprivate static func doubt(_ step: JobStep, by whom: String = "an earlier run") -> Halt {
+        .verdict(
+            .inDoubt,
+            .inDoubt,
+            "\(whom) began `\(step.action)` and does not know how it ended; \(step.check)"
+        )
+    }
+}

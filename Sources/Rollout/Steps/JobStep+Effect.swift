@@ -1,0 +1,73 @@
+import Domain
+import Families
+import Journal
+import Wire
+
+extension JobStep {
+    var check: String {
+        if case .command(let commands) = self { return commands.check }
+        return "look at the vehicle before it is repeated"
+    }
+
+    /// The one table of effect classes.
+    var effect: Effect {
+        switch self {
+        case .require, .read, .expect, .wait: .observe
+        case .update: .transfer
+        case .set, .rotate: .converge
+        case .feature: .once
+        case .command(let commands): commands.isHarmless ? .converge : .once
+        }
+    }
+
+    /// Whether it changes anything.
+    var changes: Bool { effect != .observe }
+}
+
+extension VehicleJob {
+    /// Whether nothing of it changes the vehicle.
+    var onlyReads: Bool { !(steps + always).contains(where: \.changes) }
+
+    /// The verdict of a vehicle of which nobody knows whether it carried something out.
+    func closing(inDoubt doubt: IntentRecord) -> Closing {
+        Closing(inDoubt: doubt, check(of: doubt.intent))
+    }
+
+    /// What a person looks at to settle a doubt about one of its steps.
+    func check(of intent: Intent) -> String? {
+        (steps + always).first { $0.action == intent.description }?.check
+    }
+}
+
+extension CarShareCommands {
+    /// Whether all of them can be repeated without harm: the vehicle ends as it is meant to be.
+    var isHarmless: Bool {
+        list.allSatisfy { command in
+            switch command {
+            case .lock, .ignitionInhibit, .secureConditionsCheck: true
+            case .unlockDriver, .unlockAll, .openTrunk, .closeTrunk, .locate, .ignitionEnable,
+                .checkIn, .checkOut:
+                false
+            }
+        }
+    }
+
+    /// What a person looks at to know whether they were carried out.
+    var check: String {
+        let checks = list.map { command in
+            switch command {
+            case .lock: "whether the doors are locked"
+            case .unlockDriver, .unlockAll: "whether the doors are open"
+            case .openTrunk, .closeTrunk: "how the trunk stands"
+            case .locate: "whether it sounded or flashed"
+            case .ignitionInhibit, .ignitionEnable: "whether it can be started"
+            case .checkIn, .checkOut: "whether its booking has begun or ended"
+            case .secureConditionsCheck: "its result in the fleet's system"
+            }
+        }
+        var seen: [String] = []
+        for check in checks where !seen.contains(check) { seen.append(check) }
+        return "look " + seen.joined(separator: " and ")
+            + ", then say so: `retry` when it was not carried out, `clear` when it was"
+    }
+}

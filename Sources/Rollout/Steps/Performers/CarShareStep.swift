@@ -1,0 +1,60 @@
+import Domain
+import Families
+import Modules
+import Radio
+import Reports
+import Wire
+
+/// Gives a GO device car-share commands.
+struct CarShareStep: StepPerformer {
+    let commands: CarShareCommands
+
+    func perform(on execution: Execution) async throws(Halt) -> [Fact] {
+        let (job, depot, time) = (execution.job, execution.depot, execution.time)
+        guard let supply = job.carShare, let peripheral = depot.peripheral else {
+            throw .verdict(.rejected, .rejected, "there is no token for its GO device")
+        }
+        // The adapter changes its role: it is not spent on a link meanwhile.
+        await execution.hangUp()
+        let credentials: CarShareCredentials
+        do throws(TokenSupply.Fault) {
+            credentials = try await supply.credentials(at: time.wallTime)
+        } catch {
+            switch error {
+            case .later(let sentence): throw .elsewhere(sentence)
+            case .wrong(let sentence): throw .verdict(.rejected, .rejected, sentence)
+            }
+        }
+        let device = CarShareVehicle(
+            peripheral: peripheral,
+            credentials: credentials,
+            bond: job.driver.recogniser.form == nil ? job.bond : .unbonded,
+            time: time
+        )
+        do throws(CarShareError) {
+            let report = try await device.send(
+                commands,
+                before: time.now.advanced(by: depot.rules.commandTimeout)
+            )
+            return report.statuses.enumerated().map { index, status in
+                Fact("status \(index + 1)", status.description)
+            }
+        } catch {
+            switch error.fate {
+            case .inDoubt where commands.isHarmless:
+                // Whatever became of it, it may be sent again until it is answered.
+                throw .failure(.transient, error.description)
+            case .inDoubt:
+                throw .verdict(.inDoubt, .inDoubt, "\(error); \(commands.check)")
+            case .failed:
+                throw .verdict(.failed, error.failureClass, error.description)
+            case .notSent, .refused:
+                if let radio = error.radioError { throw Halt(radio, "as a peripheral") }
+                if error.failureClass == .rejected {
+                    throw .verdict(.rejected, .rejected, error.description)
+                }
+                throw .failure(error.failureClass, error.description)
+            }
+        }
+    }
+}

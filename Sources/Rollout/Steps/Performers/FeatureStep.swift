@@ -1,0 +1,63 @@
+import Domain
+import Modules
+import Radio
+import Reports
+import Wire
+
+/// Has the module carry out features.
+struct FeatureStep: StepPerformer {
+    let orders: [FeatureOrder]
+
+    func perform(on execution: Execution) async throws(Halt) -> [Fact] {
+        guard let client = try await execution.present().features else {
+            throw .verdict(.rejected, .rejected, "modules of its family have no features")
+        }
+        for order in orders {
+            let nonce = (0..<2).flatMap { _ in execution.depot.chance().bigBytes }.prefix(12)
+            do throws(FeatureError) {
+                try await client.perform(order.spec, order.payload, nonce: Array(nonce))
+            } catch {
+                let doing = "feature \(order.spec.name)"
+                switch error {
+                case .noCredentials(let sentence): throw .verdict(.rejected, .rejected, sentence)
+                case .inDoubt(let sentence):
+                    guard let found = try await state(after: order, on: execution) else {
+                        throw .verdict(.inDoubt, .inDoubt, "\(doing): \(sentence)")
+                    }
+                    guard found == order.literal else {
+                        throw .failure(.transient, "\(doing): \(sentence); it is \(found)")
+                    }
+                case .radio(let radio): throw Halt(radio, doing)
+                case .failed(.rejected, let sentence):
+                    throw .verdict(.failed, .rejected, "\(doing): \(sentence)")
+                case .failed(let failure, let sentence):
+                    throw .failure(failure, "\(doing): \(sentence)")
+                }
+            }
+        }
+        return []
+    }
+
+    /// What the module says of itself after an order of which nobody knows whether it was carried
+    /// out; nil when it does not say, or has no state of that name.
+    private func state(
+        after order: FeatureOrder,
+        on execution: Execution
+    ) async throws(Halt) -> String? {
+        guard case .states = order.spec.payload else { return nil }
+        await execution.hangUp()
+        do throws(Halt) {
+            let holder = try await execution.holder()
+            guard await holder.property(order.spec.name) != nil else { return nil }
+            do throws(PropertyReadError) {
+                return try await holder.read(order.spec.name).text
+            } catch { return nil }
+        } catch {
+            // Nothing is known of it, whatever came between; what ends the run still does.
+            switch error {
+            case .stopped, .paid, .journal: throw error
+            case .verdict, .failure, .host, .elsewhere: return nil
+            }
+        }
+    }
+}
