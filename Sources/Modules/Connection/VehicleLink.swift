@@ -22,7 +22,8 @@ package final class VehicleLink {
     package static let lookForOthers = Duration.seconds(5)
 
     package let serial: Serial
-    package let central: any Central
+    /// A vehicle may be given another adapter between two links.
+    private let adapter: () -> any Central
     package let time: any Timekeeper
     private let bond: BondPolicy
     private let connectLimit: Duration
@@ -35,20 +36,23 @@ package final class VehicleLink {
     /// Those of them that are not asked again.
     private var impostors: Set<Peer> = []
 
+    /// `central` is asked for whenever a link is to be made.
     package init(
         to serial: Serial,
-        _ central: any Central,
+        _ central: @autoclosure @escaping () -> any Central,
         _ time: any Timekeeper,
         bond: BondPolicy = .unbonded,
         connectingFor connectLimit: Duration = .seconds(30)
     ) {
         self.serial = serial
-        self.central = central
+        adapter = central
         self.time = time
         self.bond = bond
         self.connectLimit = connectLimit
         claimants = Claimants(serial: serial)
     }
+
+    private var central: any Central { adapter() }
 
     // MARK: What is open
 
