@@ -78,8 +78,48 @@ import Testing
 
         """
 
+    private static let esp = """
+        profile: other
+        family: esp
+        title: Another sensor
+        known-from: a test
+        advertisement:
+          company: "0abe"
+          serial: {in: name, after: "Sensor "}
+        gatt:
+          ota:
+            service: 00008018-0000-1111-2222-333344445555
+            firmware-data: 00008020-0000-1111-2222-333344445555
+            command: 00008022-0000-1111-2222-333344445555
+        authentication: none
+        firmware:
+          - {part: image, protocol: esp, version: {information: "2a28"}}
+
+        """
+
+    private static let nordic = """
+        profile: other
+        family: nordic
+        title: Another tag
+        known-from: a test
+        advertisement:
+          name: "Tag *"
+          serial: {in: name, after: "Tag "}
+        gatt:
+          legacy:
+            service: 00001530-0000-1111-2222-333344445555
+            legacy-control-point: 00001531-0000-1111-2222-333344445555
+            legacy-packet: 00001532-0000-1111-2222-333344445555
+            legacy-version: 00001534-0000-1111-2222-333344445555
+        authentication: none
+        firmware:
+          - {part: secondary, protocol: legacy-dfu, version: {information: "2a28"}}
+
+        """
+
     private static let depot = """
         name: profiles
+        link: {interval: 8ms, mtu: 247, packets-per-interval: 12}
         modules:
           - {serial: "0a0b0c0d", profile: other, key: "11", type: 17, version: "4.11.3"}
           - {serial: "00a0000000000001", key: "11", type: 17, version: "4.11.3"}
@@ -87,6 +127,11 @@ import Testing
           - {serial: c0ffee000001, family: lrdevice}
           - {serial: "17", family: mcumgr, profile: other, version: "1.0.0"}
           - {serial: ym-0001, family: mcumgr, version: "1.0.0"}
+          - {serial: "31", family: esp, profile: other, server: nimble, version: "2.6.0"}
+          - {serial: esp-0001, family: esp, server: nimble, version: "2.6.0"}
+          - {serial: "41", family: nordic, profile: other, bootloader: legacy-dfu,
+             version: "1.4.0"}
+          - {serial: tag-0001, family: nordic, bootloader: legacy-dfu, version: "1.4.0"}
 
         """
 
@@ -99,10 +144,18 @@ import Testing
         try program.write("profiles/comodule.yaml", Self.comodule)
         try program.write("profiles/lrdevice.yaml", Self.lrdevice)
         try program.write("profiles/mcumgr.yaml", Self.mcumgr)
+        try program.write("profiles/esp.yaml", Self.esp)
+        try program.write("profiles/nordic.yaml", Self.nordic)
         try program.write("depot.yaml", Self.depot)
         try program.write("key", "11")
         let city = Program.repository.appending(path: "manifests/demo/city-4.12.0.zip")
         try program.write("city.zip", try Data(contentsOf: city))
+        for (name, place) in [
+            ("sensor.bin", "sensors/sensor-2.7.31.bin"), ("tag.zip", "tags/tag-2.0.0.zip"),
+        ] {
+            let file = Program.repository.appending(path: "manifests/" + place)
+            try program.write(name, try Data(contentsOf: file))
+        }
         let large = Program.repository.appending(path: "Tests/SMPTests/Fixtures/large.img")
         try program.write("large.img", try Data(contentsOf: large))
         func digest(_ name: String) throws -> String {
@@ -122,6 +175,10 @@ import Testing
                  steps: [{feature: {light: on}}]}
               - {id: box, serial: "17", family: mcumgr, profile: other,
                  steps: [{update: {to: large}}]}
+              - {id: sensor, serial: "31", family: esp, profile: other,
+                 steps: [{update: {to: sensor}}]}
+              - {id: tag, serial: "41", family: nordic, profile: other,
+                 steps: [{update: {to: tag}}]}
             images:
               city:
                 url: file:city.zip
@@ -133,6 +190,16 @@ import Testing
                 sha256: "\(try digest("large.img"))"
                 version: "2.0.0"
                 fits: {family: mcumgr}
+              sensor:
+                url: file:sensor.bin
+                sha256: "\(try digest("sensor.bin"))"
+                version: "2.7.31"
+                fits: {family: esp}
+              tag:
+                url: file:tag.zip
+                sha256: "\(try digest("tag.zip"))"
+                version: "2.0.0"
+                fits: {family: nordic}
 
             """
         )
@@ -151,7 +218,10 @@ import Testing
     @Test func `modules of other profiles are shown, and those of no profile are not`() throws {
         let program = try Program()
         try prepare(program)
-        let all = ["00a0000000000001", "0a0b0c0d", "17", "c0ffee000001", "gate0001", "ym-0001"]
+        let all = [
+            "00a0000000000001", "0a0b0c0d", "17", "31", "41", "c0ffee000001", "esp-0001",
+            "gate0001", "tag-0001", "ym-0001",
+        ]
         #expect(try serials(program, own) == all)
     }
 
@@ -165,10 +235,65 @@ import Testing
         let result = try program.run(run + (inManifest ? [] : own))
         #expect(
             result.lastLine
-                == "rollout=other ok=3 current=0 deferred=0 unreachable=0 failed=0 exit=0",
+                == "rollout=other ok=5 current=0 deferred=0 unreachable=0 failed=0 exit=0",
             "\(result.output.suffix(900)) \(result.errors.suffix(900))"
         )
         #expect(result.output.contains("4.12.0"), "\(result.output.suffix(900))")
+    }
+
+    /// What the modules of a depot run that are read without a secret, by their serials.
+    private func versions(_ program: Program, _ radio: [String]) throws -> [String: String] {
+        let result = try program.run(
+            ["inventory", "--json", "--for", "10s", "--state", program.state] + radio + own
+        )
+        let json = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+        let modules = (json as? [String: Any])?["vehicles"] as? [[String: Any]]
+        var versions: [String: String] = [:]
+        for module in try #require(modules, "\(result.output) \(result.errors)") {
+            let parts = module["firmware"] as? [String: String]
+            guard let serial = module["serial"] as? String, let version = parts?.values.first else {
+                continue
+            }
+            versions[serial] = version
+        }
+        return versions
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `every command works with modules of other profiles over a bus, too`() throws {
+        let program = try Program()
+        try prepare(
+            program,
+            key: "settle: {quiet: 2s, confirm-gap: 200ms, deadline: 2m}\n"
+                + "connect: {timeout: 30s, attempts: 2}"
+        )
+        let depot = try ServedDepot("depot.yaml", of: program, profiles: "profiles")
+        let bus = ["--bus", depot.address]
+        let scan = try program.run(["scan", "--for", "10s"] + bus + own)
+        for serial in ["0a0b0c0d", "gate0001", "17", "31", "41", "ym-0001", "esp-0001"] {
+            #expect(scan.output.contains(" \(serial) "), "\(serial): \(scan.output)")
+        }
+        let before = try versions(program, bus)
+        #expect(before["31"] == "2.6.0" && before["41"] == "1.4.0" && before["17"] == "1.0.0")
+        let run = try program.run(["run", "rollout.yaml", "--state", program.state] + bus + own)
+        #expect(
+            run.lastLine
+                == "rollout=other ok=5 current=0 deferred=0 unreachable=0 failed=0 exit=0",
+            "\(run.output.suffix(900)) \(run.errors.suffix(900))"
+        )
+        let after = try versions(program, bus)
+        #expect(after["31"] == "2.7.31" && after["41"] == "2.0.0" && after["17"] == "2.0.0")
+        // Modules of the default profiles are as they were.
+        for serial in ["esp-0001", "tag-0001", "ym-0001"] {
+            #expect(before[serial] != nil && after[serial] == before[serial], "\(serial)")
+        }
+        let fleet = ["--fleet", "rollout.yaml"]
+        let watch = try program.run(["watch", "bus", "--for", "5s"] + fleet + bus + own)
+        #expect(watch.output.contains("state_of_charge 80"), "\(watch.output) \(watch.errors)")
+        let exec = try program.run(
+            ["exec", "bus", "read state_of_charge", "--state", program.state] + fleet + bus + own
+        )
+        #expect(exec.output.contains("state_of_charge is 80"), "\(exec.output.suffix(600))")
     }
 
     /// Virtual seconds of a run on one vehicle whose profile, and whose manifest, say this besides.

@@ -74,9 +74,17 @@ package final class ESPModule: AirDevice {
         let data: CharacteristicFlags =
             plan.server == .raw ? [.write, .writeWithoutResponse, .notify] : [.write, .indicate]
         return [
-            DeviceInformation.firmwareRevision: [.read], ESPNumbers.firmware: data,
+            versionPlace: [.read], ESPNumbers.firmware: data,
             ESPNumbers.command: [.write, plan.server == .raw ? .notify : .indicate],
         ]
+    }
+
+    /// Where its profile says that its version is.
+    private var versionPlace: Characteristic {
+        guard case .information(let short) = plan.profile?.target(of: .secondary)?.version else {
+            return DeviceInformation.firmwareRevision
+        }
+        return DeviceInformation.characteristic(short)
     }
 
     package func linkMade(_ link: AirLink) { self.link = link }
@@ -88,7 +96,7 @@ package final class ESPModule: AirDevice {
 
     package func read(_ characteristic: Characteristic) -> Result<[UInt8], ATTError> {
         exchange {
-            characteristic == DeviceInformation.firmwareRevision
+            characteristic == versionPlace
                 // As the example has it: a string of C with its end.
                 ? .success(Array(facts.version.description.utf8) + [0])
                 : .failure(.readNotPermitted)
