@@ -117,9 +117,9 @@ let package = Package(
                 "CZlib", "CLinux",
             ]
         ),
-        adapter("Trust", ["Domain", "Wire", "Digests", "Signatures"]),
+        adapter("Trust", ["Domain", "Wire", "Digests", "Signatures", "Families"]),
         adapter("SourceTree", ["Domain", "CYAML"]),
-        adapter("Manifest", ["Domain", "Wire", "SourceTree", "Digests"]),
+        adapter("Manifest", ["Domain", "Wire", "SourceTree", "Digests", "Families"]),
         adapter("Journal", ["Domain", "CSQLite", "CLinux"]),
         adapter("Postgres", ["Domain", "CPostgres"]),
         room("Reports", ["Domain", "Wire"]),
@@ -351,7 +351,8 @@ let package = Package(
         tests(
             "ModulesTests",
             [
-                "Domain", "SourceTree", "Wire", "Radio", "Modules", "Families", "Simulation",
+                "Sessions", "Domain", "SourceTree", "Wire", "Radio", "Modules", "Families",
+                "Simulation",
                 "VehicleModules",
             ]
         ),

@@ -25,8 +25,16 @@ package enum FamilyRegistry {
 
     /// The first is meant where a file names none.
     private static let all: [Entry] = [
-        .comodule, .lrdevice, .mcumgr, .nordic, .esp, .geotabGo,
+        .comodule, .lrdevice, .geotabGo, .mcumgr, .nordic, .esp,
     ]
+
+    /// Every family, in the order of the entries.
+    package static let families = all.map(\.shape.family)
+
+    /// Nil for a name that no family has.
+    package static func family(named name: String) -> Family? {
+        families.first { $0.rawValue == name }
+    }
 
     package static let profiles = all.flatMap(\.profiles).sorted { $0.name < $1.name }
     package static let shapes = all.map(\.shape)
@@ -52,5 +60,13 @@ extension Profile {
         _ diagnostics: Diagnostics
     ) -> Profile? {
         parse(bytes, file: file, of: FamilyRegistry.shapes, diagnostics)
+    }
+}
+
+extension FieldReader {
+    /// The family that an item of a depot names; nil where it names none.
+    mutating func family() -> Family? {
+        word("family", of: FamilyRegistry.families.map(\.rawValue), .optional)
+            .map(Family.init(rawValue:))
     }
 }

@@ -19,7 +19,13 @@ extension Execution {
         if sighting.role == .application {
             // Without the image nothing can be sent, but it can be watched until it is at rest.
             self.debt?.stage = UpdateMemory.Stage.settling.rawValue
-            return try await settle(debt, by: debt.watch, at: 0, isOurs: false, from: sighting)
+            return try await settle(
+                debt,
+                by: debt.watch(by: driver),
+                at: 0,
+                isOurs: false,
+                from: sighting
+            )
         }
         guard job.hasUpdates else {
             throw .verdict(
@@ -98,11 +104,12 @@ extension VehicleJob {
 
 extension Debt {
     /// An update that sends nothing and only watches what the module comes to rest with.
-    fileprivate var watch: UpdateJob {
+    fileprivate func watch(by driver: any UpdateDriver) -> UpdateJob {
         UpdateJob(
             name: name,
             digest: image,
             version: version ?? FirmwareVersion(0, 0, 0),
+            family: driver.family,
             target: ModulePart(rawValue: target) ?? .secondary,
             type: nil,
             variant: nil,

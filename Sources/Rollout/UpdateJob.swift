@@ -31,7 +31,7 @@ package struct UpdateJob: Sendable {
         name: String,
         digest: SHA256Digest,
         version: FirmwareVersion,
-        family: Family = .comodule,
+        family: Family,
         target: ModulePart = .secondary,
         type: Int?,
         variant: Int?,

@@ -148,6 +148,15 @@ package struct FieldReader {
         choice(key, Choice.self, .optional) ?? fallback
     }
 
+    /// One of these words.
+    package mutating func word(
+        _ key: String,
+        of words: [String],
+        _ presence: Presence = .required
+    ) -> String? {
+        node(key, presence)?.word(of: words, diagnostics)
+    }
+
     /// The items of a list; empty when it is not there or no list.
     package mutating func list(
         _ key: String,

@@ -1,4 +1,5 @@
 package import Domain
+import Families
 
 /// A kind of module, or all kinds that agree in what is said: `comodule-17-0`, `comodule-17`.
 package struct HardwareID: Sendable, Hashable, CustomStringConvertible {
@@ -15,7 +16,7 @@ package struct HardwareID: Sendable, Hashable, CustomStringConvertible {
     /// Reads a family's name, then perhaps `-` and the type, then perhaps `-` and the variant.
     package init?(_ text: String) {
         // The longest name wins: one family's may begin with another's.
-        let fitting = Family.allCases.filter { text.hasPrefix($0.rawValue) }
+        let fitting = FamilyRegistry.families.filter { text.hasPrefix($0.rawValue) }
         guard let family = fitting.max(by: { $0.rawValue.utf8.count < $1.rawValue.utf8.count })
         else { return nil }
         let rest = text.utf8.dropFirst(family.rawValue.utf8.count)

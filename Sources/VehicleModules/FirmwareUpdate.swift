@@ -218,11 +218,11 @@ extension ModuleRadio {
     }
 
     static func family(_ name: String) throws(ModuleFailure) -> Family {
-        if let family = Family(rawValue: name) { return family }
+        if let family = FamilyRegistry.family(named: name) { return family }
         throw ModuleFailure(
             .invalidValue,
             "`\(name.visible.prefix(64))` is no family",
-            "name one of " + Family.allCases.map(\.rawValue).joined(separator: ", ")
+            "name one of " + FamilyRegistry.families.map(\.rawValue).joined(separator: ", ")
         )
     }
 }

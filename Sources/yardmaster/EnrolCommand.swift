@@ -201,7 +201,7 @@ struct EnrolCommand: Sendable {
         labels: [Cell],
         _ list: FleetFile
     ) throws(CommandError) -> NewVehicle {
-        guard let family = Family(rawValue: family) else {
+        guard let family = FamilyRegistry.family(named: family) else {
             throw CommandError(.usage, "'\(family.visible)' is not a family of modules")
         }
         let found: Profile

@@ -189,22 +189,6 @@ struct SecretSource {
         )
     }
 
-    /// The key of a vehicle's module.
-    func key(for vehicle: PlannedVehicle) throws(CommandError) -> ComoduleKey {
-        guard let reference = vehicle.secret else { throw missing(vehicle) }
-        let text = try read(reference, of: "vehicle \(vehicle.id)")
-        do throws(ComoduleKeyError) {
-            return try ComoduleKey(text)
-        } catch {
-            throw CommandError(
-                .configuration,
-                "the secret of vehicle \(vehicle.id) is no key of a module",
-                because: [error.description],
-                hint: "look at \(reference); it holds hex digits"
-            )
-        }
-    }
-
     private func token(of vehicle: PlannedVehicle) throws(CommandError) -> CarShareCredentials? {
         try vehicle.token.map { (reference) throws(CommandError) in
             try token(reference, of: vehicle)

@@ -44,27 +44,11 @@ struct WatchCommand: Sendable {
         let profile = try profile(of: planned, in: library)
         let secrets = SecretSource(context: context)
         let stop = Signals.catchThem()
-        // Only Comodule modules have a connection that keeps itself up; others are opened plainly.
-        let isKept = planned.family == .comodule
-        let key = isKept ? try secrets.key(for: planned) : nil
-        let driver = isKept ? nil : try secrets.access(to: planned).module.driver(profile)
+        let driver = try secrets.access(to: planned).module.driver(profile)
         let body:
             @Sendable (any Central, any Timekeeper, Duration) async
                 -> Result<ExitCode, CommandError> = { [self] central, time, end in
-                    if let key {
-                        return await watch(
-                            planned,
-                            key,
-                            profile,
-                            library,
-                            central,
-                            time,
-                            stop,
-                            for: end
-                        )
-                    }
-                    guard let driver else { return .success(.done) }
-                    return await follow(planned, driver, profile, central, time, stop, for: end)
+                    await follow(planned, driver, profile, central, time, stop, for: end)
                 }
         guard let simulation else {
             return try await HostBluetooth.use(bus: bus, context) { central, time in
@@ -79,7 +63,7 @@ struct WatchCommand: Sendable {
         return try result.get()
     }
 
-    /// The same by the family's driver.
+    /// Reads the properties again and again, over lost links.
     private func follow(
         _ planned: PlannedVehicle,
         _ driver: any UpdateDriver,
@@ -142,85 +126,6 @@ struct WatchCommand: Sendable {
             )
         }
         return profile
-    }
-
-    /// Connects and tells of what changes; generic over the radio.
-    func watch(
-        _ planned: PlannedVehicle,
-        _ key: ComoduleKey,
-        _ profile: Profile,
-        _ library: ProfileLibrary,
-        _ central: any Central,
-        _ time: any Timekeeper,
-        _ stop: StopSignal,
-        for length: Duration?
-    ) async -> Result<ExitCode, CommandError> {
-        var options = ModuleConnection.Options()
-        options.reconnects = true
-        options.profiles = .of(profile)
-        let connection = ModuleConnection(central: central, time: time, library: library)
-        let secret = key.withBytes { Secret(Array(Hex.text($0).utf8)) }
-        let wanted = options
-        let error = await stop.ending(by: time) { () async -> ConnectError? in
-            await connection.tended { connection in
-                do throws(ConnectError) {
-                    try await connection.connect(
-                        planned.serial,
-                        secret: secret,
-                        timeout: .seconds(60),
-                        options: wanted
-                    )
-                } catch { return error == .aborted ? nil : error }
-                await withTaskGroup(of: Void.self) { group in
-                    group.addTask { await tell(connection, profile, time) }
-                    if let length {
-                        await time.sleep(for: length, "the end of the watch")
-                    } else {
-                        await group.waitForAll()
-                    }
-                    group.cancelAll()
-                }
-                return nil
-            }
-        }
-        if let error {
-            return .failure(
-                CommandError(
-                    .unavailable,
-                    "\(planned.id): \(error.sentence)",
-                    hint: error.remedy
-                )
-            )
-        }
-        return Self.end
-    }
-
-    /// A line for each value, and one for each change of it.
-    private func tell(
-        _ connection: ModuleConnection,
-        _ profile: Profile,
-        _ time: any Timekeeper
-    ) async {
-        var known: [String: PropertyValue] = [:]
-        var wasThere = true
-        for await list in connection.properties.values() {
-            guard case .available(let listing) = list else {
-                if wasThere, !common.isQuiet { context.console.note("the link is lost\n") }
-                wasThere = false
-                continue
-            }
-            wasThere = true
-            var text = ""
-            for reading in listing.readable {
-                guard names.isEmpty || names.contains(reading.name),
-                    known[reading.name] != reading.value
-                else { continue }
-                known[reading.name] = reading.value
-                let unit = profile.properties.first { $0.name == reading.name }?.unit
-                text += line(reading, unit, at: time.wallTime)
-            }
-            if !text.isEmpty { context.console.result(text) }
-        }
     }
 
     private func line(_ reading: PropertyReading, _ unit: String?, at time: WallTime) -> String {

@@ -341,6 +341,7 @@ import Wire
             name: "city",
             digest: SHA256.digest(of: firmware),
             version: version,
+            family: .comodule,
             type: 17,
             variant: 0,
             allowsDowngrade: false,

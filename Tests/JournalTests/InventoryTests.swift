@@ -9,7 +9,7 @@ import Workbench
     {
         var record = InventoryRecord(
             serial: try #require(Serial(serial)),
-            family: .comodule,
+            family: Family(rawValue: "comodule"),
             profile: "generic",
             looked: at(seconds)
         )

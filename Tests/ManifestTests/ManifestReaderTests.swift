@@ -24,7 +24,8 @@ import Testing
         #expect(plan.image(named: "city-4.12")?.version == FirmwareVersion(4, 12))
         #expect(plan.images[0].source == .https("https://images.example/city-4.12.0.zip"))
         #expect(
-            plan.images[0].fits == PlannedImage.Fits(family: .comodule, type: 17, variant: 0)
+            plan.images[0].fits
+                == PlannedImage.Fits(family: Family(rawValue: "comodule"), type: 17, variant: 0)
         )
         let atLeast40 = try #require(Condition(.atLeast, Literal("40")))
         let zero = try #require(Condition(.equal, Literal("0")))

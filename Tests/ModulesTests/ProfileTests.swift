@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `every family has a generic profile`() {
-        for family in Family.allCases {
+        for family in FamilyRegistry.families {
             let profile = ProfileLibrary.shipped.profile(Profile.generic, of: family)
             #expect(profile?.family == family)
             #expect(profile?.title.isEmpty == false && profile?.basis.isEmpty == false)

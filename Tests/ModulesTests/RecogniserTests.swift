@@ -79,7 +79,7 @@ import Testing
             case .esp:
                 gatt = "  ota: {service: \(uuid()), firmware-data: \(uuid()), command: \(uuid())}"
                 authentication = "none"
-            case .mcumgr, .geotabGo:
+            default:
                 gatt = "  management: {service: \(uuid()), smp: \(uuid())}"
                 authentication = "none"
             }
@@ -120,7 +120,7 @@ import Testing
                     var plan = ESPPlan(serial: serial)
                     plan.profile = profile
                     world.addESP(plan)
-                case .mcumgr, .geotabGo:
+                default:
                     var plan = SMPModulePlan(serial: serial)
                     plan.profile = profile
                     world.addSMPModule(plan)
@@ -131,7 +131,7 @@ import Testing
             case .lrdevice: Serial("c0ffee000001").map { world.addLRDevice(.init(serial: $0)) }
             case .nordic: Serial("tag-0001").map { world.addNordic(.init(serial: $0)) }
             case .esp: Serial("esp-0001").map { world.addESP(.init(serial: $0)) }
-            case .mcumgr, .geotabGo:
+            default:
                 Serial("ym-0001").map { world.addSMPModule(.init(serial: $0)) }
             }
         }

@@ -1,5 +1,6 @@
 import Digests
 import Domain
+import Families
 import Images
 import Modules
 import Protocols

@@ -76,6 +76,7 @@ final class DepotBench: Sendable {
             name: "city",
             digest: digest,
             version: version,
+            family: .comodule,
             type: 17,
             variant: 0,
             allowsDowngrade: false,

@@ -32,6 +32,7 @@ import Testing
             name: "package",
             digest: SHA256.digest(of: last.firmware),
             version: version,
+            family: .comodule,
             target: last.kind == .application ? .secondary : .bootloader,
             type: nil,
             variant: nil,

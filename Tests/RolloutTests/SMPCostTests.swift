@@ -1,4 +1,5 @@
 import Domain
+import Families
 import Glibc
 import Images
 import Modules

@@ -27,6 +27,7 @@ import Testing
             name: "city-\(version)",
             digest: image.digest,
             version: version,
+            family: .comodule,
             target: part,
             type: 17,
             variant: 0,

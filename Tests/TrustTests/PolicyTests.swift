@@ -6,7 +6,7 @@ import Wire
 /// What signers say of a release beyond that it is genuine.
 @Suite struct PolicyTests {
     private static let now = WallTime(milliseconds: 1_795_219_200_000)
-    private static let city = HardwareID(family: .comodule, type: 17, variant: 0)
+    private static let city = HardwareID(family: Family(rawValue: "comodule"), type: 17, variant: 0)
 
     private func claim(
         _ version: String = "4.12.0",
@@ -64,8 +64,8 @@ import Wire
     @Test func `a manifest that asks for more modules than are signed is refused`() throws {
         let statement = try statement(#"{"hardware":["comodule-17-0"]}"#)
         for wide in [
-            HardwareID(family: .comodule, type: 17, variant: nil),
-            HardwareID(family: .comodule, type: nil, variant: nil),
+            HardwareID(family: Family(rawValue: "comodule"), type: 17, variant: nil),
+            HardwareID(family: Family(rawValue: "comodule"), type: nil, variant: nil),
         ] {
             #expect(throws: PolicyRefusal.self) { try check(statement, claim(hardware: wide)) }
         }
@@ -85,7 +85,7 @@ import Wire
             try check(.silent, claim("4.11.0"), ledger: ledger)
         }
         // Other modules have releases of their own.
-        let scooter = HardwareID(family: .comodule, type: 18, variant: 0)
+        let scooter = HardwareID(family: Family(rawValue: "comodule"), type: 18, variant: 0)
         try check(older, claim("4.11.0", hardware: scooter), ledger: ledger)
     }
 

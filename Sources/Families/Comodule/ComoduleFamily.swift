@@ -1,7 +1,11 @@
-import Domain
+package import Domain
 package import Modules
 import Protocols
 import Simulation
+
+extension Family {
+    package static let comodule = Self(rawValue: "comodule")
+}
 
 extension FamilyRegistry.Entry {
     static let comodule = Self(
@@ -35,6 +39,7 @@ extension FamilyRegistry.Entry {
 extension ProfileShape {
     static let comodule = Self(
         .comodule,
+        unnamed: "Comodule module",
         groups: [
             Group(
                 "metrics",

@@ -224,7 +224,7 @@ package actor ModuleConnection {
         let limit = deadline ?? time.now.advanced(by: .seconds(60))
         let cached = cache[target.serial]
         func show(_ part: ConnectionState.Connecting, _ name: String?) -> ModuleName {
-            let name = ModuleName(serial: target.serial, name: name, family: profile.family)
+            let name = ModuleName(serial: target.serial, name: name ?? profile.unnamed)
             attempt.part = part
             state.change(to: .connecting(name, part))
             return name
@@ -318,8 +318,7 @@ package actor ModuleConnection {
                         continue
                     }
                     let claim = ModuleClaim(
-                        family: profile.family,
-                        profile: profile.name,
+                        by: profile,
                         serial: serial,
                         isBootloader: found.role == .bootloader
                     )

@@ -1,7 +1,11 @@
-import Domain
+package import Domain
 import Modules
 import Protocols
 import Simulation
+
+extension Family {
+    package static let esp = Self(rawValue: "esp")
+}
 
 extension FamilyRegistry.Entry {
     static let esp = Self(
@@ -15,6 +19,7 @@ extension FamilyRegistry.Entry {
 extension ProfileShape {
     static let esp = Self(
         .esp,
+        unnamed: "ESP device",
         groups: [.information, .espOTA],
         authentications: [.none],
         protocols: [.espOTA]

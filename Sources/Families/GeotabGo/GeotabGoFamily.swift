@@ -1,6 +1,10 @@
-import Domain
+package import Domain
 import Modules
 import Simulation
+
+extension Family {
+    package static let geotabGo = Self(rawValue: "geotab-go")
+}
 
 extension FamilyRegistry.Entry {
     static let geotabGo = Self(
@@ -16,6 +20,7 @@ extension FamilyRegistry.Entry {
 extension ProfileShape {
     static let geotabGo = Self(
         .geotabGo,
+        unnamed: "Geotab GO",
         isHeard: false,
         groups: [
             Group(

@@ -1,6 +1,10 @@
-import Domain
+package import Domain
 import Modules
 import Simulation
+
+extension Family {
+    package static let lrdevice = Self(rawValue: "lrdevice")
+}
 
 extension FamilyRegistry.Entry {
     static let lrdevice = Self(
@@ -26,6 +30,7 @@ extension FamilyRegistry.Entry {
 extension ProfileShape {
     static let lrdevice = Self(
         .lrdevice,
+        unnamed: "SwiftLock",
         groups: [
             Group(
                 "messages",

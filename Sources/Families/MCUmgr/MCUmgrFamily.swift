@@ -1,7 +1,11 @@
-import Domain
+package import Domain
 import Modules
 import Protocols
 import Simulation
+
+extension Family {
+    package static let mcumgr = Self(rawValue: "mcumgr")
+}
 
 extension FamilyRegistry.Entry {
     static let mcumgr = Self(
@@ -17,6 +21,7 @@ extension FamilyRegistry.Entry {
 extension ProfileShape {
     static let mcumgr = Self(
         .mcumgr,
+        unnamed: "MCUmgr device",
         groups: [
             Group(
                 "management",

@@ -1,7 +1,11 @@
-import Domain
+package import Domain
 import Modules
 import Protocols
 import Simulation
+
+extension Family {
+    package static let nordic = Self(rawValue: "nordic")
+}
 
 extension FamilyRegistry.Entry {
     static let nordic = Self(
@@ -19,6 +23,7 @@ extension FamilyRegistry.Entry {
 extension ProfileShape {
     static let nordic = Self(
         .nordic,
+        unnamed: "Nordic device",
         groups: [.information, .secureDFU, .legacyDFU],
         authentications: [.none],
         protocols: [.secureDFU, .legacyDFU]

@@ -1,4 +1,5 @@
 import Domain
+import Families
 
 /// The manifest's grammar: every key, its type, its default and what it is for.
 ///
@@ -122,7 +123,7 @@ enum Grammar {
             ),
             Field(
                 "family",
-                .words(Family.allCases.map(\.rawValue)),
+                .words(FamilyRegistry.families.map(\.rawValue)),
                 .required,
                 "The kind of module."
             ),
@@ -228,7 +229,7 @@ enum Grammar {
         [
             Field(
                 "family",
-                .words(Family.allCases.map(\.rawValue)),
+                .words(FamilyRegistry.families.map(\.rawValue)),
                 .required,
                 "The kind of module."
             ),

@@ -1,4 +1,5 @@
 import Domain
+import Families
 import SourceTree
 
 /// Turns the rows of a fleet list into vehicles, checking each and all together.
@@ -225,12 +226,12 @@ struct FleetReader {
     }
 
     private func readFamily(_ cell: Cell) -> Family? {
-        if let family = Family(rawValue: cell.text) { return family }
+        if let family = FamilyRegistry.family(named: cell.text) { return family }
         diagnostics.error(
             cell.place,
             cell.text.isEmpty
                 ? "the family is missing here" : "\(quoted(cell.text)) is not a family of modules",
-            hint: Nearest.hint(cell.text, among: Family.allCases.map(\.rawValue))
+            hint: Nearest.hint(cell.text, among: FamilyRegistry.families.map(\.rawValue))
         )
         return nil
     }

@@ -1,4 +1,5 @@
 import Domain
+import Families
 import SourceTree
 
 /// Reads the entries under `images`.
@@ -70,7 +71,9 @@ struct ImageReader {
 
     private func readFits(_ reader: TableReader) -> PlannedImage.Fits? {
         var reader = reader
-        let family = reader.word("family", Family.self)
+        let family = reader.value("family")?
+            .word(of: FamilyRegistry.families.map(\.rawValue), diagnostics)
+            .map(Family.init(rawValue:))
         let type = reader.integer("type").flatMap { UInt32(exactly: $0) }
         let variant = reader.integer("variant").flatMap { UInt32(exactly: $0) }
         reader.finish()

@@ -5,26 +5,12 @@ package struct ModuleName: Sendable, Hashable, CustomStringConvertible {
     package let serial: Serial
     package let name: String
 
-    package init(serial: Serial, name: String?, family: Family = .comodule) {
+    package init(serial: Serial, name: String) {
         self.serial = serial
-        self.name = name ?? family.unnamedModule
+        self.name = name
     }
 
     package var description: String { "\(name) \(serial)" }
-}
-
-extension Family {
-    /// What a module is called until its own name is read.
-    package var unnamedModule: String {
-        switch self {
-        case .comodule: "Comodule module"
-        case .lrdevice: "SwiftLock"
-        case .geotabGo: "Geotab GO"
-        case .mcumgr: "MCUmgr device"
-        case .nordic: "Nordic device"
-        case .esp: "ESP device"
-        }
-    }
 }
 
 /// Where a connection stands.

@@ -131,7 +131,7 @@ package struct Neighbourhood {
             family: found.family,
             profile: found.profile,
             name: Self.name(advertisement, found) ?? known?.name
-                ?? found.family.unnamedModule,
+                ?? found.unnamed,
             signal: advertisement.signal,
             lastSeen: now,
             peer: advertisement.peer,

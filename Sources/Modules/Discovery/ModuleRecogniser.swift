@@ -9,10 +9,13 @@ package struct ModuleClaim: Sendable, Hashable {
     package let serial: Serial
     /// It waits for an image, or has part of one, and is nothing but that.
     package let isBootloader: Bool
+    /// What it is called until its own name is read.
+    package let unnamed: String
 
-    package init(family: Family, profile: String, serial: Serial, isBootloader: Bool) {
-        self.family = family
-        self.profile = profile
+    package init(by profile: Profile, serial: Serial, isBootloader: Bool) {
+        family = profile.family
+        self.profile = profile.name
+        unnamed = profile.unnamed
         self.serial = serial
         self.isBootloader = isBootloader
     }

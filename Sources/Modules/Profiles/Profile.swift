@@ -8,6 +8,8 @@ package struct Profile: Sendable, Hashable {
     package let name: String
     package let family: Family
     package let title: String
+    /// What a module is called until its own name is read.
+    package let unnamed: String
     /// Where its numbers are known from, for whoever has to trust them.
     package let basis: String
     /// Nil for a family whose modules look for us.
@@ -23,6 +25,8 @@ package struct Profile: Sendable, Hashable {
     /// Where it says whether it sends data to the cloud; nil when it does not say.
     package let cloud: ByteField?
     package let times: ProfileTimes
+    /// How long its modules may take for the answer to one request.
+    package let answerLimit: Duration
     /// The file of the operator's that it was read from; nil for one that is built in.
     package internal(set) var source: String?
 
@@ -46,9 +50,13 @@ package struct Profile: Sendable, Hashable {
         features: [FeatureSpec],
         firmware: [FirmwareTarget],
         cloud: ByteField? = nil,
-        times: ProfileTimes = ProfileTimes()
+        times: ProfileTimes = ProfileTimes(),
+        unnamed: String = "module",
+        answerLimit: Duration? = nil
     ) {
+        self.answerLimit = answerLimit ?? ProfileShape.usualAnswerLimit
         self.name = name
+        self.unnamed = unnamed
         self.family = family
         self.title = title
         self.basis = basis

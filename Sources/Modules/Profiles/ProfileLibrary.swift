@@ -80,23 +80,13 @@ package struct ProfileLibrary: Sendable {
         // Whose bootloader it is by our own name for it is nobody else's device.
         let started = forms.compactMap { profile, _ -> ModuleClaim? in
             bootloader(profile)?.serial(advertisement).map {
-                ModuleClaim(
-                    family: profile.family,
-                    profile: profile.name,
-                    serial: $0,
-                    isBootloader: true
-                )
+                ModuleClaim(by: profile, serial: $0, isBootloader: true)
             }
         }
         for (profile, form) in forms {
             guard started.isEmpty, let serial = form.serial(in: advertisement) else { continue }
             add(
-                ModuleClaim(
-                    family: profile.family,
-                    profile: profile.name,
-                    serial: serial,
-                    isBootloader: false
-                )
+                ModuleClaim(by: profile, serial: serial, isBootloader: false)
             )
         }
         for claim in started { add(claim) }

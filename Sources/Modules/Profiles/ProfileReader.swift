@@ -63,7 +63,8 @@ struct ProfileReader {
 
     mutating func read() -> Profile? {
         let name = name()
-        let family = reader.choice("family", Family.self)
+        let family = reader.word("family", of: shapes.map(\.family.rawValue))
+            .map(Family.init(rawValue:))
         let title = reader.text("title") ?? ""
         let basis = reader.text("known-from") ?? ""
         let shape = shapes.first { $0.family == family }
@@ -93,7 +94,9 @@ struct ProfileReader {
             features: features,
             firmware: firmware,
             cloud: cloud,
-            times: times
+            times: times,
+            unnamed: shape?.unnamed ?? "",
+            answerLimit: times.answer ?? shape?.answerLimit
         )
     }
 
@@ -133,6 +136,7 @@ struct ProfileReader {
             times.stall = part.duration("next-byte", in: least, .optional)
             times.bootloaderPatience = part.duration("bootloader-idle", in: long, .optional)
             times.continuation = part.duration("bootloader-after", in: long, .optional)
+            times.answer = part.duration("answer", in: least, .optional)
             part.finish()
         }
         return times

@@ -36,6 +36,10 @@ package struct ProfileShape: Sendable {
     }
 
     package let family: Family
+    /// What a module of it is called until its own name is read.
+    package let unnamed: String
+    /// How long its modules may take for an answer, where a profile does not say otherwise.
+    package let answerLimit: Duration
     /// Its modules advertise, and are connected to.
     package let isHeard: Bool
     package let groups: [Group]
@@ -46,8 +50,12 @@ package struct ProfileShape: Sendable {
     /// What its modules' parts may be updated by.
     package let protocols: [UpdateProtocol]
 
+    package static let usualAnswerLimit = Duration.seconds(10)
+
     package init(
         _ family: Family,
+        unnamed: String,
+        answerLimit: Duration = Self.usualAnswerLimit,
         isHeard: Bool = true,
         groups: [Group],
         authentications: [AuthenticationForm],
@@ -56,6 +64,8 @@ package struct ProfileShape: Sendable {
         protocols: [UpdateProtocol] = []
     ) {
         self.family = family
+        self.unnamed = unnamed
+        self.answerLimit = answerLimit
         self.isHeard = isHeard
         self.groups = groups
         self.authentications = authentications

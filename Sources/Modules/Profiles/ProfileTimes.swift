@@ -15,6 +15,8 @@ package struct ProfileTimes: Sendable, Hashable {
     package var stall: Duration?
     package var bootloaderPatience: Duration?
     package var continuation: Duration?
+    /// For a module's answer to one request; nil where the family's usual one is meant.
+    package var answer: Duration?
 
     package init() {}
 

@@ -62,7 +62,7 @@ package struct DepotFile: Sendable {
         var seen: [Serial: Place] = [:]
         var modules: [Family: [any PlannedModule]] = [:]
         for node in reader.list("modules", of: "modules") {
-            let family = family(of: node) ?? items.first?.0
+            let family = family(of: node, among: items.map(\.0)) ?? items.first?.0
             guard let family, let read = items.first(where: { $0.0 == family })?.1 else { continue }
             let item = DepotItem(
                 node: node,
@@ -96,10 +96,11 @@ package struct DepotFile: Sendable {
     }
 
     /// What the item says about its family: each family has keys of its own.
-    private static func family(of node: SourceNode) -> Family? {
+    private static func family(of node: SourceNode, among families: [Family]) -> Family? {
         // Other faults of the item are told by whoever reads it.
         var peek = FieldReader(node, Diagnostics(), as: "a simulated module")
-        return peek.choice("family", Family.self, .optional)
+        return peek.word("family", of: families.map(\.rawValue), .optional)
+            .map(Family.init(rawValue:))
     }
 
     /// What stands under `link`, on top of what holds for the whole depot.

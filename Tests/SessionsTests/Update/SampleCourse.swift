@@ -21,7 +21,11 @@ enum SampleCourse {
         )
         return UpdateCourse(
             UpdateGoal(
-                image: ImageFirmware(name: "city", version: target, family: .comodule),
+                image: ImageFirmware(
+                    name: "city",
+                    version: target,
+                    family: Family(rawValue: "comodule")
+                ),
                 sizes: sizes,
                 usesBootloader: bootloader,
                 hasHealthCheck: healthy
@@ -35,7 +39,12 @@ enum SampleCourse {
 
     static func inspection(_ version: FirmwareVersion, confirmed: Bool = true) -> Inspection {
         Inspection(
-            firmware: ModuleFirmware(family: .comodule, type: 1, variant: 0, version: version),
+            firmware: ModuleFirmware(
+                family: Family(rawValue: "comodule"),
+                type: 1,
+                variant: 0,
+                version: version
+            ),
             isConfirmed: confirmed
         )
     }

@@ -4,7 +4,7 @@ import Testing
 
 private func current(
     _ version: FirmwareVersion?,
-    family: Family = .comodule,
+    family: Family = Family(rawValue: "comodule"),
     type: Int? = 17,
     variant: Int? = 0
 ) -> ModuleFirmware {
@@ -14,7 +14,7 @@ private func current(
 private let image = ImageFirmware(
     name: "city-4.12",
     version: FirmwareVersion(4, 12),
-    family: .comodule,
+    family: Family(rawValue: "comodule"),
     type: 17,
     variant: 0
 )
@@ -58,8 +58,14 @@ private func decide(
     func `an image that does not fit is rejected whatever else holds`(downgrade: Bool) {
         for version in [FirmwareVersion(4, 11), FirmwareVersion(4, 12), nil] {
             #expect(
-                decide(current(version, family: .mcumgr), downgrade: downgrade)
-                    == .rejected(.family(image: "city-4.12", wanted: .comodule, found: .mcumgr))
+                decide(current(version, family: Family(rawValue: "mcumgr")), downgrade: downgrade)
+                    == .rejected(
+                        .family(
+                            image: "city-4.12",
+                            wanted: Family(rawValue: "comodule"),
+                            found: Family(rawValue: "mcumgr")
+                        )
+                    )
             )
             for type in [16, nil] {
                 #expect(
@@ -80,7 +86,7 @@ private func decide(
         let wide = ImageFirmware(
             name: "all",
             version: FirmwareVersion(4, 12),
-            family: .comodule
+            family: Family(rawValue: "comodule")
         )
         let module = current(FirmwareVersion(4, 11), type: nil, variant: 9)
         #expect(decide(module, image: wide) == .update)

@@ -22,7 +22,11 @@ import Testing
         )
         return UpdateSession(
             UpdateGoal(
-                image: ImageFirmware(name: "city", version: Self.target, family: .comodule),
+                image: ImageFirmware(
+                    name: "city",
+                    version: Self.target,
+                    family: Family(rawValue: "comodule")
+                ),
                 sizes: sizes,
                 usesBootloader: bootloader,
                 hasHealthCheck: healthy
@@ -36,7 +40,12 @@ import Testing
 
     private func inspection(_ version: FirmwareVersion, confirmed: Bool = true) -> Inspection {
         Inspection(
-            firmware: ModuleFirmware(family: .comodule, type: 1, variant: 0, version: version),
+            firmware: ModuleFirmware(
+                family: Family(rawValue: "comodule"),
+                type: 1,
+                variant: 0,
+                version: version
+            ),
             isConfirmed: confirmed
         )
     }

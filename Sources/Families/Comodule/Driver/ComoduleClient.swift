@@ -8,11 +8,10 @@ package import Radio
 ///
 /// Safe to be used by several tasks at once: what takes more than one exchange takes its turn.
 package actor ComoduleClient {
-    private static let answerLimit = Duration.seconds(10)
-
     private let link: any Link
     private let time: any Timekeeper
     private let numbers: ComoduleLayout
+    private let answerLimit: Duration
     /// What the register was last seen to hold on this link.
     private var held: UInt16?
     private var notifier: (any Subscription)?
@@ -21,8 +20,10 @@ package actor ComoduleClient {
     package init(
         link: any Link,
         time: any Timekeeper,
-        layout: ComoduleLayout = ComoduleLayout()
+        layout: ComoduleLayout = ComoduleLayout(),
+        answerLimit: Duration = ProfileShape.usualAnswerLimit
     ) {
+        self.answerLimit = answerLimit
         self.link = link
         self.time = time
         numbers = layout
@@ -30,12 +31,16 @@ package actor ComoduleClient {
 
     package func disconnect() async { await link.disconnect() }
 
-    private var soon: Moment { time.now.advanced(by: Self.answerLimit) }
+    private var soon: Moment { time.now.advanced(by: answerLimit) }
 
     // MARK: Authentication
 
     package func authenticate(_ key: ComoduleKey) async throws(ModuleError) {
-        var machine = ComoduleAuthentication(key: key, sha1: SHA1.digest)
+        var machine = ComoduleAuthentication(
+            key: key,
+            limit: answerLimit,
+            sha1: SHA1.digest
+        )
         var action = machine.begin(at: time.now)
         while true {
             let deadline = machine.deadline ?? soon
@@ -74,7 +79,7 @@ package actor ComoduleClient {
         // The selector is one for all: two readers at once would get each other's records.
         await takeTurn()
         defer { turn.end() }
-        var machine = RegisterReader(id: id, held: held)
+        var machine = RegisterReader(id: id, held: held, limit: answerLimit)
         defer { held = machine.held }
         var action = machine.begin(at: time.now)
         while true {

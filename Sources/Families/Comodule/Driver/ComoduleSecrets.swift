@@ -12,7 +12,11 @@ struct ComoduleSecrets: ModuleSecrets {
         _ profile: Profile,
         _ time: any Timekeeper
     ) -> ComoduleClient {
-        ComoduleClient(link: ProfileShape.comodule.link(link, by: profile), time: time)
+        ComoduleClient(
+            link: ProfileShape.comodule.link(link, by: profile),
+            time: time,
+            answerLimit: profile.answerLimit
+        )
     }
 
     private func key(_ secret: Secret) throws(ModuleError) -> ComoduleKey {

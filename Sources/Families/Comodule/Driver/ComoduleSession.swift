@@ -140,7 +140,8 @@ struct ComoduleHandshake {
             try Self.check(link, layout)
             let client = ComoduleClient(
                 link: ProfileShape.comodule.link(link, by: profile),
-                time: time
+                time: time,
+                answerLimit: profile.answerLimit
             )
             return try await greet(client, cached)
         } catch {

@@ -38,7 +38,8 @@ package struct ComoduleUpdate: UpdateDriver {
     ) async throws(ModuleError) -> any ModuleApplication {
         let client = ComoduleClient(
             link: ProfileShape.comodule.link(link, by: profile),
-            time: time
+            time: time,
+            answerLimit: profile.answerLimit
         )
         try await client.authenticate(key)
         return ComoduleApplication(client: client, profile: profile, time: time)

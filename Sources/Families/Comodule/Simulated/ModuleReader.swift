@@ -28,7 +28,7 @@ struct ModuleReader {
         guard var plan = serial.map({ ModulePlan(serial: $0) }) else {
             return []
         }
-        if let family = reader.choice("family", Family.self, .optional), family != .comodule {
+        if let family = reader.family(), family != .comodule {
             diagnostics.error(
                 reader.place(of: "family"),
                 "modules of family \(family.rawValue) cannot be simulated yet",

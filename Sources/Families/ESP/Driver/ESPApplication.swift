@@ -6,8 +6,6 @@ import Sessions
 
 /// An ESP device on a link: it says what it runs, and takes images.
 final class ESPApplication: ModuleApplication, ImageReceiver {
-    private static let answerLimit = Duration.seconds(10)
-
     private let link: any Link
     private let profile: Profile
     private let time: any Timekeeper
@@ -17,7 +15,7 @@ final class ESPApplication: ModuleApplication, ImageReceiver {
         self.link = link
         self.profile = profile
         self.time = time
-        device = ESPReceiver(link: link, time: time)
+        device = ESPReceiver(link: link, time: time, answerLimit: profile.answerLimit)
     }
 
     var receiver: (any ImageReceiver)? { self }
@@ -29,7 +27,7 @@ final class ESPApplication: ModuleApplication, ImageReceiver {
         }
         let characteristic = DeviceInformation.characteristic(short)
         do throws(RadioError) {
-            let deadline = time.now.advanced(by: Self.answerLimit)
+            let deadline = time.now.advanced(by: profile.answerLimit)
             let bytes = try await link.read(characteristic, before: deadline)
             return FirmwareVersion(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
         } catch { throw .radio(error) }

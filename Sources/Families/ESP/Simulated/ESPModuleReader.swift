@@ -17,7 +17,7 @@ struct ESPModuleReader {
     }
 
     mutating func read() -> [ESPPlan] {
-        _ = reader.choice("family", Family.self, .optional)
+        _ = reader.family()
         let profile = item.profile(of: .esp, &reader)
         let serial = reader.text("serial").flatMap { Serial($0) }
         if serial == nil, reader.has("serial") {

@@ -51,7 +51,7 @@ struct GOReader {
     }
 
     mutating func read() -> [GOPlan] {
-        _ = reader.choice("family", Family.self, .optional)
+        _ = reader.family()
         let count = reader.integer("count", in: 1...100_000, default: 1)
         let serial = serial()
         let hardware = reader.integer("hardware-id", in: 1...Int(UInt32.max), .required)

@@ -1,15 +1,16 @@
 package import Domain
+import Modules
 package import Radio
 
 /// A link to an LR device, and requests on it.
 package final class LRClient {
-    private static let linkLimit = Duration.seconds(10)
     /// Notifications kept until somebody takes them; the oldest go first.
     private static let inboxBound = 64
 
     private let link: any Link
     private let time: any Timekeeper
     private let replies: any Subscription
+    private let answerLimit: Duration
     private var requests = LRRequests()
     private var inbox: [LRMessage] = []
     /// Notifications that were dropped because nobody took them.
@@ -18,14 +19,19 @@ package final class LRClient {
     package private(set) var strays = 0
 
     /// Makes the device ready to be asked: it must have both characteristics, and tell replies.
-    package init(link: any Link, time: any Timekeeper) async throws(LRError) {
+    package init(
+        link: any Link,
+        time: any Timekeeper,
+        answerLimit: Duration = ProfileShape.usualAnswerLimit
+    ) async throws(LRError) {
+        self.answerLimit = answerLimit
         self.link = link
         self.time = time
         do throws(RadioError) {
             try link.require(LRNumbers.request)
             replies = try await link.subscribe(
                 to: LRNumbers.reply,
-                before: time.now.advanced(by: Self.linkLimit)
+                before: time.now.advanced(by: answerLimit)
             )
         } catch { throw .radio(error) }
     }
@@ -39,7 +45,7 @@ package final class LRClient {
         _ command: LRCommand,
         isSealed: Bool = false,
         payload: [UInt8] = [],
-        limit: Duration = LRRequests.limit
+        limit: Duration? = nil
     ) async throws(LRError) -> [UInt8] {
         guard
             let message = LRMessage(.request, command, isSealed: isSealed, payload: payload)
@@ -50,6 +56,7 @@ package final class LRClient {
                 limit: max(0, link.maximumLength - LRMessage.headerLength)
             )
         }
+        let limit = limit ?? answerLimit
         let ticket: LRRequests.Ticket
         do throws(LRRequestError) {
             ticket = try requests.begin(command, at: time.now, limit: limit)

@@ -28,7 +28,11 @@ package struct LRDriver: UpdateDriver {
         on link: any Link,
         time: any Timekeeper
     ) async throws(LRError) -> sending LRClient {
-        try await LRClient(link: ProfileShape.lrdevice.link(link, by: profile), time: time)
+        try await LRClient(
+            link: ProfileShape.lrdevice.link(link, by: profile),
+            time: time,
+            answerLimit: profile.answerLimit
+        )
     }
 
     package func application(

@@ -21,7 +21,8 @@ struct LRSecrets: ModuleSecrets {
         do throws(LRError) {
             return try await LRClient(
                 link: ProfileShape.lrdevice.link(link, by: profile),
-                time: time
+                time: time,
+                answerLimit: profile.answerLimit
             )
         } catch { throw error.asked }
     }

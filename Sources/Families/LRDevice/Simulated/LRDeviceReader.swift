@@ -18,7 +18,7 @@ struct LRDeviceReader {
     }
 
     mutating func read() -> LRDevicePlan? {
-        _ = reader.choice("family", Family.self, .optional)
+        _ = reader.family()
         let profile = item.profile(of: .lrdevice, &reader)
         let serial = serial(profile)
         var plan = serial.map { LRDevicePlan(serial: $0) }

@@ -6,7 +6,6 @@ import Sessions
 
 /// The properties of a module that speaks SMP: statistics, settings, files and characteristics.
 package final class SMPProperties: PropertyHolder {
-    private static let answerLimit = Duration.seconds(10)
     /// Saving is a write to flash, and an erase may come before it.
     private static let saveLimit = Duration.seconds(40)
 
@@ -25,7 +24,7 @@ package final class SMPProperties: PropertyHolder {
 
     package func property(_ name: String) -> PropertySpec? { profile.property(name) }
 
-    private var soon: Moment { time.now.advanced(by: Self.answerLimit) }
+    private var soon: Moment { time.now.advanced(by: profile.answerLimit) }
 
     // MARK: Reading
 
@@ -213,7 +212,7 @@ package final class SMPProperties: PropertyHolder {
     private func tell(
         _ request: SMPRequest,
         _ what: String,
-        _ limit: Duration = SMPProperties.answerLimit
+        _ limit: Duration? = nil
     ) async throws(ModuleError) {
         if case .failure(let fault) = try await answer(request, what, limit) {
             throw .smp(.ask(.refused(fault, what)))
@@ -223,11 +222,11 @@ package final class SMPProperties: PropertyHolder {
     private func answer(
         _ request: SMPRequest,
         _ what: String,
-        _ limit: Duration = SMPProperties.answerLimit
+        _ limit: Duration? = nil
     ) async throws(ModuleError) -> Result<SMPReply, SMPFault> {
         let ending: SMPExchange.Ending
         do throws(RadioError) {
-            ending = try await client.ask(request, limit: limit)
+            ending = try await client.ask(request, limit: limit ?? profile.answerLimit)
         } catch { throw .radio(error) }
         switch ending {
         case .answered(let reply): return .success(reply)

@@ -37,7 +37,7 @@ struct SMPModuleReader {
     }
 
     mutating func read() -> [SMPModulePlan] {
-        _ = reader.choice("family", Family.self, .optional)
+        _ = reader.family()
         let serial = reader.text("serial").flatMap { Serial($0) }
         if serial == nil, reader.has("serial") {
             diagnostics.error(

@@ -7,8 +7,6 @@ import Sessions
 /// The application of a Nordic device, as an update sees it: the Device Information service says what
 /// it is, and the way into its bootloader is open to everybody.
 final class NordicApplication: ModuleApplication {
-    private static let answerLimit = Duration.seconds(10)
-
     private let link: any Link
     private let profile: Profile
     private let time: any Timekeeper
@@ -30,7 +28,7 @@ final class NordicApplication: ModuleApplication {
 
     private func text(_ characteristic: Characteristic) async throws(ModuleError) -> String {
         do throws(RadioError) {
-            let deadline = time.now.advanced(by: Self.answerLimit)
+            let deadline = time.now.advanced(by: profile.answerLimit)
             let bytes = try await link.read(characteristic, before: deadline)
             return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         } catch { throw .radio(error) }
@@ -77,7 +75,7 @@ final class NordicApplication: ModuleApplication {
             return try await ButtonlessDoor(link: link, time: time).enter(as: name)
         }
         do throws(RadioError) {
-            let deadline = time.now.advanced(by: Self.answerLimit)
+            let deadline = time.now.advanced(by: profile.answerLimit)
             try link.require(LegacyNumbers.controlPoint)
             _ = try await link.subscribe(to: LegacyNumbers.controlPoint, before: deadline)
             try await link.write(

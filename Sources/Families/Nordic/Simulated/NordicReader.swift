@@ -16,7 +16,7 @@ struct NordicReader {
     }
 
     mutating func read() -> [NordicPlan] {
-        _ = reader.choice("family", Family.self, .optional)
+        _ = reader.family()
         let profile = item.profile(of: .nordic, &reader)
         let serial = reader.text("serial").flatMap { Serial($0) }
         if serial == nil, reader.has("serial") {

@@ -6,10 +6,10 @@ import Sessions
 /// The receiving side of an ESP device, over one link: its application is what receives.
 package final class ESPReceiver {
     private static let probeLimit = Duration.seconds(3)
-    private static let answerLimit = Duration.seconds(10)
 
     private let link: any Link
     private let time: any Timekeeper
+    private let answerLimit: Duration
     private var acks: (any Subscription)?
     private var answers: (any Subscription)?
     /// The sector that the device said it wants; nil when it has not begun.
@@ -17,7 +17,12 @@ package final class ESPReceiver {
     /// Image bytes given to the radio on this link, repeats included.
     package private(set) var bytesSent = 0
 
-    package init(link: any Link, time: any Timekeeper) {
+    package init(
+        link: any Link,
+        time: any Timekeeper,
+        answerLimit: Duration = ProfileShape.usualAnswerLimit
+    ) {
+        self.answerLimit = answerLimit
         self.link = link
         self.time = time
     }
@@ -25,7 +30,7 @@ package final class ESPReceiver {
     private func open() async throws(RadioError) -> (any Subscription, any Subscription) {
         if let acks, let answers { return (acks, answers) }
         try link.require(ESPNumbers.firmware)
-        let deadline = time.now.advanced(by: Self.answerLimit)
+        let deadline = time.now.advanced(by: answerLimit)
         let first = try await link.subscribe(to: ESPNumbers.firmware, before: deadline)
         let second = try await link.subscribe(to: ESPNumbers.command, before: deadline)
         (acks, answers) = (first, second)
@@ -54,7 +59,7 @@ package final class ESPReceiver {
                 UInt8(ESPNumbers.probeSector >> 8), 0,
             ]
             do throws(RadioError) {
-                try await put(probe, before: time.now.advanced(by: Self.answerLimit))
+                try await put(probe, before: time.now.advanced(by: answerLimit))
             } catch {
                 // Some refuse the packet and answer it all the same.
                 guard case .att = error else { throw error }
@@ -167,7 +172,7 @@ package final class ESPReceiver {
             try await link.write(
                 ESPCommand.stop.bytes,
                 to: ESPNumbers.command,
-                before: time.now.advanced(by: Self.answerLimit)
+                before: time.now.advanced(by: answerLimit)
             )
         } catch {
             // Its word, its refusal and its silence mean the same here.
