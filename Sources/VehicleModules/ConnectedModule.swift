@@ -111,8 +111,9 @@ public struct ConnectedModule: Sendable {
 
     /// Gives the module another secret and proves on a new link that it has it.
     ///
-    /// False when the module still wants the old one, with which it is then connected. Locks of family `lrdevice`
-    /// agree on a key instead: `ConnectedLock.agreeOnSecret`.
+    /// False when the module still wants the old one, with which it is then connected. A link that is lost
+    /// meanwhile changes nothing about that: the new link shows which secret the module wants. Locks of family
+    /// `lrdevice` agree on a key instead: `ConnectedLock.agreeOnSecret`.
     public func changeSecret(to secret: ModuleSecret) async throws(ModuleFailure) -> Bool {
         do throws(ConnectError) {
             return try await connection.changeKey(to: secret.secret)

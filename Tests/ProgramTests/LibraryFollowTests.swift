@@ -14,6 +14,8 @@ import VehicleModules
           - {serial: "00a0000000000001", key: "11", type: 17, version: "4.11.3"}
           - {serial: "00a0000000000002", key: "11", type: 17, version: "4.11.3",
              faults: [{link-lost-in: key}]}
+          - {serial: "00a0000000000003", key: "11", type: 17, version: "4.11.3",
+             faults: [{link-lost-after: 5s}]}
 
         """
 
@@ -70,11 +72,7 @@ import VehicleModules
                     #expect(why.code == code)
                 }
             }
-            // The link is lost while the module is given a key.
-            try await radio.withModule("00a0000000000002", secret: Self.secret) { module in
-                _ = await LibraryBench.code {
-                    try await module.changeSecret(to: ModuleSecret("22"))
-                }
+            try await radio.withModule("00a0000000000003", secret: Self.secret) { module in
                 for await state in module.states {
                     guard case .disconnected(let why) = state else { continue }
                     #expect(why?.code == .moduleNotConnected)
@@ -173,22 +171,42 @@ import VehicleModules
     }
 
     @Test(arguments: Air.allCases)
-    func `a lost link is made again for whoever wants that`(air: Air) async throws {
+    func `a lost link is made again where that was asked for`(air: Air) async throws {
         try await bench.on(air) { radio in
             try await radio.withModule(
-                "00a0000000000002",
+                "00a0000000000003",
                 secret: Self.secret,
                 reconnects: true
             ) { module in
-                _ = await LibraryBench.code {
-                    try await module.changeSecret(to: ModuleSecret("22"))
-                }
+                var isLost = false
                 for await state in module.states {
-                    guard case .connected = state else { continue }
-                    let charge = try? await module.read("state_of_charge")
-                    if charge == .number(80) { break }
+                    guard case .connected = state else {
+                        isLost = true
+                        continue
+                    }
+                    if isLost { break }
                 }
+                let charge = try await module.read("state_of_charge")
+                #expect(charge == .number(80))
             }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `a link that is lost in a change of the secret leaves no doubt which one is right`(
+        air: Air
+    ) async throws {
+        try await bench.on(air) { radio in
+            try await radio.withModule("00a0000000000002", secret: Self.secret) { module in
+                radio.keepLogs(of: [.warning])
+                let isTaken = try await module.changeSecret(to: ModuleSecret("22"))
+                #expect(isTaken)
+                #expect(radio.logs.contains { $0.contains("may have another key") })
+                #expect(!radio.logs.contains { $0.contains("key, 22") })
+                let charge = try await module.read("state_of_charge")
+                #expect(charge == .number(80))
+            }
+            try await radio.withModule("00a0000000000002", secret: ModuleSecret("22")) { _ in }
         }
     }
 
