@@ -232,7 +232,7 @@ private final class EnrolBench: Sendable {
         let driver = try FamilyRegistry.opener(of: family, nil).driver(profile)
         let found = try await ModuleSeeker(central: radio, time: simulation.time).seek(
             serial,
-            by: driver,
+            by: driver.recogniser,
             before: simulation.time.now.advanced(by: .seconds(20)),
             unless: { false }
         )

@@ -60,7 +60,10 @@ import Workbench
         let manifests = folder.path + "/usr/share/yardmaster/manifests"
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: manifests).sorted()
-                == ["commands", "demo", "depot-wide", "mixed", "nightly", "sensors", "tags"]
+                == [
+                    "commands", "demo", "depot-wide", "locks", "mixed", "nightly", "sensors",
+                    "tags",
+                ]
         )
         // Everybody may rehearse with the samples, whose keys open nothing.
         #expect(try mode(manifests + "/commands/keys/car-01.token") == 0o644)

@@ -253,7 +253,7 @@ _yardmaster() {
         esac
         ;;
     'enrol')
-        flags='--fleet --batch --serial --name --family --profile --old-secret --passkey --keys --rotate --undo --for --state --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
+        flags='--fleet --batch --serial --name --family --profile --old-secret --passkey --keys --credentials --hand-to --rotate --undo --for --state --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
         kind=vehicles
         case $prev in
         --fleet) flags= kind=files ;;
@@ -265,6 +265,8 @@ _yardmaster() {
         --old-secret) flags= kind=none ;;
         --passkey) flags= kind=none ;;
         --keys) flags= kind=directories ;;
+        --credentials) flags= kind=directories ;;
+        --hand-to) flags= kind=files ;;
         --for) flags= kind=none ;;
         --state) flags= kind=directories ;;
         --profiles) flags= kind=directories ;;

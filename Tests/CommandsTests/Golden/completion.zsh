@@ -370,6 +370,8 @@ _yardmaster() {
             '--old-secret=''[Where the secret is kept that the module has now, where it has one\: file\:PATH, credential\:NAME or env\:NAME.]'':REFERENCE: ' \
             '--passkey=''[Where the six digits are kept by which the module is paired with\: file\:PATH, credential\:NAME or env\:NAME. They stand in the column passkey of its row then.]'':REFERENCE: ' \
             '--keys=''[Where secrets are put, as seen from the fleet list.]'':DIR:_files -/' \
+            '--credentials=''[Put secrets into this folder of the service manager'\''s credentials, such as /etc/yardmaster/credentials, and write credential\:ID into the vehicle'\''s row.]'':DIR:_files -/' \
+            '--hand-to=''[Run this program for each secret that was proven\: it gets the vehicle'\''s id and serial as arguments and the secret as a line on its standard input. The file stays. If it does not end with 0, the vehicle counts as failed, and the same command gives it the secret again.]'':PROGRAM:_files' \
             '--rotate''[Give the module another secret although the one in its file is proven.]' \
             '--undo''[Take the vehicle out of service.]' \
             '--for=''[How long to look for a module, such as 10s or 2m.]'':TIME: ' \
