@@ -22,7 +22,7 @@ func fuzzSMP(_ bytes: [UInt8]) {
     serve(bytes)
 }
 
-/// A file of which every answer is this one, and one that is written to whoever answers so.
+/// A file of which every answer is this one, and one that is written to anyone who answers so.
 private func read(_ body: CBORValue) {
     var reading = SMPFileReading("a", limit: 1_000)
     if let piece = try? SMPFileContent(body) {

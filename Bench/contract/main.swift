@@ -57,7 +57,7 @@ for (number, clause) in RadioContract.clauses.enumerated() {
         continue
     }
     var problems: [String] = []
-    // A real link may fail, and this bluetoothd may die: once more, and that is told.
+    // A real link may fail, and this bluetoothd may die: once more, and that is reported.
     while problems.count < 2 {
         // Each clause begins with a radio that knows nothing.
         let host = try BlueZ(address)

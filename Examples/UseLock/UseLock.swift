@@ -4,7 +4,7 @@
 //     swift run UseLock bluez SERIAL SECRET-FILE          the host's own Bluetooth
 //     swift run UseLock bluez@ADDRESS SERIAL SECRET-FILE  BlueZ on the bus at this address
 //
-// SECRET-FILE is made when it is not there: a lock agrees on a secret with whoever is in reach. Keep it.
+// SECRET-FILE is made when it is not there: a lock agrees on a secret with anyone who is in reach. Keep it.
 // It uses nothing but the library VehicleModules.
 
 import Glibc

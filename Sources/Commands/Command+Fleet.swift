@@ -7,7 +7,7 @@ extension Command {
         description: [
             "Makes the schema `yardmaster` with its tables in a database that is there, and the roles "
                 + "yardmaster_gateway, yardmaster_operator and yardmaster_reader as far as this user "
-                + "may. With --sql it changes nothing and prints the statements, for whoever "
+                + "may. With --sql it changes nothing and prints the statements, for anyone who "
                 + "administers the server."
         ],
         flags: [.fleetStatements] + common,
@@ -77,7 +77,7 @@ extension Command {
             "A database that came from a backup has forgotten rights that were granted since, so it "
                 + "grants none until a person has said this. First make sure that the earlier "
                 + "database is gone, for all gateways. Rights are granted again after a wait, in "
-                + "which whoever works by a forgotten right lets go of its modules."
+                + "which anyone who works by a forgotten right lets go of its modules."
         ],
         flags: common,
         examples: [

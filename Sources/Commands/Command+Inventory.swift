@@ -7,7 +7,7 @@ extension Command {
                 + "of all parts, model, battery and every property that can be read. Shows that "
                 + "with signal, bond, when it was last seen, what is owed to it, and what is not "
                 + "as the manifest has it. Nothing is changed on a vehicle.",
-            "Without a manifest it looks at whoever is in reach; modules that are opened by a "
+            "Without a manifest it looks at anyone who is in reach; modules that are opened by a "
                 + "secret are then heard and not read.",
             "What was found is kept in the journal: 'inventory --last' shows it again without any "
                 + "radio, and 'show' and 'scan --json' tell of it. It holds the lock of the state "
@@ -26,7 +26,7 @@ extension Command {
                 "yardmaster inventory --fleet tallinn.yaml --last --csv > yard.csv",
                 "What was read last, for a spreadsheet; needs no Bluetooth."
             ),
-            Example("yardmaster inventory --for 10s", "Whoever is in reach."),
+            Example("yardmaster inventory --for 10s", "Anyone who is in reach."),
         ],
         exitCodes: [
             .someFailed, .someMissed, .invalidManifest, .inputMissing, .unavailable,
@@ -38,7 +38,7 @@ extension Command {
         "fleet",
         value: Flag.Value("MANIFEST", .file),
         help: "The manifest whose vehicles are read, and that they are compared with.",
-        fallback: "whoever is in reach"
+        fallback: "anyone who is in reach"
     )
 
     private static let kept = Flag(

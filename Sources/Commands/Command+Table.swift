@@ -337,7 +337,7 @@ extension Command {
             "Serves the depot's modules as the Bluetooth service org.bluez on a bus, in real time, "
                 + "until it is interrupted. 'run --bus' works on them, and so does any other "
                 + "program for BlueZ: the modules advertise, are connected to and updated, and "
-                + "simulated GO devices come to whoever advertises their service.",
+                + "simulated GO devices come to anyone who advertises their service.",
             "With --adapter a module is served from a real adapter, through the host's Bluetooth, so "
                 + "that another adapter can work on it: a rehearsal with two adapters and no "
                 + "vehicle. A GO device looks for its service with the adapter that it is given. "

@@ -186,7 +186,7 @@ extension Flag {
     static let reason = Flag(
         "reason",
         value: Value("TEXT", .text),
-        help: "Why, for whoever reads the report or the status."
+        help: "Why, for anyone who reads the report or the status."
     )
 
     static let watch = Flag(

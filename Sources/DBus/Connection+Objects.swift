@@ -1,5 +1,5 @@
 extension Connection {
-    /// Puts an interface of ours on the bus; nobody is told until `announce`.
+    /// Puts an interface of ours on the bus; nobody hears of it until `announce`.
     ///
     /// The handler is called on the loop's thread and answers at its leisure.
     package func export(

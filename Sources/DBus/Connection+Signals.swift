@@ -27,7 +27,7 @@ extension Connection {
         return ObserverID(number: id)
     }
 
-    /// As `observe`, for who cannot wait: what is sent before the bus has the rule may be missed.
+    /// As `observe`, for anyone who cannot wait: what is sent before the bus has the rule may be missed.
     ///
     /// Nil when the rule cannot be sent; for senders by their unique names.
     package func observeSoon(

@@ -108,7 +108,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
 
     private func add(_ work: Work) {
         let mustRing = inbox.withLock { inbox in
-            // Work that nobody does would leave a task waiting for ever, without a word.
+            // Work that nobody does would leave a task waiting forever, without a word.
             precondition(!inbox.finished, "work came for the thread \(name) after it stopped")
             inbox.work.append(work)
             return inbox.work.count == 1 && !inbox.isOnThread

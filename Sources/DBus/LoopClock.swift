@@ -6,7 +6,7 @@ import Threads
 /// The clock that the loops of this process go by.
 ///
 /// It is the kernel's, unless it is asked to wait for somebody: then it goes on for a moment after each
-/// of that one's ticks and stands still until the next. Whoever ticks by turns that are as hard to get as
+/// of that one's ticks and stands still until the next. Anyone who ticks by turns that are as hard to get as
 /// those of the work that is timed makes every deadline last as long as that work needs.
 package enum LoopClock {
     /// What is shown of a clock that waits for ticks.

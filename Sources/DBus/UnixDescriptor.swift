@@ -6,7 +6,7 @@ import Threads
 package final class UnixDescriptor: Sendable, Hashable {
     private let number: Monitor<CInt?>
 
-    /// Takes the descriptor over: whoever had it does not close it any more.
+    /// Takes the descriptor over: anyone who had it does not close it any more.
     package init(owning descriptor: CInt) { number = Monitor(descriptor) }
 
     deinit {

@@ -44,7 +44,7 @@ package struct P256Key: Sendable, Equatable {
         encoded.withUnsafeBufferPointer { buffer in
             var start = buffer.baseAddress
             let key = d2i_PUBKEY(nil, &start, buffer.count)
-            // Bytes behind the key would be another key to whoever hashes them.
+            // Bytes behind the key would be another key to anyone who hashes them.
             guard let key, start == buffer.baseAddress.map({ $0 + buffer.count }) else {
                 EVP_PKEY_free(key)
                 return nil

@@ -268,7 +268,7 @@ final class FakeDevice: ServedObject {
             paired()
             done(nil)
         case .failure(let failure):
-            // Whoever was given a wrong passkey ends the link.
+            // Anyone who was given a wrong passkey ends the link.
             if failure == .wrongPasskey { link.end() }
             done(.authenticationFailed)
         }
@@ -451,7 +451,7 @@ final class FakeDevice: ServedObject {
         }
     }
 
-    /// The link is gone: that is told in one signal, and then what stood on it ends.
+    /// The link is gone: that is reported in one signal, and then what stood on it ends.
     func lost() {
         guard isConnected else { return }
         isConnected = false
@@ -478,7 +478,7 @@ final class FakeDevice: ServedObject {
         unanswered = []
     }
 
-    /// The service ends: nobody is told.
+    /// The service ends: nobody hears of it.
     func serviceEnded() {
         isServed = false
         if attempt != nil { cancelAttempt(.connectAborted) }

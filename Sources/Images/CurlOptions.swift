@@ -14,14 +14,14 @@ struct CurlOptions {
     mutating func request(_ request: ExchangeRequest) {
         address(request.address)
         set(CURLOPT_USERAGENT, "yardmaster")
-        // Names are encoded by whoever made the address; nobody takes them apart again.
+        // Names are encoded by anyone who made the address; nobody takes them apart again.
         set(CURLOPT_PATH_AS_IS, 1)
         // One connection for each file: over TLS that is a third quicker than streams in one.
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         // The digest is over the bytes as they are stored there, and nothing inflates on the way.
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         // So much stays in the processor's cache between the socket and the chunk, and is no burden
-        // to whoever gives us memory.
+        // to anyone who gives us memory.
         set(CURLOPT_BUFFERSIZE, 60 << 10)
         if let message = request.message {
             set(CURLOPT_POST, 1)

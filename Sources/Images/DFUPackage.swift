@@ -2,7 +2,7 @@ package import Protocols
 
 /// A Nordic Secure DFU package: firmware in parts, each with the init packet that vouches for it.
 ///
-/// Whether an init packet fits its firmware is for who reads the packet to say.
+/// Whether an init packet fits its firmware is for anyone who reads the packet to say.
 package struct DFUPackage: Sendable, Equatable {
     /// What a part replaces; the names are those of the manifest.
     package enum Kind: String, CaseIterable, Sendable {

@@ -19,7 +19,7 @@ enum FileLock {
         return true
     }
 
-    /// The lock is on the file, not on its name: whoever had it may have renamed or removed it
+    /// The lock is on the file, not on its name: anyone who had it may have renamed or removed it
     /// since we opened it.
     static func isNamed(_ descriptor: Int32, _ path: String) -> Bool {
         var (held, named) = (stat(), stat())

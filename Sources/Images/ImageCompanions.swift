@@ -4,7 +4,7 @@ import Glibc
 /// Small files that are kept in the store beside an image, and go with it.
 ///
 /// `images/sha256/ab/<digest>.<name>`: a signature that was verified, a bill of materials.
-/// What is read back is verified again by whoever reads it.
+/// What is read back is verified again by anyone who reads it.
 package struct ImageCompanions: Sendable {
     static let draftEnding = ".fresh"
 

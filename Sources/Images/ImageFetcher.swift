@@ -51,7 +51,7 @@ package actor ImageFetcher: Downloads {
             receiving += 1
             return
         }
-        // Whoever leaves hands its place on: `receiving` stays.
+        // Anyone who leaves hands its place on: `receiving` stays.
         await withCheckedContinuation { waiting.append($0) }
     }
 

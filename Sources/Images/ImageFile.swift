@@ -7,7 +7,7 @@ struct ImageFile: ~Copyable {
     private let path: String
 
     init(reading path: String, following: Bool = true) throws(ImageError) {
-        // Without O_NONBLOCK a pipe that nobody writes would hold us up for ever.
+        // Without O_NONBLOCK a pipe that nobody writes would hold us up forever.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (following ? 0 : O_NOFOLLOW)
         descriptor = open(path, flags)
         self.path = path

@@ -57,7 +57,7 @@ package struct ImageInventory: Sendable {
 
     /// Removes everything that no rollout refers to, and what a crash left beside it.
     ///
-    /// Those in `spared` stay, whoever refers to them. To be called only under a `cleaning` lock.
+    /// Those in `spared` stay, no matter who refers to them. To be called only under a `cleaning` lock.
     package func prune(
         under _: borrowing StoreLock,
         sparing spared: Set<SHA256Digest> = []

@@ -7,7 +7,7 @@ import Glibc
 /// `images/origins` has lines of a digest, a space and what is known of that image; of several
 /// lines for one digest the last counts. It is one file for all images, because a file of its own
 /// for each costs as much as fetching a small one. What a crash left of the last line is cut off by
-/// whoever writes next.
+/// anyone who writes next.
 package struct ImageRecords: Sendable {
     private static let sizeLimit = 64 << 20
     /// How many lines may be there that no longer count, beyond as many as do.
@@ -77,7 +77,7 @@ package struct ImageRecords: Sendable {
         if kept.count < latest.count { try rewrite(kept) }
     }
 
-    /// The file, locked for this process: whoever waited for one that was replaced opens the new one.
+    /// The file, locked for this process: anyone who waited for one that was replaced opens the new one.
     private func held() throws(ImageError) -> Int32 {
         while true {
             let file: Int32

@@ -26,7 +26,7 @@ package struct ImageRequest: Sendable {
 /// Verified images by their digest, in the state directory's `images/sha256/ab/<hex>`.
 ///
 /// A file gets its name only when it is whole, verified and on disk. Several processes may share a
-/// store: whoever comes second waits for the first one's copy. Its calls block, so outside a
+/// store: anyone who comes second waits for the first one's copy. Its calls block, so outside a
 /// simulation the executor is a thread of its own.
 package actor ImageStore {
     private let executor: any SerialExecutor

@@ -64,7 +64,7 @@ final class Part {
                 }
                 close(descriptor)
             case .sealed(let descriptor):
-                // Whoever sealed it may be about to give it its name: the lock tells.
+                // Anyone who sealed it may be about to give it its name: the lock tells.
                 guard try FileLock.hold(descriptor, path, flags) else { return nil }
                 if FileLock.isNamed(descriptor, path) { _ = fchmod(descriptor, PartFile.mode) }
                 close(descriptor)
@@ -88,7 +88,7 @@ final class Part {
         count > 0 && mayHaveNote ? PartNote.read(from: store.notePath(of: digest)) : nil
     }
 
-    /// Notes where the bytes come from, for whoever takes them up.
+    /// Notes where the bytes come from, for anyone who takes them up.
     func keep(_ note: PartNote) throws(ImageError) {
         let path = store.notePath(of: digest)
         mayHaveNote = true
@@ -158,7 +158,7 @@ final class Part {
 
     /// Keeps the bytes for a later call or process.
     ///
-    /// They need not be on disk: whoever takes them up hashes them again.
+    /// They need not be on disk: anyone who takes them up hashes them again.
     func keep() {
         guard count > 0 else { return }
         isDone = true
@@ -175,7 +175,7 @@ final class Part {
         )
     }
 
-    /// It has its name now, or will be found by whoever comes next.
+    /// It has its name now, or will be found by anyone who comes next.
     func settle() { isDone = true }
 
     /// Gives the file its name.

@@ -2,7 +2,7 @@ package import Domain
 
 /// What was begun on a module and is not proven yet: paid once the module was seen at rest.
 ///
-/// It outlives runs, rollouts and their names: whoever works on the module pays it first.
+/// It outlives runs, rollouts and their names: anyone who works on the module pays it first.
 package struct Debt: Sendable, Equatable {
     package let serial: Serial
     package var vehicle: VehicleID

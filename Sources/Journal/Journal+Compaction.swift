@@ -1,4 +1,4 @@
-// What is dropped, so that the journal does not grow for ever.
+// What is dropped, so that the journal does not grow forever.
 
 extension Journal {
     /// Drops what nobody asks for any more, and the space it took when there is much.

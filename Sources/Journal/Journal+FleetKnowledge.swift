@@ -76,11 +76,11 @@ package struct FleetKnowledge: Sendable {
 }
 
 extension Journal {
-    /// Takes over what the fleet knows of a vehicle, for whoever has its right and is told of nothing
+    /// Takes over what the fleet knows of a vehicle, for anyone who has its right and is told of nothing
     /// more: what others began is in doubt or owed here, too, and what they or a person settled is not.
     ///
     /// What was kept here before the gateway joined the fleet stays as it is. The stage of an update
-    /// that another gateway began is the module's to say. Whoever has no right yet takes over only what
+    /// that another gateway began is the module's to say. Anyone who has no right yet takes over only what
     /// is settled (`isHeld` is false): what others are at just now is no doubt.
     package func adopt(
         _ known: FleetKnowledge,

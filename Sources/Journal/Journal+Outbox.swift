@@ -5,7 +5,7 @@ package struct OutboxEntry: Sendable, Equatable {
     package let id: Int64
     /// What it is about, the same for all who are told: with the target it is there once.
     package let key: String
-    /// Who is told, by the name in a notify list.
+    /// Who is notified, by the name in a notify list.
     package let target: String
     package let kind: String
     package let rollout: String?
@@ -69,7 +69,7 @@ package struct OutboxWish: Sendable, Equatable {
 }
 
 extension Schema {
-    /// What people and other programs are told, so that each of it arrives once or is named.
+    /// What people and other programs hear, so that each of it arrives once or is named.
     static let outbox = """
         CREATE TABLE outbox (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -199,7 +199,7 @@ extension Journal {
 
     /// Gives the runs that a crash left open an end, and returns them as they were.
     ///
-    /// Only for who holds the state directory's lock: nobody else's run is open then.
+    /// Only for anyone who holds the state directory's lock: nobody else's run is open then.
     @discardableResult
     package func closeInterruptedRuns() throws(JournalError) -> [RunRecord] {
         let database = try opened()

@@ -3,10 +3,10 @@ package import Radio
 
 /// How modules of one family are given another secret, a link at a time.
 ///
-/// None of its calls is repeated by itself; whoever drives it (`Enroller`) keeps every secret that the
+/// None of its calls is repeated by itself; anyone who drives it (`Enroller`) keeps every secret that the
 /// module could have until one of them is proven.
 package protocol ModuleSecrets: Sendable {
-    /// False where a module agrees on a new secret with whoever is in reach.
+    /// False where a module agrees on a new secret with anyone who is in reach.
     var needsTheOld: Bool { get }
 
     /// Asks the module whether this is its secret, in a way that may be repeated.

@@ -38,7 +38,7 @@ package struct BondPolicy: Hashable, Sendable {
     package var pairing: Pairing
     /// A bond that the vehicle has lost is made again.
     ///
-    /// Whoever advertises as the vehicle could ask for that, so that somebody has to allow it.
+    /// Anyone who advertises as the vehicle could ask for that, so that somebody has to allow it.
     package var mayRenew: Bool
 
     package init(_ pairing: Pairing, mayRenew: Bool = false) {

@@ -33,7 +33,7 @@ extension RehearsalError: CustomStringConvertible {
     }
 }
 
-/// What somebody who watches a rehearsal is told.
+/// What somebody who watches a rehearsal reads.
 package enum RehearsalNote: Hashable, Sendable, CustomStringConvertible {
     /// A module can be heard on an adapter under a name.
     case advertises(module: String, adapter: String, name: String)

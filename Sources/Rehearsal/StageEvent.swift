@@ -11,7 +11,7 @@ enum StageEvent: Sendable {
     case face(ModuleFace)
 }
 
-/// What a module shows to whoever has not connected to it.
+/// What a module shows to anyone who has not connected to it.
 struct ModuleFace: Sendable, Equatable {
     /// Nil while it is silent.
     var broadcast: Broadcast?

@@ -39,7 +39,7 @@ struct VisitorStage: Sendable {
         }
     }
 
-    /// Finds whoever advertises the service, and stays until one of the two ends it.
+    /// Finds anyone who advertises the service, and stays until one of the two ends it.
     private func visit(_ service: GATTUUID) async throws(RadioError) {
         guard let host = try await find(service) else { return }
         let link = try await central.connect(to: host, before: clock.now.advanced(by: .seconds(30)))

@@ -105,7 +105,7 @@ package struct JournalPrinter: Sendable {
     }
 }
 
-/// The journal's number for a kind of event: the same for ever, so that searches can be kept.
+/// The journal's number for a kind of event: the same forever, so that searches can be kept.
 package enum JournalMessage {
     private static let first = "5b0c1b8e4f6d4a52b7a1c93de27f"
     private static let kinds = [

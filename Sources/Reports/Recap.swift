@@ -1,6 +1,6 @@
 import Domain
 
-/// What is told at the end of a run, gathered while it goes on.
+/// What is reported at the end of a run, gathered while it goes on.
 package struct Recap: Sendable {
     private var verdicts: [VehicleID: Verdict] = [:]
     /// Vehicles that were begun and have no verdict, with where they stand.

@@ -11,7 +11,7 @@ enum Sentence {
         return "\(vehicle.text.visible): \(said)"
     }
 
-    /// The same without the vehicle's name, and with every state: for who reads afterwards.
+    /// The same without the vehicle's name, and with every state: for anyone who reads afterwards.
     static func full(_ body: Event.Body, vehicles: Int?) -> String? {
         if case .vehicleStands(_, let standing) = body {
             return "\(standing.name): \(standing.sentence.visible)"

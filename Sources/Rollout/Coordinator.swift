@@ -5,7 +5,7 @@ package import Reports
 /// Who says which execution may touch a module.
 ///
 /// On one machine that is the journal. Several gateways need one place for all of them, where a
-/// right has an end and its epoch fences off whoever held it before.
+/// right has an end and its epoch fences off anyone who held it before.
 package protocol Coordinator: Sendable {
     /// Asks for the right; asking again while it is held gives the same one.
     ///
@@ -33,7 +33,7 @@ package protocol Coordinator: Sendable {
     /// Whether other machines may come to the same modules: then they are told what is done.
     var isShared: Bool { get }
 
-    /// Says what is about to be done on a module, to whoever may come to it next, and whether it may
+    /// Says what is about to be done on a module, to anyone who may come to it next, and whether it may
     /// be; where that has to be waited for, until `stop` is requested.
     ///
     /// What is `paying` is owed, and is done though people want the vehicle left alone.

@@ -68,7 +68,7 @@ extension Execution {
 
     // MARK: What it is
 
-    /// What the module is and runs; tells whoever watches.
+    /// What the module is and runs; tells anyone who watches.
     func look(at order: UpdateOrder) async throws(Halt) -> Inspection {
         try await enter(.inspecting)
         let application = try await present()

@@ -6,7 +6,7 @@ import Reports
 
 /// Where an execution stands, as the journal and the reports have it.
 extension Execution {
-    /// Says where the execution stands, in the journal and to whoever watches.
+    /// Says where the execution stands, in the journal and to anyone who watches.
     func note(
         _ state: ExecutionState,
         durably: Bool,

@@ -104,7 +104,7 @@ extension Execution {
             opening: debt,
             owing: always
         )
-        // A debt that only the fleet knows is taken over and paid by whoever has the module next.
+        // A debt that only the fleet knows is taken over and paid by anyone who has the module next.
         try await permit(act)
         do throws(JournalError) {
             _ = try await depot.journal.intend(

@@ -95,7 +95,7 @@ final class Execution {
     func run() async throws(JournalError) -> Verdict? {
         var isPaying = true
         if case .steps = aim { isPaying = false }
-        // Whoever may not touch it owes it what was begun all the same.
+        // Anyone who may not touch it owes it what was begun all the same.
         debt = try await depot.journal.debt(of: job.serial)
         let claim = try await depot.coordinator.claim(
             job.serial,

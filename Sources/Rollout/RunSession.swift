@@ -495,7 +495,7 @@ struct RunSession {
                 let name = shell.with { $0.centrals[adapter].adapter }
                 notice(.adapterFound, "\(name) is tried again")
             }
-            // Whoever waits for an adapter tries it before the host says that it is not there.
+            // Anyone who waits for an adapter tries it before the host says that it is not there.
             shell.advance()
             if now >= nextAsk {
                 nextAsk = now.advanced(by: depot.askPause)
@@ -551,7 +551,8 @@ struct RunSession {
     private func askJournal() async {
         guard run.schedule.plan != nil else { return }
         do throws(JournalError) {
-            try await depot.events.save(in: depot.journal)  // For whoever looks on by the journal.
+            // For anyone who looks on by the journal.
+            try await depot.events.save(in: depot.journal)
             try await depot.coordinator.follow()
             if progress.refusal == nil { try await lookAround() }
             if progress.refusal == nil, let hold = try await depot.journal.hold(on: depot.rollout) {
@@ -621,7 +622,7 @@ struct RunSession {
                 shell.with { $0.fallsIll(adapter, error, at: time.now) }
                 notice(.adapterLost, "\(central.adapter): \(error)")
             } else {
-                // Whatever it was, asking again at once would be asking for ever.
+                // Whatever it was, asking again at once would be asking forever.
                 await time.sleep(for: .seconds(1), "the adapter to listen again")
             }
         }

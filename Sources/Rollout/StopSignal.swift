@@ -18,7 +18,7 @@ package final class StopSignal: Sendable {
 
     package func request() { requests.wrappingAdd(1, ordering: .relaxed) }
 
-    /// Takes the request back, for whoever begins again.
+    /// Takes the request back, for anyone who begins again.
     package func reset() { requests.store(0, ordering: .relaxed) }
 
     /// Asked of this one, and not of the run above it.

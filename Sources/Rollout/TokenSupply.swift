@@ -6,7 +6,7 @@ import Modules
 package struct TokenSupply: Sendable {
     /// Why there is none.
     package enum Fault: Error, Sendable, Equatable {
-        /// It may be had later: whoever hands it out does not answer.
+        /// It may be had later: anyone who hands it out does not answer.
         case later(String)
         /// It is another vehicle's, or no token at all.
         case wrong(String)

@@ -3,7 +3,7 @@ package import Domain
 /// Why an exchange of a module's own protocol came to nothing, as far as others act on it.
 ///
 /// Each protocol has errors of its own, with numbers and words; this is what they come to for
-/// whoever decides what to do next.
+/// anyone who decides what to do next.
 package struct ExchangeFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// What the exchange was for.
     package enum Subject: Hashable, Sendable {

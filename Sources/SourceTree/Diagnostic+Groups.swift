@@ -1,5 +1,5 @@
 extension Diagnostic {
-    /// What they come to as text: a fault that many rows have is told once, with their places.
+    /// What they come to as text: a fault that many rows have is reported once, with their places.
     ///
     /// The order is that of the first of each kind.
     package static func texts(_ diagnostics: [Diagnostic]) -> [String] {
@@ -19,7 +19,7 @@ extension Diagnostic {
 
     /// Two or three of a kind may each be looked at.
     private static let fewest = 4
-    /// How many places are told.
+    /// How many places are reported.
     private static let shown = 6
 
     private struct Kind: Hashable {

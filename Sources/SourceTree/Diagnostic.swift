@@ -11,7 +11,7 @@ package struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
     package let place: Place
     package let message: String
     package let hint: String?
-    /// What those have in common that are told as one; nil where the words say it.
+    /// What those have in common that are reported as one; nil where the words say it.
     package let topic: String?
 
     package init(

@@ -85,7 +85,7 @@ struct TreeBuilder {
             return .tooDeep(container.place, limit: limits.depth)
         }
         if let fault = charge(1, at: container.place) { return fault }
-        // An anchor is known from its start on, so that an alias inside it is told from a typing error.
+        // An anchor is known from its start on, so that an alias inside it is distinguished from a typing error.
         if let anchor = container.anchor { anchors[anchor] = nil }
         stack.append(container)
         return nil

@@ -4,7 +4,7 @@ package import Glibc
 package enum NativeThread {
     /// Starts a thread that takes no signals (those are the main thread's) and runs `body`.
     ///
-    /// The name is what `top -H` shows, at most 15 bytes of it. Whoever starts it joins it.
+    /// The name is what `top -H` shows, at most 15 bytes of it. Anyone who starts it joins it.
     package static func start(
         name: String,
         _ body: @escaping @Sendable () -> Void

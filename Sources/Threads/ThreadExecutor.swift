@@ -34,7 +34,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         state.change { state in
-            // A job that nobody runs would leave its task waiting for ever, without a word.
+            // A job that nobody runs would leave its task waiting forever, without a word.
             precondition(!state.finished, "work came for the thread \(name) after it stopped")
             state.jobs.append(job)
         }

@@ -38,7 +38,7 @@ package struct Envelope: Sendable, Equatable {
 
     /// How many different keys of the role have signed it.
     ///
-    /// Two ids of one key count once: whoever holds that key is one signer.
+    /// Two ids of one key count once: anyone who holds that key is one signer.
     package func signers(of role: RoleKeys, in ring: KeyRing) -> Int {
         var counted: Set<VerifyingKey> = []
         for id in role.keyIDs {

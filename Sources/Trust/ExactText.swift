@@ -2,7 +2,7 @@ import Domain
 
 /// Text that equals other text only when their bytes are the same.
 ///
-/// As strings, two spellings of one letter would be one name; whoever signs a document signs bytes.
+/// As strings, two spellings of one letter would be one name; anyone who signs a document signs bytes.
 package struct ExactText: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let bytes: [UInt8]
 

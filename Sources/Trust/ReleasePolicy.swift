@@ -46,7 +46,7 @@ extension PolicyRefusal: CustomStringConvertible {
     }
 }
 
-/// The lists by which single images are let in or kept out, whoever signed them.
+/// The lists by which single images are let in or kept out, no matter who signed them.
 package struct ReleaseLists: Sendable, Equatable {
     /// Empty lets in all that are not denied.
     package let allowed: Set<SHA256Digest>

@@ -2,7 +2,7 @@ import Domain
 
 /// What was verified, kept so that a crash at any moment leaves the old or the new, never half.
 ///
-/// What is read back is not believed either: whoever reads it verifies it again.
+/// What is read back is not believed either: anyone who reads it verifies it again.
 package struct TrustStore<Files: TrustFiles>: Sendable {
     package let files: Files
 

@@ -39,7 +39,7 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
         }
     }
 
-    /// Makes a root the trusted one: once, by whoever brought it here in a way to be trusted.
+    /// Makes a root the trusted one: once, by anyone who brought it here in a way to be trusted.
     package static func begin(
         with bytes: [UInt8],
         in files: Files,
@@ -147,7 +147,7 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
 
     /// Forgets timestamp and snapshot when root gave their work to other keys.
     ///
-    /// Whoever had the old keys may have signed versions so high that no honest one follows.
+    /// Anyone who had the old keys may have signed versions so high that no honest one follows.
     private func finishRecovery() throws(TrustError) {
         guard let version = try store.recovery() else { return }
         if root.header.version >= version { try store.drop([.timestamp, .snapshot]) }

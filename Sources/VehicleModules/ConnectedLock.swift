@@ -146,7 +146,7 @@ public struct ConnectedLock: Sendable {
 
     /// Agrees with the lock on a key and sets a password under it.
     ///
-    /// Whoever is in reach can do that, so do it where nobody else is. `keep` is called with the new
+    /// Anyone who is in reach can do that, so do it where nobody else is. `keep` is called with the new
     /// secret before the lock has its password:
     /// what it throws leaves the password as it was.
     public func agreeOnSecret(

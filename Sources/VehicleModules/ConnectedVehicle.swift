@@ -297,7 +297,7 @@ extension ModuleFailure {
         case .session(.handshake(.otherVehicle)):
             (.otherVehicle, "give the vehicle its own token")
         case .session(.signing), .session(.tooLong):
-            (.invalidToken, "get another token from whoever issues them")
+            (.invalidToken, "get another token from anyone who issues them")
         case .session: (.moduleNotConnected, "connect again")
         }
     }

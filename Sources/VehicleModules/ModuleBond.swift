@@ -18,7 +18,7 @@ public struct ModuleBond: Sendable, Hashable {
 
     /// A bond that nobody has to confirm.
     ///
-    /// With `renewing`, one that the module has lost is made again: whoever advertises as the module could ask for
+    /// With `renewing`, one that the module has lost is made again: anyone who advertises as the module could ask for
     /// that.
     public static func justWorks(renewing mayRenew: Bool = false) -> ModuleBond {
         ModuleBond(.justWorks, renewing: mayRenew)

@@ -70,7 +70,7 @@ extension ModuleRadio {
                     group.cancelAll()
                     return problem
                 }
-                // Whoever sets the lists has ended: this stays the last word.
+                // Anyone who sets the lists has ended: this stays the last word.
                 var end = ModuleDiscovery.Snapshot(isScanning: false)
                 if let problem, problem != .unexpected(.cancelled) {
                     end.failure = ModuleFailure(problem)

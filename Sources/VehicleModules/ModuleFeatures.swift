@@ -20,7 +20,7 @@ public struct ModuleFeature: Sendable, Hashable {
 
     public let name: String
     public let value: Value
-    /// It is told only by whoever has the module's secret.
+    /// It is told only by anyone who has the module's secret.
     public let isSealed: Bool
 
     init(_ spec: FeatureSpec) {

@@ -54,7 +54,7 @@ extension ModuleRadio {
 
     /// Hands each new entry on as well, or none any more.
     ///
-    /// The sink is called by whoever logs, one call at a time or several: it is to be quick, and must not wait.
+    /// The sink is called by anyone who logs, one call at a time or several: it is to be quick, and must not wait.
     public func log(to sink: (@Sendable (ModuleLogEntry) -> Void)?) {
         guard let sink else { return log.show(on: nil) }
         log.show { sink(ModuleLogEntry($0)) }

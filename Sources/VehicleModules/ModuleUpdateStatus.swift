@@ -1,7 +1,7 @@
 import Domain
 import Modules
 
-/// What whoever knows of updates says of a module.
+/// What anyone who knows of updates says of a module.
 public enum ModuleUpdateCheck: Sendable, Hashable {
     /// There is one, of this part, as in `secondary`.
     case available(part: String)
@@ -18,7 +18,7 @@ public enum ModuleUpdateCheck: Sendable, Hashable {
     }
 }
 
-/// Where a connected module stands with its updates, whoever carries them out.
+/// Where a connected module stands with its updates, no matter who carries them out.
 public enum ModuleUpdateStatus: Sendable, Hashable {
     case moduleNotConnected
     /// It is being asked whether there is an update.

@@ -139,7 +139,7 @@ final class UpdateCarrier {
         case .settled(.confirmed(let version)):
             return .success(.updated(to: version.description))
         case .stopped:
-            // Whoever cancels the task hears so; whoever asks for a stop gets one.
+            // Anyone who cancels the task hears so; anyone who asks for a stop gets one.
             return .success(.stopped)
         case .settled(let verdict): return .failure(ModuleFailure(verdict))
         case .rejected(let reason): return .failure(ModuleFailure(reason))
@@ -302,7 +302,7 @@ extension UpdateCarrier: UpdateEnvironment {
     func close(_ ending: UpdateEnding, _ session: UpdateSession) async throws(Halt) {
         switch ending {
         case .settled(.noReturn), .settled(.stillOngoing):
-            // Whoever goes on waits from then on.
+            // Anyone who goes on waits from then on.
             memory.settleDeadline = nil
             try write(memory)
         case .settled, .unhealthy:

@@ -144,7 +144,7 @@ final class SocketLine: Sendable {
         switch now {
         case .initializing: state.change(to: .initializing)
         case .advertising: state.change(to: .advertising)
-        // The link itself says so, and its end is told by `over`.
+        // The link itself says so, and its end is reported by `over`.
         case .idle, .connected, .closed: return
         }
     }

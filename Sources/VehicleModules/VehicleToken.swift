@@ -13,7 +13,7 @@ public struct VehicleToken: Sendable, CustomStringConvertible, CustomDebugString
             throw ModuleFailure(
                 .invalidToken,
                 "the token cannot be used: \(error)",
-                "get another one from whoever issues them"
+                "get another one from anyone who issues them"
             )
         }
     }

@@ -36,7 +36,8 @@ struct BundleApplyCommand {
             throw CommandError(
                 .usage,
                 "'bundle apply --from' needs '--key'",
-                hint: "whoever can write into the folder could give the depot a manifest otherwise"
+                hint:
+                    "anyone who can write into the folder could give the depot a manifest otherwise"
             )
         }
     }

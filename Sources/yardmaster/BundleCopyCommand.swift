@@ -30,7 +30,7 @@ struct BundleCopyCommand {
         defer { display.end() }
         let kept = try copy.takeUp { done, total in display.show("verifying", done, total) }
         try copy.bringRest { done, total in display.show("copying", done, total) }
-        // Whoever waits for the bundle finds its signatures there.
+        // Anyone who waits for the bundle finds its signatures there.
         try copySignatures(to: path)
         try copy.publish()
         display.end()

@@ -38,7 +38,7 @@ struct FleetAccess: Sendable {
 
     /// For runs: nil where there is no fleet.
     ///
-    /// A rehearsal takes rights only when it is told so: what is rehearsed are the fleet's own modules.
+    /// A rehearsal takes rights only when it is asked to: what is rehearsed are the fleet's own modules.
     /// The flag of `exec` has another meaning.
     static func ofRun(
         _ invocation: Invocation,

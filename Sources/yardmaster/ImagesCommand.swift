@@ -69,7 +69,7 @@ struct ImagesCommand {
         return .done
     }
 
-    /// Reads every image again; one that is not what its name says is told, and the exit is 77.
+    /// Reads every image again; one that is not what its name says is reported, and the exit is 77.
     private func verify(_ folder: StoreFolder) throws(ImageError) -> ExitCode {
         let inventory = ImageInventory(folder)
         let lines = try lines(folder) { (entry) throws(ImageError) in

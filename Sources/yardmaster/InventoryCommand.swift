@@ -125,7 +125,7 @@ struct InventoryCommand: Sendable {
         }
     }
 
-    /// Whoever is in reach; what needs no secret can be opened.
+    /// Anyone who is in reach; what needs no secret can be opened.
     private static func target(
         of module: DiscoveredModule,
         _ library: ProfileLibrary

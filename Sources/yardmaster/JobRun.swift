@@ -28,7 +28,7 @@ struct RunJob: Sendable {
     var isKept = false
     /// Of `exec`: always a rollout of its own.
     var isOrder = false
-    /// Who is told about the end; nobody about an order, by whose side somebody stands.
+    /// Who is notified about the end; nobody about an order, by whose side somebody stands.
     var notices: NoticeSender?
     /// Who says which gateway may touch a module; nil where there is one gateway.
     var fleet: FleetPlace?

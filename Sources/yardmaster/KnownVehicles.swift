@@ -4,7 +4,7 @@ import Journal
 import Manifest
 import Operations
 
-/// What a state directory knows of vehicles, for whoever selects from them.
+/// What a state directory knows of vehicles, for anyone who selects from them.
 struct KnownVehicles {
     let state: String
     /// For a command that lives on.
@@ -70,7 +70,7 @@ struct KnownVehicles {
         return plans
     }
 
-    /// Nil where there is no journal that can be read; whoever needs it says so.
+    /// Nil where there is no journal that can be read; anyone who needs it says so.
     private func snapshot(of name: String?) -> RolloutSnapshot? {
         let now = RealTime().wallTime
         let holder = StateDirectoryHolder.current(state)

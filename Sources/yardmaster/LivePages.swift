@@ -247,7 +247,7 @@ final class LivePages: Sendable {
             let isSame = found.mark == mark && age < Self.longest
             if isSame { return found }
             if age < max(.seconds(1), found.cost * 10) {
-                // Whoever was given it is told once more.
+                // Anyone who was given it is told once more.
                 state.withLock { $0.isBehind = true }
                 return found
             }

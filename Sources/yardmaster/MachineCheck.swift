@@ -27,7 +27,7 @@ struct MachineCheck {
         let diagnostic: Diagnostic
     }
 
-    /// Throws when one of these vehicles could not be worked on; all that is wrong is told.
+    /// Throws when one of these vehicles could not be worked on; all that is wrong is reported.
     func demand(for vehicles: [PlannedVehicle]) throws(CommandError) {
         let findings = findings(for: vehicles)
         guard !findings.isEmpty else { return }

@@ -10,7 +10,7 @@ import SourceTree
 import Threads
 import Wire
 
-/// Who is told how runs end, and the way there: nothing of it stands in the way of radio work.
+/// Who is notified how runs end, and the way there: nothing of it stands in the way of radio work.
 struct NoticeSender: Sendable {
     /// What one telling may take.
     private static let patience = Duration.seconds(10)
@@ -32,7 +32,7 @@ struct NoticeSender: Sendable {
         let isGivenUp: Bool
     }
 
-    // MARK: Who is told
+    // MARK: Who is notified
 
     /// All targets that this user may know; a command for notices says which list it may not read.
     func policy() throws(CommandError) -> NotifyPolicy {
@@ -339,7 +339,7 @@ struct NoticeSender: Sendable {
         }
     }
 
-    // MARK: What is told
+    // MARK: What is reported
 
     /// Made from the journal as it is now.
     private func notice(of entry: OutboxEntry) -> NotifyNotice? {

@@ -127,7 +127,7 @@ struct NotifyCommand {
                 try view.lastRollout()
             }
         } catch { throw RunCommand.refusal(reading: error, in: state) }
-        // One that goes on is heard of by whoever looks.
+        // One that goes on is heard of by anyone who looks.
         guard let last, let end = last.end, end.time.duration(to: now) > limit else { return }
         try await post(
             policy.targets.filter { $0.kinds.contains(.silent) }.map {

@@ -25,7 +25,7 @@ struct PlanCommand {
         return .done
     }
 
-    /// What is told, for people and for programs.
+    /// What is reported, for people and for programs.
     ///
     /// With `tellsAll`, what this machine lacks for a run is told; the plan stands all the same.
     func answer(

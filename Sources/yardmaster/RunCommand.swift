@@ -187,7 +187,7 @@ struct RunCommand {
             prefersKept: true
         )
         let output = try RunOutput(options, context, zone: zone)
-        // As the manifest is now: who is told has nothing to do with what is done.
+        // As the manifest is now: who is notified has nothing to do with what is done.
         let notices = NoticeSender(state: directory.path, context: context, own: written.notify)
         let job = RunJob(
             plan: plan.demanding(predecessors: verdicts.predecessors),
@@ -244,7 +244,7 @@ struct RunCommand {
                 return (record, try view.run(record.began)?.started)
             }
         } catch {
-            // Nothing is brought or kept for a run that cannot be; the rest is told by who opens it.
+            // Nothing is brought or kept for a run that cannot be; the rest is reported by who opens it.
             if error.kind == .corrupt { throw Self.refusal(error) }
             return plan
         }

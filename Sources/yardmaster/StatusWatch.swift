@@ -37,7 +37,7 @@ struct StatusWatch {
             style: context.style(noColor: common.noColor),
             context
         )
-        // What cannot be read at all is told before anything is watched.
+        // What cannot be read at all is reported before anything is watched.
         try screen.begin()
         let stop = Signals.catchThem()
         let (ends, end) = AsyncStream<Void>.makeStream()
@@ -175,7 +175,7 @@ private final class Screen: Sendable {
 
     private func write(_ text: String) { write([Output(.err, text)]) }
 
-    /// Where nothing is drawn, all that is told is the result.
+    /// Where nothing is drawn, all that is reported is the result.
     private func write(_ outputs: [Output]) {
         for output in outputs {
             if isLive, output.stream == .err {

@@ -13,7 +13,7 @@ import Threads
 ///
 /// They are in memory alone: in no file, no log, no report and no argument of a program.
 final class TokenCache: Sendable {
-    /// How long whoever hands tokens out may take.
+    /// How long anyone who hands tokens out may take.
     private static let patience = Duration.seconds(30)
     /// A token is not used that ends within this time: the command takes some itself.
     private static let margin = Duration.seconds(60)

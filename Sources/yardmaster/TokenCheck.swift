@@ -102,7 +102,7 @@ struct TokenCheck {
         return findings
     }
 
-    /// Nil where there is none to compare; whoever needs it says why.
+    /// Nil where there is none to compare; anyone who needs it says why.
     private func token(_ reference: SecretReference, of vehicle: PlannedVehicle) -> CarShareToken? {
         guard let text = try? secrets.read(reference, of: "vehicle \(vehicle.id)") else {
             return nil

@@ -57,7 +57,7 @@ struct WatchCommand: Sendable {
         }
         let result = try await SimulatedCommand.run(simulation, context, library) {
             [length] central, time in
-            // A simulated vehicle rests: without an end it would be watched for ever in no time.
+            // A simulated vehicle rests: without an end it would be watched forever in no time.
             await body(central, time, length ?? .seconds(30))
         }
         return try result.get()

@@ -84,7 +84,7 @@ struct WebDocuments: MetadataSource {
         switch base {
         case .folder(let folder): return .file(folder + Self.fileName(path))
         case .web(let url):
-            // Whoever serves the bytes is not believed: encryption adds nothing to their truth.
+            // Anyone who serves the bytes is not believed: encryption adds nothing to their truth.
             guard let address = WebAddress(url + path, allowsHTTP: true) else {
                 throw .unreachable("'\(url)' is no address of http, https or file")
             }

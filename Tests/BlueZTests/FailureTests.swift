@@ -318,7 +318,7 @@ import Workbench
     }
 
     /// The first to use the radio attaches to the bus for all.
-    @Test func `whoever gives up while the bus is attached to leaves it whole for the next`()
+    @Test func `anyone who gives up while the bus is attached to leaves it whole for the next`()
         async throws
     {
         for pauses in 0..<12 {

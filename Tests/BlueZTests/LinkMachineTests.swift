@@ -169,7 +169,7 @@ private struct LinkBench {
         _ = bench.begin()
         #expect(bench.pass(.seconds(24)) == [])
         #expect(bench.pass(.seconds(1)) == [.call(.disconnect)])
-        // Nor does that answer: it is not waited for for ever.
+        // Nor does that answer: it is not waited for forever.
         #expect(
             bench.pass(.seconds(6)) == [
                 .forget, .failed(.radio(.connectFailed)), .over,

@@ -117,7 +117,7 @@ import Testing
         #expect(machine.answered(refusal, at: Self.begin) == action)
     }
 
-    @Test func `a bond that is not enough is told by how it was to be made`() throws {
+    @Test func `a bond that is not enough is reported by how it was to be made`() throws {
         let passkey = try #require(Passkey(1))
         for (pairing, failure) in [
             (Pairing.none, BondFailure.notConfigured), (.justWorks, .passkeyNeeded),

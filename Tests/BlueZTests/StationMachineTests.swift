@@ -61,7 +61,7 @@ import Testing
         #expect(machine.hasAdvertised)
     }
 
-    @Test func `a refusal is told, and not tried again until something else is wanted`() {
+    @Test func `a refusal is reported, and not tried again until something else is wanted`() {
         var machine = StationMachine("hci0", round: nil)
         _ = machine.want(table: 1, advertisement: 1, at: Self.begin)
         let refused = machine.done(.register(1), .failed, at: Self.begin)
@@ -97,7 +97,7 @@ import Testing
         #expect(again == [.perform(.advertise(1))])
     }
 
-    @Test func `whoever has come is not disturbed`() {
+    @Test func `anyone who has come is not disturbed`() {
         var machine = shown(round: .seconds(3))
         machine.isVisited = true
         #expect(machine.deadline == nil)

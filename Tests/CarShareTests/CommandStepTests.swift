@@ -34,7 +34,7 @@ import Wire
             self.modules = modules
         }
 
-        /// The run is told to stop as it looks at the clock for this time.
+        /// The run is asked to stop as it looks at the clock for this time.
         func interrupts(at look: Int) -> InterruptingClock {
             let interrupting = InterruptingClock(simulation.time, stop, at: look)
             clock.withLock { $0 = interrupting }
@@ -362,7 +362,7 @@ import Wire
             )
             let isDone = record.end?.outcome == .succeeded
             let isNew = version == FirmwareVersion(4, 12)
-            #expect(!isDone || isNew, "\(record.vehicle) is told as done and runs \(version)")
+            #expect(!isDone || isNew, "\(record.vehicle) is reported as done and runs \(version)")
         }
         let commands = CarShareCommands.self
         for list in night.executed {
@@ -377,7 +377,7 @@ import Wire
         let doubtful = unlocks.count { $0.settlement?.outcome == "in-doubt" }
         let executed = night.executed.joined().count { $0 == commands.init(.unlockAll) }
         #expect((done...(done + doubtful)).contains(executed), "\(done) \(doubtful) \(executed)")
-        // Whoever was not unlocked for certain is not updated either, and locked all the same.
+        // Anyone who was not unlocked for certain is not updated either, and locked all the same.
         #expect(night.counts[.succeeded] ?? 0 > 8, "\(night.counts)")
     }
 

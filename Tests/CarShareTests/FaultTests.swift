@@ -355,7 +355,7 @@ import Testing
         #expect(seen.executed == [checkIn])
     }
 
-    @Test func `a booking ends only when its conditions hold, and each that does not is told`()
+    @Test func `a booking ends only when its conditions hold, and each that does not is reported`()
         throws
     {
         let token = try CarShareBench.token { reservation in

@@ -215,7 +215,7 @@ struct FrameVector: Sendable, CustomTestStringConvertible {
         #expect(!assembler.isMidFrame)
     }
 
-    @Test func `a frame that is given up is told with how far it came`() throws {
+    @Test func `a frame that is given up is reported with how far it came`() throws {
         let vector = try #require(Self.long)
         var assembler = AddOnAssembler()
         #expect(assembler.abandon() == nil)
@@ -250,7 +250,7 @@ struct FrameVector: Sendable, CustomTestStringConvertible {
         #expect(assembler.take(wanted) == [.frame(frame)])
     }
 
-    @Test func `a write without a byte is told`() {
+    @Test func `a write without a byte is reported`() {
         var assembler = AddOnAssembler()
         #expect(assembler.take([]) == [.damaged(.empty)])
     }

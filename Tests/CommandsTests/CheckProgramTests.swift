@@ -47,7 +47,7 @@ import Workbench
         #expect(ContinuousClock.now - began < .seconds(60))
         let text = try String(contentsOfFile: file, encoding: .utf8)
         let child = try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
-        // Gone, or dead and not yet taken away by whoever inherited it; the kernel takes a moment.
+        // Gone, or dead and not yet taken away by anyone who inherited it; the kernel takes a moment.
         func isGone() -> Bool {
             let stat = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8)
             return stat.map { $0.contains(") Z ") } ?? true

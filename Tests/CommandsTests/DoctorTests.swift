@@ -62,7 +62,7 @@ import Testing
         #expect(BluetoothHealth.exitCode(findings) == .done)
     }
 
-    @Test func `no service and no permission are told apart`() {
+    @Test func `no service and no permission are distinguished`() {
         let (absent, refused) = (
             BluetoothHealth.finding(on: .serviceUnavailable),
             BluetoothHealth.finding(on: .unauthorized)

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import Workbench
 
-/// Files that are whole at any moment, whoever else writes them.
+/// Files that are whole at any moment, no matter who else writes them.
 @Suite struct DraftTests {
     private func names(_ scratch: Scratch) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: scratch.path).sorted()

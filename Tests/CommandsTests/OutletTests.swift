@@ -77,7 +77,7 @@ import Testing
         let outlet = try Outlet.open(name: "test")
         async let written: Void = outlet.pump()
         let line = String(repeating: "x", count: 1_023) + "\n"
-        // Nobody reads: a pipe holds 64 KiB, so this would block for ever if it waited.
+        // Nobody reads: a pipe holds 64 KiB, so this would block forever if it waited.
         for _ in 0..<4_096 { outlet.write(line, to: pipe.writer, mayDrop: true) }
         outlet.write("the result\n", to: pipe.writer, mayDrop: false)
         outlet.finish()
@@ -105,7 +105,7 @@ import Testing
         #expect(outlet.failure(of: gone.writer) == nil)
     }
 
-    @Test func `a full disk is told`() async throws {
+    @Test func `a full disk is reported`() async throws {
         let full = open("/dev/full", O_WRONLY)
         defer { close(full) }
         let outlet = try Outlet.open(name: "test")

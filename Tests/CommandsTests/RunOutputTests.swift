@@ -79,7 +79,7 @@ import Wire
         }
     }
 
-    @Test func `a file that cannot be made is told before the run`() throws {
+    @Test func `a file that cannot be made is reported before the run`() throws {
         let options = try options(["m", "--state", "/s", "--events", "/dev/null/events"])
         let error = #expect(throws: CommandError.self) { try RunOutput(options, try context()) }
         #expect(error?.kind == .cannotCreate)

@@ -60,7 +60,7 @@ import Wire
         hint: "give its path"
     )
 
-    @Test func `an error is told in sentence, causes and hint`() {
+    @Test func `an error is reported in sentence, causes and hint`() {
         #expect(
             error.text == """
                 yardmaster: error: cannot read 'fleet.yaml'

@@ -8,7 +8,7 @@ import Testing
     }
 
     @Test(arguments: CommandName.allCases)
-    func `a command is explained and its flags are told apart`(id: CommandName) throws {
+    func `a command is explained and its flags are distinguished`(id: CommandName) throws {
         let command = try #require(Command.named(id))
         #expect(!command.summary.isEmpty)
         #expect(!command.summary.hasSuffix("."))

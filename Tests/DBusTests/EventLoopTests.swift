@@ -58,7 +58,9 @@ import Threads
         loop.stop()
     }
 
-    @Test func `a descriptor is served until it is unwatched, and its end is told`() async throws {
+    @Test func `a descriptor is served until it is unwatched, and its end is reported`()
+        async throws
+    {
         let loop = try EventLoop.start(name: "test")
         let pair = try #require(UnixDescriptor.packetPair())
         let (ours, theirs) = (try #require(pair.ours.take()), try #require(pair.theirs.take()))
@@ -86,7 +88,7 @@ import Threads
         loop.stop()
     }
 
-    @Test func `work that follows from work is done before the kernel is asked, but not for ever`()
+    @Test func `work that follows from work is done before the kernel is asked, but not forever`()
         async throws
     {
         let loop = try EventLoop.start(name: "test")

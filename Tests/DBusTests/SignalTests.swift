@@ -104,7 +104,7 @@ import Threads
         }
     }
 
-    /// Who has a name is learned once for all, by whoever asks first.
+    /// Who has a name is learned once for all, by anyone who asks first.
     @Test func `an observer that gives up at once leaves the name to the next one`() async throws {
         try await withPair { service, client in
             #expect(try await service.requestName(Sample.name))

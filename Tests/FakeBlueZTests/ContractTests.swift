@@ -104,7 +104,7 @@ struct FakeBench: BondBench {
 
     /// It may come between the link's end and the news of it.
     @Test(arguments: 0..<40)
-    func `no request waits for ever on a link that ends in that moment`(turn: Int) async throws {
+    func `no request waits forever on a link that ends in that moment`(turn: Int) async throws {
         let clause = try #require(
             RadioContract.clauses.first {
                 "\($0)" == "an adapter that is switched off ends its links and works again later"

@@ -87,7 +87,7 @@ struct ActTests {
 
     // MARK: Steps that must be done once
 
-    @Test func `a step that was begun and not settled is in doubt for whoever comes next`()
+    @Test func `a step that was begun and not settled is in doubt for anyone who comes next`()
         async throws
     {
         try await Members.with(["north", "south"], plan: .sample()) { them in
@@ -101,7 +101,7 @@ struct ActTests {
             // It knows so before it asks, and asking does not help.
             #expect(try await south.journal.doubts(of: try vehicle()).count == 1)
             #expect(try await ask(south, Act(try await horn(south))) == .doubt(by: "north"))
-            // Whoever had it before has no right to it any more.
+            // Anyone who had it before has no right to it any more.
             #expect(try await ask(north, Act(try await horn(north))) == .ended)
         }
     }
@@ -294,7 +294,7 @@ struct ActTests {
                 return
             }
             #expect(hold.reason == "rain" && hold.author == "mia")
-            // Each gateway sets it in its own journal, for whoever looks there, and takes it back.
+            // Each gateway sets it in its own journal, for anyone who looks there, and takes it back.
             for member in them.all {
                 try await member.rights.follow()
                 #expect(try await member.journal.hold(on: "city")?.reason == "rain")

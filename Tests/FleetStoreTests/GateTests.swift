@@ -112,7 +112,7 @@ struct GateTests {
     }
 
     @Test(arguments: [1, 2, 5], [0, 3])
-    func `a gate is never overshot, whoever counts`(gateways: Int, most: Int) async throws {
+    func `a gate is never overshot, no matter who counts`(gateways: Int, most: Int) async throws {
         try await Members.with((0..<gateways).map { "g\($0)" }) { them in
             let all = try vehicles(20)
             try await enlist(them, all, mostFailed: most)

@@ -154,7 +154,7 @@ import Testing
             #expect(words.contains("grants no rights for a while"))
             #expect(clock.now >= Moment(nanoseconds: 30 * 60 * 1_000_000_000))
             #expect(ground.words.count == 1)
-            // Whoever ends the run does not wait for it.
+            // Anyone who ends the run does not wait for it.
             let stop = StopSignal()
             stop.request()
             let before = clock.now

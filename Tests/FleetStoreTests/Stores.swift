@@ -126,7 +126,7 @@ final class Ground: Sendable {
     }
 }
 
-/// A clock that goes on only when the test says so; whoever waits by it has no time to lose.
+/// A clock that goes on only when the test says so; anyone who waits by it has no time to lose.
 final class StoodClock: Timekeeper {
     private let moment = Mutex(Moment(nanoseconds: 0))
 
@@ -149,7 +149,7 @@ final class StoodClock: Timekeeper {
 }
 
 extension FleetPlan {
-    /// Two vehicles that have one module: whoever has the right to it keeps the other away.
+    /// Two vehicles that have one module: anyone who has the right to it keeps the other away.
     static func sample() throws -> FleetPlan {
         let serial = try #require(Serial("a1"))
         return FleetPlan(

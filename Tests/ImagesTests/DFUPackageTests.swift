@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `a legacy package is told from a broken one`() throws {
+    @Test func `a legacy package is distinguished from a broken one`() throws {
         #expect(error(try fixture("legacy.zip")) == .legacy)
         #expect(
             error(try package(#"{"manifest": {"dfu_version": 0.5}}"#)) == .legacy
@@ -209,7 +209,7 @@ import Testing
         #expect(error(try package(padded)) == .manifest("is too long"))
     }
 
-    @Test func `what is no archive is told by the archive's own words`() throws {
+    @Test func `what is no archive is reported by the archive's own words`() throws {
         let found = try #require(error(Array("<html>".utf8)))
         #expect(
             found.description

@@ -68,7 +68,7 @@ import Workbench
         try write(Array(text.utf8), to: scratch.path + "/m.yaml")
     }
 
-    @Test func `what is fetched is told, and the second time nothing is asked`() throws {
+    @Test func `what is fetched is reported, and the second time nothing is asked`() throws {
         let (one, two) = (random(3_000, seed: 1), random(4_000, seed: 2))
         let server = try HostileServer { request, connection in
             connection.serve(request.path.hasPrefix("/one") ? one : two, to: request)

@@ -13,7 +13,7 @@ import Workbench
 
     typealias Answer = @Sendable (HostileServer.Request, HostileServer.Connection) -> Void
 
-    /// One row: what the server does, whether the size is told, and what must come of it.
+    /// One row: what the server does, whether the size is reported, and what must come of it.
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         var size: Int? = 200_000
@@ -271,7 +271,7 @@ import Workbench
             reason: isStatus(204)
         ),
         Row(
-            name: "an error of its own, for ever",
+            name: "an error of its own, forever",
             answer: { _, connection in
                 connection.answer("503 Service Unavailable")
             },

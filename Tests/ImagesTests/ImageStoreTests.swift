@@ -95,7 +95,7 @@ import Workbench
         #expect(try image.bytes() == [])
     }
 
-    @Test func `a wrong digest is told with both, and nothing is kept`() async throws {
+    @Test func `a wrong digest is reported with both, and nothing is kept`() async throws {
         let scratch = try Scratch()
         let source = scratch.path + "/city.bin"
         try write(bytes + [0], to: source)
@@ -106,7 +106,7 @@ import Workbench
         #expect(files(below: scratch.path + "/images").isEmpty)
     }
 
-    @Test func `a wrong size is told before the digest is`() async throws {
+    @Test func `a wrong size is reported before the digest is`() async throws {
         let scratch = try Scratch()
         let source = scratch.path + "/city.bin"
         try write(bytes, to: source)
@@ -185,7 +185,7 @@ import Workbench
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can become somebody who may not"))
-    func `a file that we may not read is told`() async throws {
+    func `a file that we may not read is reported`() async throws {
         let scratch = try Scratch()
         try write([1], to: scratch.path + "/secret")
         chmod(scratch.path, 0o777)
@@ -333,7 +333,7 @@ import Workbench
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can mount a small file system"))
-    func `a full and a read-only disk are told apart`() async throws {
+    func `a full and a read-only disk are distinguished`() async throws {
         let scratch = try Scratch()
         try write(bytes, to: scratch.path + "/city.bin")
         let small = scratch.path + "/small"

@@ -284,7 +284,7 @@ import Workbench
         #expect(abandoned == Array(origins.prefix(3)))
     }
 
-    @Test func `every origin's reason is told when none gives the image`() async throws {
+    @Test func `every origin's reason is reported when none gives the image`() async throws {
         let scratch = try Scratch()
         let missing = try HostileServer { _, connection in connection.answer("404 Not Found") }
         let result = try await fetch(

@@ -14,7 +14,7 @@ import Workbench
         return StoreFolder(stateDirectory: scratch.path)
     }
 
-    @Test func `what the disk has no room for is told`() throws {
+    @Test func `what the disk has no room for is reported`() throws {
         let scratch = try Scratch()
         let budget = try StoreBudget(
             for: [(try digest(1), ByteCount(count: 1 << 60))],

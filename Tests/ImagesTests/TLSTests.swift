@@ -173,7 +173,7 @@ import Workbench
         #expect(try await get("/same").get() == Self.file)
     }
 
-    @Test func `a proxy is used where it is named, and its refusal is told`() async throws {
+    @Test func `a proxy is used where it is named, and its refusal is reported`() async throws {
         let folder = try Scratch()
         let proxy = try HostileServer { request, connection in
             if request.head.hasPrefix("CONNECT") {

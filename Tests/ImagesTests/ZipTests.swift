@@ -49,7 +49,7 @@ import Workbench
         #expect(try ZipArchive(ZipWriter().finish()).names.isEmpty)
     }
 
-    @Test func `a name that is not there is told`() throws {
+    @Test func `a name that is not there is reported`() throws {
         let read = try ZipArchive(try archive([("a", [1])]))
         let error = #expect(throws: ZipError.self) { try read.contents(of: "b") }
         #expect(error?.reason == .noSuchEntry)

@@ -111,7 +111,7 @@ import Workbench
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can mount a small file system"))
-    func `a full disk is told, and nothing recorded before is lost`() async throws {
+    func `a full disk is reported, and nothing recorded before is lost`() async throws {
         let scratch = try Scratch()
         try #require(try run("mount", "-t", "tmpfs", "-o", "size=512k", "none", scratch.path) == 0)
         defer { _ = try? run("umount", "-l", scratch.path) }

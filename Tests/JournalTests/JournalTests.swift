@@ -184,7 +184,7 @@ import Workbench
             failed.run = next
             failed.end = .init(.failed, failure: .device, message: "no", at: at(3))
             try await journal.record(failed, durably: true)
-            // A run is at work on it, and whoever asks where it stands has its verdict.
+            // A run is at work on it, and anyone who asks where it stands has its verdict.
             let open = try await journal.executions(rollout: "r")
             #expect(open[1].state == .seeking && open[1].end == nil)
             let standing = try JournalReader(directory: scratch.path).read {

@@ -35,7 +35,7 @@ import Threads
             let other = try await journal.takeOutbox(at: self.at(12), until: self.at(72))
             #expect(other?.target == "hook")
             #expect(try await journal.takeOutbox(at: self.at(12), until: self.at(72)) == nil)
-            // Whoever had the first one died: it is taken again when its time is over.
+            // Anyone who had the first one died: it is taken again when its time is over.
             let again = try await journal.takeOutbox(at: self.at(72), until: self.at(130))
             #expect(again?.id == first.id && again?.attempts == 2)
         }

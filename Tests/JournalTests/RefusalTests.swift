@@ -3,7 +3,7 @@ import Journal
 import Testing
 import Workbench
 
-/// What a transaction refuses, whoever asks, and what it leaves as it was.
+/// What a transaction refuses, no matter who asks, and what it leaves as it was.
 @Suite struct RefusalTests {
     private func inhibit(_ id: String, in journal: Journal) async throws {
         try await journal.inhibit(

@@ -83,7 +83,7 @@ import Workbench
             let second = try await journal.reserve(other)
             #expect(first == nil && second == nil)
         }
-        // Whoever was cut off comes back to it.
+        // Anyone who was cut off comes back to it.
         try await withJournal(scratch.path) { journal in
             let cut = try await journal.reserve(one)
             #expect(cut?.isUnderWay == true)

@@ -44,7 +44,7 @@ import Workbench
         #expect(scratch.files.isEmpty)
     }
 
-    @Test func `a file in the way, an empty path and a dangling link are told apart`() throws {
+    @Test func `a file in the way, an empty path and a dangling link are distinguished`() throws {
         let scratch = try Scratch()
         let file = scratch.path + "/file"
         try write([1], to: file)
@@ -62,7 +62,7 @@ import Workbench
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can mount a read-only file system"))
-    func `a read-only file system is told`() throws {
+    func `a read-only file system is reported`() throws {
         let scratch = try Scratch()
         try #require(try run("mount", "-t", "tmpfs", "-o", "ro", "none", scratch.path) == 0)
         defer { _ = try? run("umount", "-l", scratch.path) }

@@ -157,7 +157,7 @@ import Testing
         #expect(try read("id,serial,family\n" + rows).errors.count == Diagnostics.most)
     }
 
-    @Test func `all mistakes of a fleet file are told together`() throws {
+    @Test func `all mistakes of a fleet file are reported together`() throws {
         let errors = try read(
             "id,serial,family\na,s\nb,s,mcumgr\nb,t,mcumgr\nc,u,x\nd,,lrdevice\n"
         ).errors

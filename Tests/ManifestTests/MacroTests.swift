@@ -78,7 +78,7 @@ import Testing
                 "4:15: error: unknown key `comand` in a step"
             ),
         ]
-    ) func `a macro that makes no sense is told with its place`(
+    ) func `a macro that makes no sense is reported with its place`(
         steps: String,
         rest: String,
         words: String

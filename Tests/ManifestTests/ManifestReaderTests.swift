@@ -451,7 +451,7 @@ import Testing
         )
     }
 
-    @Test func `a missing fleet file is told apart from a mistake`() throws {
+    @Test func `a missing fleet file is distinguished from a mistake`() throws {
         let manifest = Sample.manifest.replacing("tallinn.csv", with: "other.csv")
         #expect(
             throws: ManifestError.unreadable(
@@ -470,7 +470,7 @@ import Testing
         )
     }
 
-    @Test func `a manifest that cannot be opened is told apart from a mistake`() throws {
+    @Test func `a manifest that cannot be opened is distinguished from a mistake`() throws {
         for path in ["/nonexistent/m.yaml", "/dev/zero", "/"] {
             #expect(throws: ManifestError.self) { try ManifestReader.read(path: path) }
         }

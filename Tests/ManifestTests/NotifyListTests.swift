@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("targets: {a: {}}", "1:11 nothing says how `a` is told"),
+        ("targets: {a: {}}", "1:11 nothing says how `a` is notified"),
         (
             "targets: {a: {mail: a@b, ntfy: \"https://x.org/t\"}}",
             "1:11 `a` is told in more ways than one"

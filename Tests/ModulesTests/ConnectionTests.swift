@@ -172,21 +172,21 @@ import Testing
         }
     }
 
-    @Test func `Bluetooth that stays off is told as such`() throws {
+    @Test func `Bluetooth that stays off is reported as such`() throws {
         try ModuleBench([ModuleBench.module()]).run { bench in
             await bench.simulation.air.setPower("hci0", on: false)
             #expect(await bench.error(connecting: bench.connection()) == .bluetoothDisabled)
         }
     }
 
-    @Test func `an adapter that is not there is told as such`() throws {
+    @Test func `an adapter that is not there is reported as such`() throws {
         try ModuleBench([ModuleBench.module()]).run { bench in
             await bench.simulation.air.removeAdapter("hci0")
             #expect(await bench.error(connecting: bench.connection()) == .bluetoothNotSupported)
         }
     }
 
-    @Test func `a user without the right is told as such`() throws {
+    @Test func `a user without the right is reported as such`() throws {
         try ModuleBench([]).run { bench in
             let connection = ModuleConnection(central: LockedCentral(), time: bench.time)
             #expect(

@@ -118,7 +118,7 @@ import Testing
         )
     }
 
-    @Test func `modules of every family that advertises are told apart`() {
+    @Test func `modules of every family that advertises are distinguished`() {
         let smp = sure(GATTUUID("8d53dc1d-1db7-4cd3-868b-8a527460aa84"))
         let cases: [(Advertisement, Family?, String?)] = [
             (Self.advertisement(0x020F, [1, 2, 3, 4, 5, 6, 7, 8]), .comodule, "0102030405060708"),

@@ -329,7 +329,7 @@ import Testing
         } catch { #expect(error.hint == "did you mean `mine`?") }
     }
 
-    @Test func `mistakes of all files are told at once`() throws {
+    @Test func `mistakes of all files are reported at once`() throws {
         let folder = try Self.folder([
             "a.yaml": Self.good + "  []\n", "b.yaml": Self.good + "  []\n",
             "c.yaml": "profile: x\n",

@@ -141,7 +141,7 @@ import Testing
 
     // MARK: What goes wrong
 
-    @Test func `a module that does not do as it is told is told apart`() throws {
+    @Test func `a module that does not do as it is told is distinguished`() throws {
         let plan = ModuleBench.faulty(.init(.ignoresWrites))
         try ModuleBench([plan]).run { bench in
             let properties = try await bench.properties()

@@ -3,7 +3,7 @@ import Journal
 import Reports
 import Rollout
 
-/// All that is known of one night when it is over, for who judges it.
+/// All that is known of one night when it is over, for anyone who judges it.
 struct NightAccount: Sendable {
     /// Counts from 1.
     let number: Int

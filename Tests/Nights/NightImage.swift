@@ -43,7 +43,7 @@ struct NightImage: Sendable {
         Self.made[name]?[min(release, versions.count - 1)] ?? []
     }
 
-    /// The image with a digest, as whoever pays a debt wants it.
+    /// The image with a digest, as anyone who pays a debt wants it.
     static func job(_ digest: SHA256Digest, name: String, target: String) -> UpdateJob? {
         for image in all {
             for release in image.versions.indices where image.digest(release) == digest {

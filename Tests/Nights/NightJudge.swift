@@ -425,7 +425,7 @@ struct NightJudge {
         }
     }
 
-    /// G1: whoever owes something and is inhibited, or cannot be reached because the host's radio is
+    /// G1: anyone who owes something and is inhibited, or cannot be reached because the host's radio is
     /// gone, has failed by nothing that was done to it.
     private mutating func noteLeftAlone(_ account: NightAccount) {
         let isHostless = account.plan.incidents.contains { incident in

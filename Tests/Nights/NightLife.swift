@@ -258,7 +258,7 @@ private struct NightLife: Sendable {
 
     // MARK: The run
 
-    /// What happens to a run from outside while it is at work, and is told by it.
+    /// What happens to a run from outside while it is at work, and is reported by it.
     private final class Doings: Sendable {
         struct State {
             var events: [Event.Body] = []
@@ -431,7 +431,7 @@ private struct NightLife: Sendable {
             let kind = story.vehicles[vehicle].kind
             let text = steps.map { depot.order($0, kind) }.joined(separator: "; ")
             let images = Set(plan.images.map(\.name))
-            // Who orders an image that the manifest does not have is told so.
+            // Who orders an image that the manifest does not have gets that answer.
             guard let read = OrderText.steps(text, images: images, .init()) else { return nil }
             let order = plan.ordering(read, to: [id], as: "exec-\(clock.now.nanoseconds)")
             guard JobBuilder(order).mistakes.isEmpty else { return nil }
@@ -468,7 +468,7 @@ private struct NightLife: Sendable {
                 case .adapterGone, .serviceGone: break
                 }
             } catch is JournalError {
-                // Whoever says something to a journal that cannot be written is told so.
+                // Anyone who says something to a journal that cannot be written gets that answer.
             } catch { doings.state.withLock { $0.failure = error } }
         }
         doings.tell(host)

@@ -113,7 +113,7 @@ struct DatabaseTests {
                 "SELECT max(version), min(program) FROM yardmaster.migration"
             )
             #expect(made == "\(FleetSchema.current.version)|it's 1.0\n")
-            // Whoever comes second changes nothing.
+            // Anyone who comes second changes nothing.
             let error = await #expect(throws: FleetError.self) {
                 try await fleet.upgrade(from: .absent, by: "test")
             }

@@ -71,7 +71,7 @@ import Testing
         #expect(keeper.next == nil)
     }
 
-    @Test func `whoever is fenced off is cut at once`() throws {
+    @Test func `anyone who is fenced off is cut at once`() throws {
         let (a, b) = (try lease("a"), try lease("b"))
         var keeper = LeaseKeeper(terms)
         keeper.granted(a, sent: at(0))

@@ -42,7 +42,7 @@ struct LeaseTests {
         )
     }
 
-    @Test func `a module has one holder, whoever asks`() async throws {
+    @Test func `a module has one holder, no matter who asks`() async throws {
         try await Cluster.withFleet { fleet, _, _ in
             try await fleet.register(north, program: "1.0", at: WallTime(milliseconds: 0))
             let first = try await fleet.claim(try wish(), by: north, terms: terms)
@@ -182,7 +182,7 @@ struct LeaseTests {
         }
     }
 
-    @Test func `a verdict counts while nobody else has had the right, and is told once`()
+    @Test func `a verdict counts while nobody else has had the right, and is reported once`()
         async throws
     {
         try await Cluster.withFleet { fleet, server, database in
@@ -332,7 +332,7 @@ struct LeaseTests {
                     == .restored("its tables come from a dump")
             )
             #expect(try await fleet.acceptRestore(known: 1, terms: terms) == 2)
-            // Whoever works by a right that was lost has the time to end.
+            // Anyone who works by a right that was lost has the time to end.
             let early = try await fleet.claim(try wish("z"), by: south, terms: terms)
             guard case .closed(.waits(let left)) = early else {
                 throw Unexpected(description: "\(early)")

@@ -76,7 +76,7 @@ package final class PrivateBus: @unchecked Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, pair[1], 0)
         posix_spawn_file_actions_adddup2(&actions, pipes[1], 1)
-        // Threads of a test may block signals, and a shell that hears of no child waits for ever.
+        // Threads of a test may block signals, and a shell that hears of no child waits forever.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -187,14 +187,14 @@ package final class PrivatePostgres: @unchecked Sendable {
         } else {
             posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         }
-        // Threads of a test may block signals, and a shell that hears of no child waits for ever.
+        // Threads of a test may block signals, and a shell that hears of no child waits forever.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
-        // A session of its own: whoever ends the test's whole group must leave it the time to tidy up.
+        // A session of its own: anyone who ends the test's whole group must leave it the time to tidy up.
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | 0x80)
         let arguments = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }

@@ -130,7 +130,7 @@ import Workbench
         #expect(try depot.contents(of: depot.program.state) == state)
     }
 
-    @Test func `a target that cannot be written is told with its reason`() throws {
+    @Test func `a target that cannot be written is reported with its reason`() throws {
         let depot = try depot()
         try depot.trust()
         let missing = try depot.verify("--target-dir", depot.folder + "/no/such/folder")

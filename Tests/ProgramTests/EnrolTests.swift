@@ -197,7 +197,7 @@ import Testing
         let undone = try run(["--undo", "--old-secret", "file:maker.key", "bike-2"])
         #expect(undone.status == 0, "\(undone.output)")
         #expect(try text("fleet.csv") == "id,serial,family,depot,secret\n")
-        // It has the maker's again: whoever has that can enrol it once more.
+        // It has the maker's again: anyone who has that can enrol it once more.
         let back = try run(serial)
         #expect(back.status == 0, "\(back.output)")
     }

@@ -77,7 +77,7 @@ extension FleetRunTests {
         #expect(street.yard.deeds == ["unlock-all"])
     }
 
-    @Test func `killed after the act, what it did is told later and never done again`() throws {
+    @Test func `killed after the act, what it did is reported later and never done again`() throws {
         let street = try Street("[{command: unlock-all}, {wait: 60s}]")
         // The database does not hear of it, as when the network fails just then.
         try street.fleet.ask(

@@ -38,7 +38,7 @@ extension FleetRunTests {
         )
         #expect(told == "8|8\nfinished|2|8|0\n")
         #expect(try yard.faults() == "")
-        // Nothing is left for whoever comes later.
+        // Nothing is left for anyone who comes later.
         let third = try gateway(yard, "west", 8, rollout).run()
         #expect(third.status == 0 && third.lastLine.contains("ok=8"), "\(third.output)")
         #expect(try yard.ask("SELECT count(*) FROM yardmaster.verdict") == "8\n")

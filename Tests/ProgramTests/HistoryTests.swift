@@ -41,7 +41,7 @@ import Wire
         #expect(other.errors.contains("other"))
     }
 
-    @Test func `who has said what is told after the run`() throws {
+    @Test func `who has said what is reported after the run`() throws {
         let program = try Program()
         try program.copyDemo()
         #expect(try program.run(program.demo("depot-troubled")).status == 10)
@@ -63,7 +63,7 @@ import Wire
             #expect(line.hasPrefix("1 ") && line.hasSuffix(words), "\(line)")
             #expect(line.contains(" \(author) "), "\(line)")
         }
-        // What still stands is told as such; what was taken back is told with its author.
+        // What still stands is reported as such; what was taken back is reported with its author.
         let status = try program.run(["status", "--state", program.state]).output
         for words in ["resume demo-4.12", "uninhibit bike-03"] {
             let line = status.split(separator: "\n").first { $0.hasSuffix(words) }

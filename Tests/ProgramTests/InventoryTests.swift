@@ -122,7 +122,7 @@ import Testing
         withExtendedLifetime(served) {}
     }
 
-    @Test func `whoever is in reach is read as far as it needs no secret`() throws {
+    @Test func `anyone who is in reach is read as far as it needs no secret`() throws {
         let looked = try inventory("--simulate", "depot.yaml", "--json")
         #expect(looked.status == 0, "\(looked.errors)")
         let yard = try vehicles(looked)

@@ -2,7 +2,7 @@ import VehicleModules
 
 /// The snippets of `docs/library.md` and of the library's documentation comments, as they stand there.
 ///
-/// What does not compile here does not work for whoever copies it. `LibraryListingTests` compares them.
+/// What does not compile here does not work for anyone who copies it. `LibraryListingTests` compares them.
 enum LibrarySnippets {
     static func show(_ value: some Any) {}
 

@@ -130,7 +130,7 @@ import VehicleModules
     }
 
     @Test(arguments: Air.allCases)
-    func `a connected module is updated by whoever is connected to it`(air: Air) async throws {
+    func `a connected module is updated by anyone who is connected to it`(air: Air) async throws {
         try await bench.on(air) { radio in
             try await radio.withModule(
                 "00a0000000000002",

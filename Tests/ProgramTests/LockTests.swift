@@ -65,7 +65,7 @@ import Testing
         #expect(result.output.contains("refused"), "\(result.output.suffix(900))")
     }
 
-    @Test func `a name that is too long is told before the run`() throws {
+    @Test func `a name that is too long is reported before the run`() throws {
         let program = try Program()
         let result = try run(program, "  - feature: {name: a name of more than twenty characters}")
         #expect(result.status == 65)

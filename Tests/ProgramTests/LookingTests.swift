@@ -55,7 +55,7 @@ import Testing
             "did you mean `speed`?"
         ),
     ])
-    func `what cannot be looked at is told with a hint`(
+    func `what cannot be looked at is reported with a hint`(
         line: [String],
         status: Int32,
         words: String

@@ -214,7 +214,7 @@ import Testing
         let result = try program.run(["validate", "rollout.yaml"])
         #expect(result.errors == row.says + "\n", "\(result.errors)")
         #expect(result.status == row.status)
-        // What is told for people is there for programs, one by one.
+        // What is reported for people is there for programs, one by one.
         let json = try program.run(["validate", "rollout.yaml", "--json"])
         #expect(json.status == row.status)
         let lines = row.says.split(separator: "\n").filter { $0.contains(".yaml:") }

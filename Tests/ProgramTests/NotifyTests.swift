@@ -8,7 +8,7 @@ import Testing
 import Wire
 import Workbench
 
-/// Who is told how a run ends: each once, or named as not told, and no run held up.
+/// Who is notified how a run ends: each once, or named as not told, and no run held up.
 @Suite struct NotifyTests {
     /// What a server was sent.
     private final class Post: Sendable {
@@ -86,7 +86,7 @@ import Workbench
         )
     }
 
-    @Test func `after a bad night everybody is told once, each in its own way`() throws {
+    @Test func `after a bad night everybody is notified once, each in its own way`() throws {
         let post = Post()
         let server = try server(post)
         let program = try program(
@@ -151,7 +151,7 @@ import Workbench
         let pager = try String(contentsOfFile: program.folder.path + "/pager", encoding: .utf8)
         #expect(try JSONValue(json: pager)["type"] == "failed")
 
-        // Nobody is told again, whoever looks.
+        // Nobody is told again, anyone who looks.
         #expect(try program.run(["notify", "send", "--state", program.state]).status == 0)
         #expect(post.letters.count == 4)
         #expect(try list(program, "--quiet") == "")
@@ -301,7 +301,7 @@ import Workbench
         #expect(post.to("/a").count == 2, "each invocation once")
     }
 
-    @Test func `when nothing was heard for too long, that is told once`() throws {
+    @Test func `when nothing was heard for too long, that is reported once`() throws {
         let post = Post()
         let server = try server(post)
         let program = try program(

@@ -395,7 +395,8 @@ import Testing
         #expect(printed.output.contains("--profiles \(folder) "), "\(printed.output)")
     }
 
-    @Test func `a serial that no module of the profile can have is told before the run`() throws {
+    @Test func `a serial that no module of the profile can have is reported before the run`() throws
+    {
         let program = try Program()
         try program.write(
             "rollout.yaml",

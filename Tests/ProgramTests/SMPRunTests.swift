@@ -300,7 +300,7 @@ import Testing
         #expect((document["parts"] as? [Any])?.isEmpty == false)
     }
 
-    @Test func `a broken image is told with its place, and ends with 65`() throws {
+    @Test func `a broken image is reported with its place, and ends with 65`() throws {
         let program = try Program()
         var bytes = try Self.image("tiny.img")
         bytes[bytes.count - 40] ^= 1

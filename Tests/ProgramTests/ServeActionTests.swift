@@ -264,7 +264,7 @@ import Workbench
         #expect(try said() == ["abort", "pause", "resume", "pause"])
     }
 
-    @Test func `whoever has no right changes nothing`() throws {
+    @Test func `anyone who has no right changes nothing`() throws {
         let yard = try Yard()
         let serving = try Serving(yard.program)
         let anna = try Browser(serving, token: Self.anna)

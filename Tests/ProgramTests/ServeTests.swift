@@ -205,7 +205,7 @@ import Workbench
             client.send(ask)
             let head = try client.text(until: "event: change\n")
             #expect(head.contains("text/event-stream"))
-            // The first look is a change to whoever has not looked before.
+            // The first look is a change to anyone who has not looked before.
             try client.text(until: "id: 1\n")
             try inhibit(program, reason)
             try client.text(until: "id: 2\n")

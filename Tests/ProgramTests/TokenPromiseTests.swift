@@ -79,7 +79,7 @@ import Testing
         #expect(yard.deeds == ["lock"])
     }
 
-    @Test func `a token that is not here is found by whoever looks, and is no matter elsewhere`()
+    @Test func `a token that is not here is found by anyone who looks, and is no matter elsewhere`()
         throws
     {
         let yard = try PromiseYard()

@@ -39,7 +39,7 @@ import Testing
                 atPath: program.state + "/trust/signatures"
             )
             let isKnown = records?.contains { $0.hasPrefix("releases-") } ?? false
-            // A bundle that nobody signed brings no key: whoever forgot the key says no.
+            // A bundle that nobody signed brings no key: anyone who forgot the key says no.
             let bundle = try depot.verify()
             #expect(bundle.status == (isKnown ? 0 : 77), "\(names): \(bundle.errors)")
             try depot.sign(by: MinisignSigner(9))

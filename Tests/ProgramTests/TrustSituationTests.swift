@@ -243,7 +243,7 @@ import Testing
         if FileManager.default.fileExists(atPath: state) {
             try FileManager.default.copyItem(atPath: state, toPath: offline)
         }
-        // What a depot is told at the beginning: the root, and the key.
+        // What a depot knows at the beginning: the root, and the key.
         if !FileManager.default.fileExists(atPath: offline + "/trust/repository-vendor") {
             try FileManager.default.createDirectory(
                 atPath: offline + "/trust",

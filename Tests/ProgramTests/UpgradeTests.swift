@@ -36,7 +36,7 @@ import Workbench
     @Test(arguments: [5])
     func `an upgrade keeps all that an earlier version has written`(version: Int) throws {
         let (program, said) = try kept(version)
-        // Before anything has written, whoever only looks reads a copy, and changes nothing.
+        // Before anything has written, anyone who only looks reads a copy, and changes nothing.
         let file = program.state + "/journal.sqlite"
         let untouched = FileManager.default.contents(atPath: file)
         #expect(try says(program, "status")["debts"] == (try said("status"))["debts"])

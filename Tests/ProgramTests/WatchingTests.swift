@@ -4,7 +4,7 @@ import Workbench
 
 /// What people see of a run on terminals: its own, and others.
 @Suite struct WatchingTests {
-    /// A run that stays where it is until it is told to hurry.
+    /// A run that stays where it is until it is asked to hurry.
     private func begin(_ program: Program) throws -> Program.Running {
         let running = try program.begin("run", program.steeredRun + ["--pace", "0.5"])
         try #require(running.waits(for: "attempt-started"))

@@ -175,7 +175,7 @@ import Workbench
         #expect(bench.server.streamCount == 0)
     }
 
-    @Test func `whoever goes from page to page takes no room from others`() throws {
+    @Test func `anyone who goes from page to page takes no room from others`() throws {
         var limits = WebServer.Limits()
         limits.streams = 4
         let bench = try Bench(limits) { _ in .events(headers: []) }

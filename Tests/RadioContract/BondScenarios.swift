@@ -150,7 +150,7 @@ extension BondBench {
             try expect(found.last == .some(nil), "the bond is made again, got \(found)")
             try expect(made == 2, "two pairings, the module counts \(made)")
         } else {
-            try expect(found.contains(.bond(.lost)), "the loss is told, got \(found)")
+            try expect(found.contains(.bond(.lost)), "the loss is reported, got \(found)")
             try expect(!found.contains(nil) && made == 1, "nothing is renewed, got \(found)")
         }
     }

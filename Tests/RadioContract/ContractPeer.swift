@@ -14,7 +14,7 @@ package final class ContractPeer: AirDevice {
     package static let store = Characteristic(GATTUUID(short: 0xFF02), of: service)
     /// Refuses reads and writes for want of authorization.
     package static let refusing = Characteristic(GATTUUID(short: 0xFF03), of: service)
-    /// Writing 01 ends the link, 02 indicates on `indicating`, 03 falls silent for ever.
+    /// Writing 01 ends the link, 02 indicates on `indicating`, 03 falls silent forever.
     package static let order = Characteristic(GATTUUID(short: 0xFF04), of: service)
     package static let indicating = Characteristic(GATTUUID(short: 0xFF05), of: service)
     /// Stands in no peer's table.

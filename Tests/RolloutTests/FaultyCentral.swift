@@ -58,7 +58,7 @@ final class FaultyCentral: Central {
     var forgotten: Int { state.withLock { $0.forgotten } }
     /// The process is dead: its tasks hang until they are released.
     var isDead: Bool { state.withLock { $0.isOver && $0.fate.isDeath } }
-    /// Nothing is left that could die: whoever waits for a death may go.
+    /// Nothing is left that could die: anyone who waits for a death may go.
     var isOver: Bool { state.withLock { $0.isEnded } }
     func end() { state.withLock { $0.isEnded = true } }
     /// The kernel ends the links that a dead process left behind.

@@ -107,7 +107,7 @@ import Testing
         case current = "version 2"
         case old = "version 1"
         /// What has come outlives a restart.
-        case recalling = "recalls uploads for ever"
+        case recalling = "recalls uploads forever"
         /// Each link begins again.
         case forgetful = "recalls no upload"
         /// The slot is erased before the first answer, for longer than the link lasts.

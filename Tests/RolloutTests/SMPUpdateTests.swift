@@ -52,7 +52,7 @@ import Testing
         #expect(results[1].boots == results[0].boots)
     }
 
-    @Test func `another build of the version that runs is told by its hash, and installed`()
+    @Test func `another build of the version that runs is reported by its hash, and installed`()
         throws
     {
         let bench = try SMPBench()
@@ -211,7 +211,9 @@ import Testing
 
     // MARK: What is not kept
 
-    @Test func `an image that is not confirmed in time is told from one that is refused`() throws {
+    @Test func `an image that is not confirmed in time is distinguished from one that is refused`()
+        throws
+    {
         var bench = try SMPBench()
         bench.plan.faults = [.init(.crashes)]
         let file = try sample(size: 10_000)

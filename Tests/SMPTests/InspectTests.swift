@@ -45,7 +45,8 @@ import Testing
         ("signed.img", 300, "byte 230"), ("tiny.img", 60, nil), ("tiny.img", 0, "byte 0"),
         ("large.img", 20_513, nil),
     ])
-    func `a broken file is told with its place`(name: String, byte: Int, place: String?) throws {
+    func `a broken file is reported with its place`(name: String, byte: Int, place: String?) throws
+    {
         var bytes = try fixture(name)
         bytes[min(byte, bytes.count - 1)] ^= 0xFF
         do {

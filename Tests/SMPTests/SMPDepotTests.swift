@@ -72,7 +72,7 @@ import Testing
         ("{serial: ym-1, family: mcumgr, faults: [{busy: true, crashes: true}]}", "one thing"),
         ("{serial: ym-1, family: mcumgr, bootloader: magic}", "magic"),
     ])
-    func `what makes no sense is told`(item: String, words: String) throws {
+    func `what makes no sense is reported`(item: String, words: String) throws {
         let (file, errors) = try depot("  - " + item)
         #expect(file == nil)
         #expect(errors.contains { $0.contains(words) }, "\(errors)")

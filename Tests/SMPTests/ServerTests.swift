@@ -352,7 +352,7 @@ import Wire
         #expect(isNew == (order == [1, 0]))
     }
 
-    @Test func `slots are told with what reaches them`() throws {
+    @Test func `slots are reported with what reaches them`() throws {
         var server = server(images: 2)
         let reply = try #require(ask(&server, .slotInfo))
         let info = try SMPSlotInfo(reply.body)

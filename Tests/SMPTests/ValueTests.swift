@@ -55,7 +55,7 @@ import Wire
     }
 
     @Test(arguments: [false, true])
-    func `what is not there is told apart from what went wrong`(isVersion1: Bool) throws {
+    func `what is not there is distinguished from what went wrong`(isVersion1: Bool) throws {
         var server = server(isVersion1: isVersion1)
         for request in [
             SMPRequest.statistics(group: "no"), .readSetting("no/rate"), .readFile("no", offset: 0),

@@ -95,14 +95,14 @@ private func entering() throws -> ButtonlessEntry {
         #expect(entry.indicated(bytes, at: at(3)) == .failed(.malformed(bytes)))
     }
 
-    @Test func `the answer to another request is passed over, but not for ever`() throws {
+    @Test func `the answer to another request is passed over, but not forever`() throws {
         var entry = try entering()
         #expect(entry.indicated(answer(2, .success), at: at(3)) == .wait)
         #expect(entry.indicated(answer(2, .failed), at: at(11)) == .wait)
         #expect(entry.indicated(answer(2, .failed), at: at(12)) == .failed(.noAnswer(.entering)))
     }
 
-    @Test func `a silent module is given up, and what it was asked last is told`() throws {
+    @Test func `a silent module is given up, and what it was asked last is reported`() throws {
         for (entry, asked) in [
             (try naming(), ButtonlessError.Request.naming),
             (try entering(), .entering),

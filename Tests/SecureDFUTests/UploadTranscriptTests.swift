@@ -410,7 +410,7 @@ private func failed(_ error: UploadError) -> SecureDFUUpload.Action { .ended(.fa
     }
 
     @Test(arguments: 1...500)
-    func `no bytes of any target make it trap or go on for ever`(seed: UInt64) throws {
+    func `no bytes of any target make it trap or go on forever`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let interval = UInt16(random.below(6))
         var machine = try machine(

@@ -74,7 +74,7 @@ import Testing
         let time = simulation.time
         let woke = try simulation.run { () async -> Moment in
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await time.sleep(for: .seconds(1_000), "for ever") }
+                group.addTask { await time.sleep(for: .seconds(1_000), "forever") }
                 await time.sleep(for: .seconds(1), "a moment")
                 group.cancelAll()
                 await group.waitForAll()

@@ -37,7 +37,7 @@ import Testing
         #expect(Nearest.meant(by: typed, among: known).isEmpty)
     }
 
-    @Test func `a fault of many rows is told once, with how many they are and where`() {
+    @Test func `a fault of many rows is reported once, with how many they are and where`() {
         func fault(_ line: Int, _ word: String) -> Diagnostic {
             Diagnostic(
                 .error,

@@ -152,7 +152,7 @@ private final class Meeting: Sendable {
         #expect(left == nil)
     }
 
-    @Test func `work for a thread that was stopped traps instead of waiting for ever`() async {
+    @Test func `work for a thread that was stopped traps instead of waiting forever`() async {
         await #expect(processExitsWith: .failure) {
             let executor = try ThreadExecutor.start(name: "gone")
             executor.stop()

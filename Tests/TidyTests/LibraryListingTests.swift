@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Whoever comes from another library finds each call, and a test of it over both radios.
+    /// Anyone who comes from another library finds each call, and a test of it over both radios.
     @Test func `each call of the document's table is used by a test on both radios`() throws {
         let text = try Repository.text("docs/library.md")
         let rows = text.split(separator: "\n").filter { $0.hasPrefix("| ") }.map(Self.cells)

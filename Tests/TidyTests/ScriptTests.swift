@@ -32,7 +32,7 @@ import Testing
         process.standardInput = given
         process.standardOutput = output
         process.standardError = errors
-        // Threads of a test may block signals, and a shell that hears of no child waits for ever.
+        // Threads of a test may block signals, and a shell that hears of no child waits forever.
         var none = sigset_t()
         var before = sigset_t()
         sigemptyset(&none)
@@ -91,14 +91,14 @@ import Testing
         #expect(result.status == 0, "\(result.output)")
     }
 
-    @Test func `a toolchain that is not there is told with its remedy`() throws {
+    @Test func `a toolchain that is not there is reported with its remedy`() throws {
         let result = try run("scripts/setup", environment: ["SWIFT_HOME": "/nowhere"])
         #expect(result.status == 69)
         #expect(result.errors.contains("there is no swift in it"))
         #expect(result.errors.contains("point it at"))
     }
 
-    @Test func `a toolchain that does not start is told with its own words`() throws {
+    @Test func `a toolchain that does not start is reported with its own words`() throws {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "yardmaster-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -250,7 +250,7 @@ import Testing
     private static let bundle = """
         #!/bin/bash
         list='A.Hanging/`good`()
-        A.Hanging/`hangs (for ever)`()
+        A.Hanging/`hangs (forever)`()
         A.Hanging/`comes after it`()
         A.Dying/`dies`(n:)
         A.Dying/`lives`()
@@ -302,7 +302,7 @@ import Testing
         #expect(result.output.hasSuffix("\n4 passed, 2 failed, 1 skipped\n"), "\(result.output)")
         #expect(result.status == 1)
         for line in [
-            "✘ Test \"hangs (for ever)\" recorded an issue: it said nothing for 4 s and was ended",
+            "✘ Test \"hangs (forever)\" recorded an issue: it said nothing for 4 s and was ended",
             "✘ Test \"dies\" recorded an issue: it took its process with it (exit 139)",
             "Test \"skipped\" skipped: \"there is no such thing\"",
             "✔ Test \"comes after it\" passed", "✔ Test \"lives\" passed",

@@ -68,6 +68,26 @@ import Testing
         }
     }
 
+    /// Old or rare words have a usual one: "anyone who", "forever", "again", "repair".
+    @Test func `texts use the usual words`() throws {
+        let rare =
+            /\b(?:who(?:so)?ever|for ever|anew|mend(?:s|ed|ing)?|thereof|therein|wherein|lest|henceforth)\b/
+            .ignoresCase()
+        let folders = ["Sources", "docs", "scripts", "Bench", "Examples", "manifests"]
+        let texts = try folders.flatMap { try Repository.texts($0) }
+        #expect(texts.count > 1_000)
+        for text in texts {
+            for (index, line) in text.lines.enumerated() {
+                guard let word = try rare.firstMatch(in: line)?.output else { continue }
+                Issue.record("\(text.name):\(index + 1): `\(word)`")
+            }
+        }
+        for file in ["README.md", "CONTRIBUTING.md", "SECURITY.md"] {
+            let found = try Repository.text(file).matches(of: rare).map { String($0.output) }
+            #expect(found.isEmpty, "\(file)")
+        }
+    }
+
     /// Names that said nothing to whoever had not read the code.
     @Test func `no type has a name that needs a glossary`() throws {
         let retired = ["Desk", "Room", "Site", "Ear", "Turns"]

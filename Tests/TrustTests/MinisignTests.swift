@@ -44,7 +44,7 @@ import Trust
         #expect(throws: MinisignError.wrong) { try signature.verify([], by: key) }
     }
 
-    @Test func `a signature by another key is told by its id`() throws {
+    @Test func `a signature by another key is reported by its id`() throws {
         let key = try MinisignKey(fixture("key.pub"))
         let other = try MinisignKey(fixture("other.pub"))
         let signature = try MinisignSignature(fixture("other.minisig"))

@@ -58,7 +58,7 @@ import Wire
         #expect(pattern.matches(ExactText(String(repeating: "a", count: 900))))
     }
 
-    @Test func `text is told apart by its bytes`() {
+    @Test func `text is distinguished by its bytes`() {
         let (one, two) = (ExactText("caf\u{E9}"), ExactText("cafe\u{301}"))
         #expect("caf\u{E9}" == "cafe\u{301}")
         #expect(one != two)

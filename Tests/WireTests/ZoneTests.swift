@@ -30,7 +30,7 @@ import Wire
         }
     }
 
-    @Test func `the rule at the end holds for ever`() throws {
+    @Test func `the rule at the end holds forever`() throws {
         let zone = try Zone(try bytes("Europe/Tallinn"))
         // Summer and winter of 2526, and the change of 25 March 2525.
         #expect(zone.offset(at: 17_560_000_000) == 10_800)

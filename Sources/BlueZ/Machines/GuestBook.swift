@@ -198,7 +198,7 @@ package struct GuestBook: Equatable {
         return visit
     }
 
-    /// Whoever had the guest is done with it.
+    /// Anyone who had the guest is done with it.
     package mutating func release(_ visit: Visit, isConnected: Bool) -> [Action] {
         guard var guest, guest.visit == visit else { return [] }
         var actions: [Action] = guest.isLost ? [] : [.end(visit)]

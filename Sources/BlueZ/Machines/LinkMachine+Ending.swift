@@ -8,7 +8,7 @@ extension LinkMachine {
         state == .idle ? giveUp(.radio(error)) : []
     }
 
-    /// Whoever wanted the link does not wait any more.
+    /// Anyone who wanted the link does not wait any more.
     package mutating func cancelled(_ facts: LinkFacts, at now: Moment) -> [Action] {
         switch state {
         case .idle, .hearing:
@@ -23,7 +23,7 @@ extension LinkMachine {
         }
     }
 
-    /// Whoever has the link is done with it: what was sent last still goes out.
+    /// Anyone who has the link is done with it: what was sent last still goes out.
     package mutating func release(at now: Moment) -> [Action] {
         guard state == .standing else { return [] }
         state = .leaving(Drain(at: now), until: now.advanced(by: rules.leaving))
@@ -71,7 +71,7 @@ extension LinkMachine {
     mutating func end(_ failure: Failure?, _ facts: LinkFacts, at now: Moment) -> [Action] {
         state = .ending(failure, answered: false, until: now.advanced(by: rules.ending))
         guard facts.hostFault == nil, facts.device != nil else { return finish(facts) }
-        // Whoever uses the link as well would lose it.
+        // Anyone who uses the link as well would lose it.
         if isShared, facts.isInUse { return finish(facts) }
         return [.call(.disconnect)]
     }

@@ -53,11 +53,11 @@ package struct LinkMachine: Equatable {
         case readMTU
         /// Look whether all packets are taken: `drained` or `notDrained`.
         case look
-        /// The link can be used; whoever wanted it is given it.
+        /// The link can be used; anyone who wanted it is given it.
         case stands(maximumLength: Int)
         /// What belongs to the link is void.
         case void
-        /// Whoever wanted the link is told that there is none.
+        /// Anyone who wanted the link is told that there is none.
         case failed(Failure)
         /// Nothing is left of it.
         case over

@@ -23,7 +23,7 @@ package struct ScannerMachine: Equatable {
 
     package enum Action: Equatable {
         case perform(Step)
-        /// Whoever scans is told that it does not work.
+        /// Anyone who scans is told that it does not work.
         case fail(RadioError)
         case nothing
     }
@@ -75,7 +75,7 @@ package struct ScannerMachine: Equatable {
             isFilterOld = false
             return wasOn ? turned(on: true) : begin(.start)
         case .start:
-            // Started is started, whoever asked first.
+            // Started is started, no matter who asked first.
             if refusal == nil || refusal == .inProgress { return turned(on: true) }
             return fail(refusal.flatMap(Self.end) ?? .serviceUnavailable)
         case .stop:

@@ -29,11 +29,11 @@ package struct StationMachine: Equatable {
     /// How soon a slot is asked for again that others have taken.
     private static let slotPause = Duration.seconds(1)
     /// How long an advertisement that was dropped is not made again: perhaps the adapter goes off,
-    /// which is told soon.
+    /// which is reported soon.
     private static let dropPause = Duration.milliseconds(500)
 
     private let word: String
-    /// How long an advertisement stays up before it is made again; nil for ever.
+    /// How long an advertisement stays up before it is made again; nil means forever.
     private let round: Duration?
     private var wantedTable: Int?
     private var wantedAdvertisement: Int?

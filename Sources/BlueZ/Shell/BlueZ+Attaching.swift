@@ -2,7 +2,7 @@ import DBus
 import Domain
 package import Radio
 
-/// Being connected to the bus, and to whoever is BlueZ on it.
+/// Being connected to the bus, and to anyone who is BlueZ on it.
 extension BlueZ {
     /// Returns when BlueZ is there and its objects are known.
     package func attach() async throws(RadioError) {
@@ -88,7 +88,7 @@ extension BlueZ {
         guard new != owner else { return }
         generationEnded()
         owner = new
-        // At once, whoever asks: services of ours may be waiting for it.
+        // At once, no matter who asks: services of ours may be waiting for it.
         if new != nil { load() }
         runWatchers()
     }

@@ -5,7 +5,7 @@ import Radio
 /// Links of ours that an earlier run has left: known by their addresses, and ended before anything
 /// is searched for.
 ///
-/// Whoever is still connected does not advertise, and BlueZ shows it under another name meanwhile.
+/// Anyone who is still connected does not advertise, and BlueZ shows it under another name meanwhile.
 extension BlueZ {
     /// Whether a link of this process is about the device.
     func isOurs(_ path: ObjectPath) -> Bool { links.values.contains { $0.isAbout(path) } }

@@ -207,7 +207,7 @@ extension BlueZ {
         }
         body.lane.machine.linked(body.machine.address)
         drive(body.lane, body.lane.machine.attemptEnded(body.ticket, at: now))
-        // Whoever wanted it may have given up in this very moment.
+        // Anyone who wanted it may have given up in this very moment.
         guard body.wanted.settle(.success(face)) else {
             return run(body, body.machine.release(at: now))
         }

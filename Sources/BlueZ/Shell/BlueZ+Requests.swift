@@ -94,7 +94,7 @@ extension BlueZ {
         _ body: LinkBody,
         before deadline: Moment
     ) async throws(RadioError) -> PendingRequest.Answer {
-        // Whoever asked saw it standing; what comes behind its end would wait for ever.
+        // Anyone who asked saw it standing; what comes behind its end would wait forever.
         guard links[body.ticket] === body, body.machine.isStanding else { throw .linkLost }
         let id = newID()
         let request = PendingRequest(

@@ -50,7 +50,7 @@ extension BlueZ {
 
     /// Advertises until somebody has subscribed.
     ///
-    /// Whoever is connected at the deadline still has the time for that.
+    /// Anyone who is connected at the deadline still has the time for that.
     func nextCentral(
         _ id: UInt64,
         before deadline: Moment
@@ -164,7 +164,7 @@ extension BlueZ {
     private func run(_ service: Service, _ actions: [GuestBook.Action]) {
         for action in actions {
             switch action {
-            // Whoever waits for it looks after every event.
+            // Anyone who waits for it looks after every event.
             case .arrived: break
             case .end(let visit):
                 guard let body = service.visits[visit] else { break }

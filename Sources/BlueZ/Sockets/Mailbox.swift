@@ -5,7 +5,7 @@ import Threads
 
 /// What came and was not taken yet, in order, up to a bound; the oldest are dropped.
 ///
-/// Ends with an error, which whoever waits hears once all that came before is taken. How long
+/// Ends with an error, which anyone who waits hears once all that came before is taken. How long
 /// somebody waits is one deadline of the mailbox, kept by the loop.
 package final class Mailbox<Element: Sendable>: Sendable {
     private let state: Monitor<MailboxState<Element>>

@@ -13,7 +13,7 @@ import Threads
 package final class PacketSocket: Sendable {
     package enum Sent: Equatable { case done, full, gone }
 
-    /// Whether whoever takes packets wants more of them at once, or is busy with this one.
+    /// Whether anyone who takes packets wants more of them at once, or is busy with this one.
     package enum Appetite: Sendable { case more, busy }
 
     private struct State: Sendable {

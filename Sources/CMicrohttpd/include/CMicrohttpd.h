@@ -13,7 +13,7 @@ const char *web_load(void);
 
 const char *web_loaded_version(void);
 
-/* What a server is told to do; all is called on its own thread. */
+/* What a server is asked to do; all is called on its own thread. */
 struct web_calls {
     void *context;
     /* The longest body that is taken. */

@@ -13,7 +13,7 @@ package enum ConnectError: Error, Sendable, Hashable {
     case bondingError
     /// What is wrong with the bond, where more is known.
     case bond(BondFailure)
-    /// Whoever gives the profiles does not know our key.
+    /// Anyone who gives the profiles does not know our key.
     case invalidAPIKey
     /// The secret is no key, or not this module's.
     case invalidPrivateKey(ComoduleKeyError?)

@@ -109,7 +109,7 @@ private actor TurnedApplication {
     private var holder: (any PropertyHolder)?
     private var tellsVersions = false
     private var order: UpdateOrder?
-    /// What was last read, so that only what changes is told.
+    /// What was last read, so that only what changes is reported.
     private var known: [String: PropertyValue] = [:]
     private var turn = AccessQueue()
 

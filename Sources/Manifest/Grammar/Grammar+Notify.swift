@@ -29,7 +29,7 @@ extension Grammar {
     static let notifyTarget = Table(
         "notify target",
         "a target of `notify`",
-        "One addressee. An address may be a secret reference, since many let in whoever knows them.",
+        "One addressee. An address may be a secret reference, since many let in anyone who knows them.",
         exactlyOne: ["mail", "webhook", "ntfy", "alertmanager", "healthcheck", "program"],
         [
             Field("mail", .form(.label), "A mail address."),

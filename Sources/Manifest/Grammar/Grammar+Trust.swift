@@ -12,12 +12,12 @@ extension Grammar {
             Field(
                 "allow",
                 .list(.form(.digest), least: 1),
-                "Only images with one of these SHA-256 digests are used, whoever signed them."
+                "Only images with one of these SHA-256 digests are used, no matter who signed them."
             ),
             Field(
                 "deny",
                 .list(.form(.digest), least: 1),
-                "Images with one of these SHA-256 digests are never used, whoever signed them."
+                "Images with one of these SHA-256 digests are never used, no matter who signed them."
             ),
         ]
     )

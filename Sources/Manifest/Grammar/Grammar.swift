@@ -170,7 +170,7 @@ enum Grammar {
                 "renew-bond",
                 .boolean,
                 .fallback("false"),
-                "Whether a bond that the module has lost is made again; whoever advertises as the "
+                "Whether a bond that the module has lost is made again; anyone who advertises as the "
                     + "vehicle could ask for that."
             ),
             Field(

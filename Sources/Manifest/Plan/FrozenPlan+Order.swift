@@ -68,7 +68,7 @@ extension FrozenPlan {
 }
 
 extension PlannedVehicle {
-    /// Whether its secret can be replaced by whoever may write files.
+    /// Whether its secret can be replaced by anyone who may write files.
     package var keepsSecretInFile: Bool {
         if case .file? = secret { return true }
         return false

@@ -30,7 +30,7 @@ package struct FrozenPlan: Sendable, Equatable {
     package internal(set) var remarks: [Diagnostic] = []
     /// Where the window's time zone stands, when it does.
     package internal(set) var zonePlace: Place?
-    /// Who is told how its runs end; says nothing about what is done.
+    /// Who is notified how its runs end; says nothing about what is done.
     package internal(set) var notify: NotifyPolicy?
     /// Where the program between two waves stands, when there is one.
     package internal(set) var checkPlace: Place?

@@ -52,7 +52,7 @@ package struct ManifestReader {
         var reader = ManifestReader(path: path, diagnostics)
         let plan = reader.plan(tree, files)
         if let missing = reader.missing {
-            // With other mistakes beside it, all of them are told together.
+            // With other mistakes beside it, all of them are reported together.
             guard diagnostics.hasErrors else { throw missing.error }
             diagnostics.error(
                 missing.place,

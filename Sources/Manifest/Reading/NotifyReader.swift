@@ -78,7 +78,7 @@ package struct NotifyReader {
             diagnostics.error(
                 entry.keyPlace,
                 ways.isEmpty
-                    ? "nothing says how \(quoted(entry.key)) is told"
+                    ? "nothing says how \(quoted(entry.key)) is notified"
                     : "\(quoted(entry.key)) is told in more ways than one",
                 hint: "write exactly one of \(all); another way is another target"
             )

@@ -169,7 +169,7 @@ struct StepReader {
         return places
     }
 
-    /// Reads every key that is there, so that each one's mistakes are told.
+    /// Reads every key that is there, so that each one's mistakes are reported.
     private func read(_ reader: inout TableReader) -> Step.Action? {
         var action: Step.Action?
         let otherwise = reader.defaultedWord("otherwise", Otherwise.self)

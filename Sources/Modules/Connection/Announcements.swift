@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Things that happen, for many who hear of each: whoever is too slow misses the oldest, and is told how many.
+/// Things that happen, for many who hear of each: anyone who is too slow misses the oldest, and is told how many.
 package final class Announcements<Value: Sendable>: Sendable {
     /// How many a listener missed since it was told last.
     package final class Missed: Sendable {

@@ -21,7 +21,7 @@ package final class Latest<Value: Sendable>: Sendable {
     package var watcherCount: Int { state.withLock { $0.watchers.count } }
 
     package func set(_ value: Value) {
-        // Told under the lock: of two who set at once, the one whose value stays is told last.
+        // Told under the lock: of two who set at once, the one whose value stays is reported last.
         state.withLock { state in
             state.value = value
             for (_, watcher) in state.watchers.sorted(by: { $0.key < $1.key }) {

@@ -5,9 +5,9 @@ package import Sessions
 /// The one owner of the link to a vehicle's module: it looks for the module, connects, opens, keeps
 /// and closes, for steps, updates, `watch`, inventories and enrolment alike.
 ///
-/// There is at most one link. Whoever works with the module asks for what is open and holds no link
+/// There is at most one link. Anyone who works with the module asks for what is open and holds no link
 /// of its own. How long a search lasts, what happens between two of them, and what outlives the
-/// process is decided by whoever uses it.
+/// process is decided by anyone who uses it.
 package final class VehicleLink {
     /// What is at the other end.
     private enum State {

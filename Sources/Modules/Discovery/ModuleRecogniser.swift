@@ -67,7 +67,7 @@ package struct ModuleRecogniser: Sendable {
             } else if let service = form.service {
                 services.append(service)
             } else {
-                // A name is told by looking at it: everybody is let through to that.
+                // A name is known by looking at it: everybody is let through to that.
                 services = []
             }
         }

@@ -1,7 +1,7 @@
 package import Domain
 import Synchronization
 
-/// The last things that happened, for whoever asks afterwards.
+/// The last things that happened, for anyone who asks afterwards.
 package final class ModuleLog: Sendable {
     /// As many as the log keeps.
     package static let capacity = 250

@@ -10,7 +10,7 @@ package struct Profile: Sendable, Hashable {
     package let title: String
     /// What a module is called until its own name is read.
     package let unnamed: String
-    /// Where its numbers are known from, for whoever has to trust them.
+    /// Where its numbers are known from, for anyone who has to trust them.
     package let basis: String
     /// Nil for a family whose modules look for us.
     package let advertisement: AdvertisementForm?

@@ -152,7 +152,7 @@ package struct FirmwareTarget: Sendable, Hashable {
 
     package let part: Part
     package let `protocol`: UpdateProtocol
-    /// What the module is told before an image comes; nil where nothing is told.
+    /// What the module is told before an image comes; nil where that is nothing.
     package let selector: UInt8?
     package let version: VersionSource
     /// The hardware that its images must be made for, as their format writes it; nil for any.

@@ -113,7 +113,7 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
         return session.linked(at: time.now)
     }
 
-    /// One question to whoever is at the other end of the link.
+    /// One question to anyone who is at the other end of the link.
     private func ask(
         _ action: UpdateSession.Action
     ) async throws(ModuleError) -> UpdateSession.Action {

@@ -2,9 +2,9 @@ package import Domain
 package import Radio
 package import Sessions
 
-/// What an update needs of whoever runs it: the links to the module, waiting, and notes.
+/// What an update needs of anyone who runs it: the links to the module, waiting, and notes.
 ///
-/// The engine decides nothing that a environment is asked for, and holds no link itself: whoever owns the
+/// The engine decides nothing that an environment is asked for, and holds no link itself: anyone who owns the
 /// links of a module owns them during its update, too.
 package protocol UpdateEnvironment: AnyObject {
     /// What ends an update from outside of its session.

@@ -305,7 +305,7 @@ package final class FleetCoordinator: Coordinator {
             state.fences[lease.serial] = nil
             state.epochs[lease.serial] = nil
         }
-        // The verdict is told from the journal, and gives the right back.
+        // The verdict is reported from the journal, and gives the right back.
         try await tell()
         if verdict == nil {
             let own = FleetLease(serial: lease.serial, epoch: lease.epoch)
@@ -374,7 +374,7 @@ package final class FleetCoordinator: Coordinator {
         }
     }
 
-    /// While the database is away nobody waits for it: whoever keeps the rights asks again.
+    /// While the database is away nobody waits for it: anyone who keeps the rights asks again.
     package func tell() async throws(JournalError) {
         guard !state.withLock({ $0.isAway }) else { return }
         try await tellAll()
@@ -635,7 +635,7 @@ package final class FleetCoordinator: Coordinator {
         let left = (try? await journal.untoldCount()) ?? 0
         if left > 0 {
             say(
-                "\(left) words about what was done are in this gateway's journal, and are told when a "
+                "\(left) words about what was done are in this gateway's journal, and are reported when a "
                     + "run reaches the fleet again"
             )
         }
@@ -668,7 +668,7 @@ package final class FleetCoordinator: Coordinator {
         }
     }
 
-    /// For whoever looks on; a right does not depend on it.
+    /// For anyone who looks on; a right does not depend on it.
     private func giveSign() async {
         do throws(FleetError) {
             try await fleet.beat(holder)

@@ -3,7 +3,7 @@ package import Journal
 package import Postgres
 
 /// Tells the fleet's database what this gateway's journal has for it: in its order, and as often as it
-/// takes, for whatever is told twice changes nothing the second time.
+/// takes, for whatever is reported twice changes nothing the second time.
 package struct FleetPost: Sendable {
     private let journal: Journal
     private let fleet: FleetDatabase

@@ -5,7 +5,7 @@ import Reports
 /// One rollout on a page: how it stands, its waves and gates, what is to be done; and the other rollouts.
 package struct LiveRolloutPage {
     private let status: RolloutStatus
-    /// Whether whoever looks may act.
+    /// Whether anyone who looks may act.
     private let mayAct: Bool
     private let time: (WallTime) -> String
 

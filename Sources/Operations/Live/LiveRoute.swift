@@ -70,7 +70,7 @@ package enum LiveRoute: Sendable, Equatable {
                 throw .unknown
             }
         }
-        // Whoever asks for what we do not know must not take the answer for it.
+        // Anyone who asks for what we do not know must not take the answer for it.
         if let name = query.rest { throw .query(name) }
     }
 

@@ -154,7 +154,7 @@ extension FleetDatabase {
 
     /// Gives back all that an earlier start of this gateway held; gives the serials.
     ///
-    /// Only for whoever knows that it has ended: by the lock of its state directory.
+    /// Only for anyone who knows that it has ended: by the lock of its state directory.
     package func releaseAll(of instance: String) throws(FleetError) -> [Serial] {
         let found = try rows(
             FleetStatement(

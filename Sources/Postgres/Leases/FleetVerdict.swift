@@ -41,7 +41,7 @@ package struct FleetVerdict: Sendable, Equatable {
     }
 }
 
-/// Where one vehicle of a rollout stands, for whoever reads the fleet.
+/// Where one vehicle of a rollout stands, for anyone who reads the fleet.
 package struct FleetStanding: Sendable, Equatable {
     package let vehicle: String
     package let serial: String

@@ -72,7 +72,7 @@ package struct FleetAct: Sendable, Equatable {
 
 /// Whether an act may be done.
 package enum FleetPermit: Sendable, Equatable {
-    /// It is written down: whoever comes after a silence finds it in doubt.
+    /// It is written down: anyone who comes after a silence finds it in doubt.
     case granted
     /// It was done before, by this gateway.
     case done(by: String)
@@ -224,7 +224,7 @@ extension FleetDatabase {
         return accounts
     }
 
-    // MARK: What is told afterwards; safe to repeat
+    // MARK: What is reported afterwards; safe to repeat
 
     /// What became of a step; what a person has said of it meanwhile stays.
     package func settleStep(

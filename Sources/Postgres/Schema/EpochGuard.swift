@@ -35,9 +35,9 @@ package struct FleetHistory: Sendable, Equatable {
 /// Decides whether a database may grant rights: one that went back in time would grant epochs twice.
 package enum EpochGuard: Sendable, Equatable {
     case open
-    /// Not yet: whoever had a right that this database has forgotten must have let go first.
+    /// Not yet: anyone who had a right that this database has forgotten must have let go first.
     case waits(Duration)
-    /// Another server took over; whoever sees it first writes it down, and everybody waits.
+    /// Another server took over; anyone who sees it first writes it down, and everybody waits.
     case movedOn(from: String, to: String)
     /// A backup: a person must say that it is to be used.
     case restored(String)

@@ -53,7 +53,7 @@ extension FleetDatabase {
 
     /// A person's word that a restored database is to be used from now on; gives its new generation.
     ///
-    /// Whoever had a right in what was lost has the time to let go first.
+    /// Anyone who had a right in what was lost has the time to let go first.
     package func acceptRestore(known: Int?, terms: LeaseTerms) throws(FleetError) -> Int {
         let found = try rows(
             FleetStatement(

@@ -19,7 +19,7 @@ extension FleetSchema {
               ADD COLUMN gate_action text NOT NULL DEFAULT 'pause',
               ADD COLUMN gate_words text NOT NULL DEFAULT '',
               ADD COLUMN checker uuid,
-              -- Counts what became of its vehicles: whoever looks asks for what is new.
+              -- Counts what became of its vehicles: anyone who looks asks for what is new.
               ADD COLUMN changes bigint NOT NULL DEFAULT 0;
 
             ALTER TABLE yardmaster.gateway ADD COLUMN drain boolean NOT NULL DEFAULT false;

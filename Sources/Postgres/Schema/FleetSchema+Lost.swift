@@ -1,6 +1,6 @@
 extension FleetSchema {
     /// What becomes of a vehicle whose gateway vanished and that no other one hears: a wave does not
-    /// wait for it for ever.
+    /// wait for it forever.
     static let lost = Migration(
         version: 6,
         oldestReader: 4,

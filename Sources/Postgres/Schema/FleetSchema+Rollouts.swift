@@ -1,7 +1,7 @@
 extension FleetSchema {
     /// One rollout over all gateways: its beginning, what was begun and is owed, and what people set.
     ///
-    /// Whoever locks a rollout and a module locks the rollout first. Each function is one statement to
+    /// Anyone who locks a rollout and a module locks the rollout first. Each function is one statement to
     /// its caller; inside, every statement sees what was committed before it.
     static let rollouts = Migration(
         version: 3,
@@ -100,7 +100,7 @@ extension FleetSchema {
               PRIMARY KEY (vehicle, release)
             );
 
-            -- What people said, for whoever asks later.
+            -- What people said, for anyone who asks later.
             CREATE TABLE yardmaster.said (
               number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
               verb text NOT NULL,
@@ -206,7 +206,7 @@ extension FleetSchema {
               RETURN NEXT;
             END $yardmaster$;
 
-            -- Says what is about to be done, by whoever has the right, and whether it may be.
+            -- Says what is about to be done, by anyone who has the right, and whether it may be.
             CREATE FUNCTION yardmaster.intend(
               p_serial text, p_epoch bigint, p_holder uuid, p_gateway text, p_rollout text,
               p_beginning bigint, p_vehicle text, p_digest text, p_ordinal integer, p_effect text,

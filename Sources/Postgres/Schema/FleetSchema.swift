@@ -49,7 +49,7 @@ package struct FleetSchema: Sendable {
 
     /// The statements that bring the tables from one version (0 for none) to this one, all or none.
     ///
-    /// The lock keeps two from doing it at once: whoever comes second finds another version, and
+    /// The lock keeps two from doing it at once: anyone who comes second finds another version, and
     /// changes nothing.
     package func statements(from found: Int, by program: String) -> String {
         var parts = ["SELECT pg_advisory_xact_lock(\(Self.lock));"]
@@ -189,7 +189,7 @@ extension FleetSchema {
     )
 }
 
-/// The roles of a fleet's database: whoever logs in is a member of one of them.
+/// The roles of a fleet's database: anyone who logs in is a member of one of them.
 package enum FleetRole: String, CaseIterable, Sendable {
     case gateway = "yardmaster_gateway"
     case `operator` = "yardmaster_operator"

@@ -19,7 +19,7 @@ package actor FleetDatabase {
     /// Reaches no server yet.
     ///
     /// `now` is the machine's clock that goes on while it sleeps. The executor has a thread that may be
-    /// blocked; whoever starts it stops it.
+    /// blocked; anyone who starts it stops it.
     package init(
         _ settings: FleetSettings,
         on executor: any SerialExecutor,

@@ -2,7 +2,7 @@ import Domain
 
 /// Why the fleet's database did not do what it was asked.
 package struct FleetError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What comes of it; asked by whoever tries again, never guessed from text.
+    /// What comes of it; asked by anyone who tries again, never guessed from text.
     package enum Kind: Sendable, Equatable {
         /// libpq is not on this machine, or too old.
         case noLibrary

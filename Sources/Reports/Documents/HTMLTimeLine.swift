@@ -77,7 +77,7 @@ enum HTMLTimeLine {
         }
         let lanes = max(work.count, 1)
         let height = lanes * lane + strip
-        // Whoever has the adapter may also only watch a module that comes to rest.
+        // Anyone who has the adapter may also only watch a module that comes to rest.
         var rects = (use?.spans ?? []).map { span in
             let from = max(Double((span.from - sinceBegin).nanoseconds) * scale, 0)
             let to = min(Double((span.to - sinceBegin).nanoseconds) * scale, width)

@@ -11,7 +11,7 @@ package struct MorningHTML {
         self.time = time
     }
 
-    /// What stands in the page, for whoever puts a frame of his own around it.
+    /// What stands in the page, for anyone who puts a frame of his own around it.
     package var body: String {
         var body =
             "<h1>What to do</h1>\n<p class=\"facts\">Since \(escaped(time(page.since))), made "

@@ -22,7 +22,7 @@ package protocol Airtime: Sendable {
 
 /// What a turn is asked for: the smaller, the sooner it is granted.
 package enum AirtimeNeed: Int, Comparable, Sendable, CaseIterable {
-    /// A module waits in its bootloader, and not for ever.
+    /// A module waits in its bootloader, and not forever.
     case bootloader
     /// An update has to be seen through before its deadline.
     case settling

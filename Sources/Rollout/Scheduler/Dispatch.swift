@@ -374,7 +374,7 @@ extension Dispatch {
         heap.first.map { vehicles[$0.vehicle].phase == .queued } ?? false
     }
 
-    /// Whoever was never heard although every adapter has listened this long.
+    /// Anyone who was never heard although every adapter has listened this long.
     package func missing(after limit: Duration) -> [Int] {
         let usable = adapters.filter(\.isUsable)
         guard unheard > 0, !usable.isEmpty, usable.allSatisfy({ $0.listened >= limit }) else {

@@ -117,7 +117,7 @@ package struct Scheduler: Sendable {
 
     package mutating func lost(_ adapter: Int) { dispatch.lost(adapter) }
 
-    /// No adapter has worked for too long: whoever waits to be begun is not kept waiting.
+    /// No adapter has worked for too long: anyone who waits to be begun is not kept waiting.
     package func withoutAdapters() -> [Action] {
         mode == .working ? dispatch.waiting.map { .putOff(vehicle: $0) } : []
     }

@@ -51,7 +51,7 @@ final class SchedulerShell: Sendable {
     func take(_ vehicle: Int, _ need: AirtimeNeed) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let has = with { state in
-                // Whoever is to stop gets no turn, so that nobody waits for one in vain.
+                // Anyone who is to stop gets no turn, so that nobody waits for one in vain.
                 if state.stops[vehicle]?.isRequested ?? false { return true }
                 if state.scheduler.asks(vehicle, need) { return true }
                 state.waiters[vehicle] = continuation

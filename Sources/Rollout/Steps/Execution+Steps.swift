@@ -51,7 +51,7 @@ extension Execution {
         try await once(step, intent, settling: owed)
     }
 
-    /// Has whoever performs it bring about what a step is to change.
+    /// Has anyone who performs it bring about what a step is to change.
     func change(_ step: JobStep) async throws(Halt) -> [Fact] {
         switch step {
         case .set(let orders): try await SetStep(orders: orders).perform(on: self)

@@ -16,9 +16,9 @@ package struct UpdateMemory: Equatable, Sendable {
         case settling
         /// It is at rest with the new image and has to show that it is well.
         case checking
-        /// It is told to keep the new image.
+        /// It is asked to keep the new image.
         case confirming
-        /// It is told to go back to the old one.
+        /// It is asked to go back to the old one.
         case rollingBack = "rolling-back"
     }
 

@@ -80,7 +80,7 @@ final class AirScanner {
     private var queue: [Advertisement] = []
     var waiter: Pending<Advertisement>?
 
-    /// Takes everything at once, for who need not ask.
+    /// Takes everything at once, for anyone who need not ask.
     private let listener: ((Advertisement) -> Void)?
 
     init(_ filter: ScanFilter, _ listener: ((Advertisement) -> Void)? = nil) {

@@ -335,7 +335,7 @@ final class AirSubscription {
     private var queue: [[UInt8]] = []
     private(set) var isUp = true
     var waiter: Pending<[UInt8]>?
-    /// Takes everything at once, for who need not ask.
+    /// Takes everything at once, for anyone who need not ask.
     var listener: (([UInt8]) -> Void)?
 
     func take(_ bytes: [UInt8]) {

@@ -92,7 +92,7 @@ package final class AirVisit {
     private var inbox: [[UInt8]] = []
     private var eventIsSet = false
     var waiter: Pending<[UInt8]>?
-    /// Takes everything at once, for who need not ask.
+    /// Takes everything at once, for anyone who need not ask.
     var listener: (([UInt8]) -> Void)?
     /// Told once, when the central is gone.
     var onEnd: (() -> Void)?

@@ -97,7 +97,7 @@ package struct DepotFile: Sendable {
 
     /// What the item says about its family: each family has keys of its own.
     private static func family(of node: SourceNode, among families: [Family]) -> Family? {
-        // Other faults of the item are told by whoever reads it.
+        // Other faults of the item are reported by anyone who reads it.
         var peek = FieldReader(node, Diagnostics(), as: "a simulated module")
         return peek.word("family", of: families.map(\.rawValue), .optional)
             .map(Family.init(rawValue:))

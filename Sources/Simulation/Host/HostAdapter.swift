@@ -25,7 +25,7 @@ package final class HostAdapter {
         set { adapter.linkLimit = newValue }
     }
 
-    /// Switched off it loses its links, its scan and whoever visits it.
+    /// Switched off it loses its links, its scan and anyone who visits it.
     package func setPower(_ on: Bool) {
         adapter.power = on ? .on : .off
         guard !on else { return }
@@ -50,7 +50,7 @@ package final class HostAdapter {
         scan = nil
     }
 
-    /// Connects to whoever advertises with the address, for as long as it takes.
+    /// Connects to anyone who advertises with the address, for as long as it takes.
     package func connect(
         to address: String,
         linked: @escaping (HostLink) -> Void,
@@ -59,7 +59,7 @@ package final class HostAdapter {
         HostAttempt(world, adapter, address, linked: linked, done: done)
     }
 
-    /// Puts a service on the air: whoever seeks it comes, one at a time.
+    /// Puts a service on the air: anyone who seeks it comes, one at a time.
     package func publish(
         _ service: ServiceDescription,
         visited: @escaping (HostVisit) -> Void

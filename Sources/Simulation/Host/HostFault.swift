@@ -48,7 +48,7 @@ package struct HostFault: Sendable, Equatable {
         case remembersSubscription = "remembers-subscription"
         /// Characteristics have no sockets, as in versions before 5.50.
         case noSockets = "no-sockets"
-        /// The first MTU that is told is 23, and the socket's is right.
+        /// The first MTU that is reported is 23, and the socket's is right.
         case lateMTU = "late-mtu"
         /// Every packet in a socket is taken at once, which no bluetoothd does: what the rule costs.
         case drainsSockets = "drains-sockets"
@@ -144,7 +144,7 @@ package struct HostPlan: Sendable, Equatable {
     /// Advertisers that are none of ours, and how often they advertise.
     package var strangers = 0
     package var strangersInterval = Duration.milliseconds(200)
-    /// How long a module keeps its address; nil for ever (20).
+    /// How long a module keeps its address; nil means forever (20).
     package var addressLifetime: Duration?
     package var faults: [HostFault] = []
 

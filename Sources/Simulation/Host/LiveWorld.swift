@@ -2,7 +2,7 @@ package import Domain
 
 /// A world whose clock is driven from outside, for those who serve it in real time.
 ///
-/// Whoever owns it calls `advance` when the time it was woken for has come, and before anything is
+/// Anyone who owns it calls `advance` when the time it was woken for has come, and before anything is
 /// done to the world.
 package final class LiveWorld {
     package let world: World

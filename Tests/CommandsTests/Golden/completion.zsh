@@ -236,7 +236,7 @@ _yardmaster() {
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--rollout=''[The rollout that is meant.]'':NAME: _yardmaster_known rollouts' \
-            '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
+            '--reason=''[Why, for anyone who reads the report or the status.]'':TEXT: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -246,7 +246,7 @@ _yardmaster() {
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--rollout=''[The rollout that is meant.]'':NAME: _yardmaster_known rollouts' \
-            '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
+            '--reason=''[Why, for anyone who reads the report or the status.]'':TEXT: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -256,7 +256,7 @@ _yardmaster() {
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--rollout=''[The rollout that is meant.]'':NAME: _yardmaster_known rollouts' \
-            '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
+            '--reason=''[Why, for anyone who reads the report or the status.]'':TEXT: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -266,7 +266,7 @@ _yardmaster() {
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--rollout=''[The rollout that is meant.]'':NAME: _yardmaster_known rollouts' \
-            '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
+            '--reason=''[Why, for anyone who reads the report or the status.]'':TEXT: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -277,7 +277,7 @@ _yardmaster() {
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '*--fleet=''[A manifest whose vehicles may be named before anything has run on them.]'':MANIFEST:_files' \
-            '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
+            '--reason=''[Why, for anyone who reads the report or the status.]'':TEXT: ' \
             '--for=''[How long it holds, such as 90m or 2d.]'':TIME: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
@@ -299,7 +299,7 @@ _yardmaster() {
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '*--fleet=''[A manifest whose vehicles may be named before anything has run on them.]'':MANIFEST:_files' \
-            '--reason=''[Why, for whoever reads the report or the status.]'':TEXT: ' \
+            '--reason=''[Why, for anyone who reads the report or the status.]'':TEXT: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \

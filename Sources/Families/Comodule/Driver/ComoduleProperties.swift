@@ -12,7 +12,7 @@ package actor ComoduleProperties: PropertyHolder {
     package nonisolated let variant: String?
     private let client: ComoduleClient
     private let time: any Timekeeper
-    /// What was last read or told of, so that only what changes is told.
+    /// What was last read or told of, so that only what changes is reported.
     private var known: [String: PropertyValue] = [:]
     /// What is read from each register, by name.
     private let byRegister: [UInt16: [PropertySpec]]

@@ -3,7 +3,7 @@ import Modules
 import Radio
 import Wire
 
-/// Keys of Comodule modules: 20 bytes that the module takes from whoever has the one before.
+/// Keys of Comodule modules: 20 bytes that the module takes from anyone who has the one before.
 struct ComoduleSecrets: ModuleSecrets {
     var needsTheOld: Bool { true }
 

@@ -150,7 +150,7 @@ struct ComoduleHandshake {
         }
     }
 
-    /// A whole service that is missing is told as such.
+    /// A whole service that is missing is reported as such.
     private static func check(
         _ link: any Link,
         _ layout: ComoduleLayout

@@ -3,7 +3,7 @@ package import Sessions
 
 /// Reads one record of a Comodule module through its selector and its register.
 ///
-/// The register keeps what was selected before until the new record is loaded, and for ever when
+/// The register keeps what was selected before until the new record is loaded, and forever when
 /// the module has no such record. The record's id tells which one was read, except when the same
 /// id was there already: then only time tells, so such a reading counts from the moment on at
 /// which the new one is surely loaded.

@@ -34,7 +34,7 @@ extension ComoduleModule {
         return nil
     }
 
-    /// Stands in its bootloader from now on for ever, as one whose application is damaged.
+    /// Stands in its bootloader from now on forever, as one whose application is damaged.
     package func stayInBootloader() {
         isStuck = true
         restart(as: .bootloader, after: .milliseconds(300))

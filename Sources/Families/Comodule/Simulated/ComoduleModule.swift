@@ -44,7 +44,7 @@ package final class ComoduleModule: AirDevice {
     var flashIsBusyUntil = Moment(nanoseconds: 0)
     private var loading: (record: ComoduleRecord, at: Moment)?
     private var vehicle: VehicleSettings
-    /// What is kept back is told by the request itself, and asked for right after it.
+    /// What is kept back is reported by the request itself, and asked for right after it.
     private var pause = AnswerPause.none
     var lastSign = Moment(nanoseconds: 0)
 

@@ -160,7 +160,7 @@ package struct AddOnTransport: Sendable {
             || queue.contains { if case .message = $0 { true } else { false } }
     }
 
-    /// Whoever sent the message has given it up: what has not gone out of it never does, and a
+    /// Anyone who sent the message has given it up: what has not gone out of it never does, and a
     /// reply to it is one to nothing.
     package mutating func forgetMessage() {
         awaitsReply = false

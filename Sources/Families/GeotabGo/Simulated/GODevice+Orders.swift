@@ -28,7 +28,7 @@ extension GODevice {
             let bits = try? CarShareCommands.bits(of: message.command)
         else { return .failure(.shape) }
         let isCheckIn = bits & CarShareCommand.checkIn.bit != 0
-        // Without keys nothing can be verified; a booking is told so in its own words.
+        // Without keys nothing can be verified; a booking gets this answer in its own words.
         if !hasKeys, isCheckIn {
             return .success(GOOrder(bits: bits, reservation: reservation))
         }

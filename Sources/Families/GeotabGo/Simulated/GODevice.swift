@@ -352,7 +352,7 @@ final class StrayCentral: AirVisitor {
     init(of plan: GOPlan, number: Int) {
         service = AddOnNumbers.service(ofHardware: plan.hardwareID, sha256: SHA256.digest)
         label = "stray central \(number) at \(plan.serial)"
-        // After the device itself: whoever subscribes first is the one central.
+        // After the device itself: anyone who subscribes first is the one central.
         reactionTime = plan.reactionTime + .milliseconds(1 + number)
     }
 

@@ -71,7 +71,7 @@ extension LRClient {
 
     /// Locks or unlocks.
     ///
-    /// The protocol has nothing against replay: whoever records the message can send it again. We
+    /// The protocol has nothing against replay: anyone who records the message can send it again. We
     /// never do.
     package func setLock(
         _ state: LRLockState,

@@ -7,7 +7,7 @@ import Wire
 
 /// Secrets of LR devices: a key that both sides agree on, and a password that is set under it.
 ///
-/// A device agrees on a new key with whoever is in reach, so that a change that was broken off is begun
+/// A device agrees on a new key with anyone who is in reach, so that a change that was broken off is begun
 /// again from the exchange. Setting the password that it has already changes nothing, and is done
 /// only by a device that has the key: that is the proof.
 struct LRSecrets: ModuleSecrets {

@@ -47,7 +47,7 @@ struct SMPModuleReader {
             )
         }
         let count = reader.integer("count", in: 1...100_000, default: 1)
-        // Read all the same without a serial, so that all faults are told at once.
+        // Read all the same without a serial, so that all faults are reported at once.
         guard let stand = serial ?? Serial("none") else { return [] }
         var plan = SMPModulePlan(serial: stand)
         plan.profile = item.profile(of: .mcumgr, &reader)

@@ -60,7 +60,7 @@ package struct NordicPlan: Sendable, Equatable {
             case notificationLost(Int)
             /// The init packet is of another device.
             case refusesInit
-            /// It stays in its application when it is told to start its bootloader.
+            /// It stays in its application when it is asked to start its bootloader.
             case ignoresEntry
             case returnsUnchanged
             case neverReturns

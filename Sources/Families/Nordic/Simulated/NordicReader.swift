@@ -26,7 +26,7 @@ struct NordicReader {
                 hint: "it is the name or the address that the device advertises, such as tag-0001"
             )
         }
-        // Read all the same without a serial, so that all faults are told at once.
+        // Read all the same without a serial, so that all faults are reported at once.
         guard let stand = serial ?? Serial("none") else { return [] }
         var plan = NordicPlan(serial: stand)
         plan.bootloader = reader.choice("bootloader", default: NordicPlan.Bootloader.secure)

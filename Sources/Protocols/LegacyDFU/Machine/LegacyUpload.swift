@@ -3,7 +3,7 @@ package import Sessions
 
 /// Brings one piece of firmware into a legacy bootloader, over one link and from its beginning.
 ///
-/// Nothing of it can be taken up on another link: after any fault the bootloader is told to restart,
+/// Nothing of it can be taken up on another link: after any fault the bootloader is asked to restart,
 /// so that the next attempt finds it idle.
 package struct LegacyUpload: Sendable {
     package enum State: Equatable, Sendable {
@@ -31,7 +31,7 @@ package struct LegacyUpload: Sendable {
         case validating
         /// The bootloader restarts, with or without an answer. Next: `ended`.
         case activating
-        /// Something went wrong, and it is told to restart. Next: `ended`.
+        /// Something went wrong, and it is asked to restart. Next: `ended`.
         case clearing(LegacyUploadError)
         case ended(Ending)
     }

@@ -120,7 +120,7 @@ package final class LegacyDFUReceiver: ImageReceiver {
 
     package func disconnect() async { await link.disconnect() }
 
-    /// What a fault of the upload means to whoever decides what is next.
+    /// What a fault of the upload means to anyone who decides what is next.
     private enum Refusal {
         static func of(_ error: LegacyUploadError) -> ModuleError {
             let failure: LinkFailure? =

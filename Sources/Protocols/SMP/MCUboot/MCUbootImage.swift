@@ -1,7 +1,7 @@
 package import Domain
 import Wire
 
-/// What an MCUboot image says about itself; whether its hash holds is for who has digests to say.
+/// What an MCUboot image says about itself; whether its hash holds is for anyone who has digests to say.
 package struct MCUbootImage: Equatable, Sendable {
     /// Another image that must be there in at least this version.
     package struct Dependency: Equatable, Sendable {

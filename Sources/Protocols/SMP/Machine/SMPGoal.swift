@@ -46,7 +46,7 @@ package struct SMPGoal: Equatable, Sendable {
             found.flatMap { candidate(for: $0) } != nil
         }
 
-        /// The file that a device lists: by its hash, or by its version where no hash is told.
+        /// The file that a device lists: by its hash, or by its version where no hash is reported.
         package func candidate(for found: SMPImage) -> Candidate? {
             if let hash = found.hash { return candidates.first { $0.hash == hash } }
             let sameVersion = candidates.filter { $0.version == found.version }

@@ -27,7 +27,7 @@ package final class SMPClient {
 
     // MARK: Questions
 
-    /// Asks one thing; what concerns the host is thrown, all else is told.
+    /// Asks one thing; what concerns the host is thrown, all else is reported.
     package func ask(
         _ request: SMPRequest,
         tries: Int = 3,
