@@ -305,7 +305,7 @@ let package = Package(
             "SMPTests",
             [
                 "Domain", "Images", "SourceTree", "Modules", "Protocols", "Families", "Radio",
-                "Samples", "Simulation", "Wire",
+                "Samples", "Sessions", "Simulation", "Wire",
             ],
             resources: [.copy("Fixtures")]
         ),

@@ -1,8 +1,10 @@
 import Digests
 import Domain
 import Families
+import Modules
 import Samples
 import Simulation
+import SourceTree
 import Testing
 import Wire
 
@@ -284,6 +286,25 @@ import Wire
             signed += 1
         }
         #expect(signed < 25)
+    }
+
+    @Test func `a vehicle is waited for as long as its profile says`() throws {
+        let shipped = try #require(
+            FamilyRegistry.profiles.first { $0.name == "geotab-go-generic.yaml" }
+        )
+        let more = "\nlimits: {answer: 20s, arrival: 200s, handshake: 60s, result: 120s}\n"
+        let profile = try #require(
+            Profile.parse(shipped.bytes + Array(more.utf8), file: "p.yaml", Diagnostics())
+        )
+        let credentials = try CarShareCredentials(text: Bench.token())
+        #expect(credentials.limits == CarShareLimits())
+        var expected = CarShareLimits()
+        (expected.arrival, expected.handshake) = (.seconds(200), .seconds(60))
+        (expected.reply, expected.challenge, expected.verdict) = (
+            .seconds(20), .seconds(20), .seconds(20)
+        )
+        expected.result = .seconds(120)
+        #expect(credentials.speaking(by: profile).limits == expected)
     }
 
     @Test func `bytes that are no key are none`() {

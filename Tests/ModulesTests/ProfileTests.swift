@@ -2,6 +2,7 @@ import Domain
 import Families
 import Foundation
 import Modules
+import Sessions
 import SourceTree
 import Testing
 
@@ -370,6 +371,51 @@ import Testing
         let charge = try #require(profile.property("state_of_charge"))
         #expect(charge.value(in: [0, 0, 0, 81, 0, 0, 0, 0]) == .number(81))
         #expect(charge.value(in: [0, 0, 0, 255, 0, 0, 0, 0]) == .number(255))
+    }
+
+    // MARK: Times
+
+    private static func shipped(
+        _ file: String,
+        limits: String
+    ) throws -> (profile: Profile?, messages: [String]) {
+        let shipped = try #require(FamilyRegistry.profiles.first { $0.name == file })
+        let text = String(decoding: shipped.bytes, as: UTF8.self)
+        let (profile, list) = read(text + "\nlimits: {\(limits)}\n")
+        return (profile, list.map(\.message))
+    }
+
+    @Test func `the times of a profile are those of its uploads, too`() throws {
+        let found = try Self.shipped(
+            "mcumgr-generic.yaml",
+            limits: "answer: 20s, first-byte: 200s, image-check: 90s"
+        )
+        let times = try #require(found.profile, "\(found.messages)").times
+        #expect(
+            times.upload
+                == UploadTimes(answer: .seconds(20), erase: .seconds(200), check: .seconds(90))
+        )
+        let usual = try #require(SettleRules().map { UpdateLimits(settle: $0) })
+        let limits = try #require(times.applied(to: usual))
+        // The check comes behind the last byte: nobody may take it for a standstill.
+        #expect(limits.opening == .seconds(200) && limits.stall == .seconds(90))
+    }
+
+    @Test func `a family has only the limits that mean something to it`() throws {
+        let device = try Self.shipped(
+            "geotab-go-generic.yaml",
+            limits: "answer: 20s, arrival: 200s, handshake: 60s, result: 90s"
+        )
+        let times = try #require(device.profile, "\(device.messages)").times
+        #expect(times.arrival == .seconds(200) && times.result == .seconds(90))
+        for (file, limits, key) in [
+            ("geotab-go-generic.yaml", "first-byte: 200s", "first-byte"),
+            ("mcumgr-generic.yaml", "arrival: 200s", "arrival"),
+        ] {
+            let found = try Self.shipped(file, limits: limits)
+            #expect(found.profile == nil || !found.messages.isEmpty)
+            #expect(found.messages.contains { $0.contains("unknown key `\(key)`") }, "\(found)")
+        }
     }
 
     // MARK: Features

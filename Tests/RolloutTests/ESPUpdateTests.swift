@@ -42,9 +42,23 @@ import Wire
         var faults: Int
     }
 
+    /// The family's own, with limits of its own where they are named.
+    private static func profile(_ limits: String?) throws -> Profile {
+        let shipped = try #require(FamilyRegistry.profiles.first { $0.name == "esp-generic.yaml" })
+        let more = limits.map { "\nlimits: {\($0)}\n" } ?? ""
+        let diagnostics = Diagnostics()
+        let profile = Profile.parse(
+            shipped.bytes + Array(more.utf8),
+            file: "p.yaml",
+            diagnostics
+        )
+        return try #require(profile, "\(diagnostics.list)")
+    }
+
     private func run(
         _ server: ESPTarget.Server,
         bytes: Int = 20_000,
+        limits: String? = nil,
         _ change: (inout ESPPlan) -> Void = { _ in }
     ) throws -> Outcome {
         var plan = ESPPlan(serial: try #require(Serial("esp-0001")))
@@ -52,7 +66,7 @@ import Wire
         plan.version = FirmwareVersion(2, 6)
         change(&plan)
         let device = plan
-        let profile = try #require(ProfileLibrary.shipped.profile(Profile.generic, of: .esp))
+        let profile = try Self.profile(limits)
         let vehicle = try #require(VehicleID("v1"))
         let rules = RolloutRules(settle: try #require(SettleRules()))
         let job = UpdateJob(
@@ -123,6 +137,18 @@ import Wire
         let outcome = try run(server)
         #expect(outcome.counts == [.succeeded: 1], "\(outcome.message)")
         #expect(outcome.version == Self.target)
+    }
+
+    @Test(arguments: ESPTarget.Server.allCases)
+    func `a device may erase as long as its profile says`(server: ESPTarget.Server) throws {
+        // Five pages: 90 seconds, half as long again as is usual with these devices.
+        let runs = try [nil, "first-byte: 200s"].map {
+            try run(server, limits: $0) { $0.eraseTime = .seconds(18) }
+        }
+        #expect(runs[1].counts == [.succeeded: 1], "\(runs[1].message)")
+        #expect(runs[1].version == Self.target)
+        // The other one is given up in its erase, and asked once more at least.
+        #expect(runs[0].exchanges > runs[1].exchanges, "\(runs.map(\.exchanges))")
     }
 
     @Test(arguments: ESPTarget.Server.allCases)

@@ -1,5 +1,6 @@
 import Domain
 import Protocols
+import Sessions
 import Testing
 import Wire
 
@@ -22,6 +23,17 @@ import Wire
             settings: try #require(SMPSettings(frameLength: frame, window: window)),
             sequence: 0
         )
+    }
+
+    @Test func `the times of a profile are those of the upload`() throws {
+        let times = UploadTimes(answer: .seconds(20), erase: .seconds(200), check: .seconds(90))
+        let settings = try #require(
+            SMPSettings(parameters: nil, reassembles: true, maximumLength: 244, times: times)
+        )
+        #expect(settings.answerLimit == .seconds(20))
+        #expect(settings.openingLimit == .seconds(200))
+        #expect(settings.closingLimit == .seconds(90))
+        #expect(settings.slower(by: 1)?.openingLimit == .seconds(200))
     }
 
     /// What a message offers: its number, where its data begin and how many they are.

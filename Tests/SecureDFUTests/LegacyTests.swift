@@ -194,4 +194,26 @@ import Wire
         guard case .failed(let error) = ending else { return }
         #expect(error.failureClass == .rejected)
     }
+
+    @Test func `an upload waits as long as its times say, whichever protocol it is`() throws {
+        let times = UploadTimes(answer: .seconds(20), erase: .seconds(200), check: .seconds(90))
+        let legacy = LegacyUpload.Settings(pace: 1, times: times)
+        #expect(legacy.answerLimit == .seconds(20) && legacy.eraseLimit == .seconds(200))
+        #expect(legacy.checkLimit == .seconds(90) && legacy.receiptInterval == 6)
+        let secure = try #require(UploadSettings(maximumLength: 100, pace: 2, times: times))
+        #expect(secure.answerLimit == .seconds(20) && secure.executeLimit == .seconds(90))
+        let usual = try #require(UploadSettings(maximumLength: 100, pace: 2))
+        #expect(usual.answerLimit == .seconds(10) && usual.executeLimit == .seconds(30))
+        let now = Moment(nanoseconds: 0)
+        var device = ESPUpload(total: 4_096, wanted: nil, times: times)
+        _ = device.begin(at: now)
+        #expect(device.deadline == now.advanced(by: .seconds(200)))
+        // The only sector is the last one, whose answer says that the image is whole.
+        _ = device.commanded(
+            ESPCommand.acknowledge(command: 1, isAccepted: true, window: 0).bytes,
+            at: now
+        )
+        _ = device.sent(at: now)
+        #expect(device.deadline == now.advanced(by: .seconds(90)))
+    }
 }

@@ -78,7 +78,7 @@ struct ProfileReader {
             .prefix(Self.mostItems).compactMap { target($0, of: shape) }
         twice(firmware.map(\.part.rawValue), "firmware")
         let cloud = cloud()
-        let times = times()
+        let times = times(of: shape)
         reader.finish()
         guard let name, let family, let gatt else { return nil }
         return Profile(
@@ -102,7 +102,7 @@ struct ProfileReader {
 
     // MARK: How patient one must be
 
-    private mutating func times() -> ProfileTimes {
+    private mutating func times(of shape: ProfileShape?) -> ProfileTimes {
         var times = ProfileTimes()
         let long = Duration.zero ... .seconds(3_600)
         let least = Duration.seconds(1) ... .seconds(3_600)
@@ -130,13 +130,21 @@ struct ProfileReader {
             }
         }
         if var part = reader.reader("limits", as: "the time limits", .optional) {
+            times.answer = part.duration("answer", in: least, .optional)
+            if shape?.isHeard == false {
+                times.arrival = part.duration("arrival", in: least, .optional)
+                times.handshake = part.duration("handshake", in: least, .optional)
+                times.result = part.duration("result", in: least, .optional)
+                part.finish()
+                return times
+            }
             times.roleChange = part.duration("role-change", in: least, .optional)
             times.exchange = part.duration("exchange", in: least, .optional)
             times.opening = part.duration("first-byte", in: least, .optional)
             times.stall = part.duration("next-byte", in: least, .optional)
             times.bootloaderPatience = part.duration("bootloader-idle", in: long, .optional)
             times.continuation = part.duration("bootloader-after", in: long, .optional)
-            times.answer = part.duration("answer", in: least, .optional)
+            times.check = part.duration("image-check", in: least, .optional)
             part.finish()
         }
         return times

@@ -17,6 +17,12 @@ package struct ProfileTimes: Sendable, Hashable {
     package var continuation: Duration?
     /// For a module's answer to one request; nil where the family's usual one is meant.
     package var answer: Duration?
+    /// For the check of a whole image; nil where the protocol's usual time is meant.
+    package var check: Duration?
+    // Of a device that comes to us.
+    package var arrival: Duration?
+    package var handshake: Duration?
+    package var result: Duration?
 
     package init() {}
 
@@ -37,9 +43,13 @@ package struct ProfileTimes: Sendable, Hashable {
         limits.roleChange = roleChange ?? limits.roleChange
         limits.exchange = exchange ?? limits.exchange
         limits.opening = opening ?? limits.opening
-        limits.stall = stall ?? limits.stall
+        // Behind the last byte the check comes, and no further one.
+        limits.stall = max(stall ?? limits.stall, check ?? .zero)
         limits.bootloaderPatience = bootloaderPatience ?? limits.bootloaderPatience
         limits.continuation = continuation ?? limits.continuation
         return limits
     }
+
+    /// What the machine of an upload has to know.
+    package var upload: UploadTimes { UploadTimes(answer: answer, erase: opening, check: check) }
 }

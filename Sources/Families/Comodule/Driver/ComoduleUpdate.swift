@@ -49,6 +49,10 @@ package struct ComoduleUpdate: UpdateDriver {
         on link: any Link,
         time: any Timekeeper
     ) async throws(ModuleError) -> any ImageReceiver {
-        SecureDFUReceiver(link: ProfileShape.comodule.link(link, by: profile), time: time)
+        SecureDFUReceiver(
+            link: ProfileShape.comodule.link(link, by: profile),
+            time: time,
+            times: profile.times.upload
+        )
     }
 }

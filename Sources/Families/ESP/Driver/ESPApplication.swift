@@ -15,7 +15,12 @@ final class ESPApplication: ModuleApplication, ImageReceiver {
         self.link = link
         self.profile = profile
         self.time = time
-        device = ESPReceiver(link: link, time: time, answerLimit: profile.answerLimit)
+        device = ESPReceiver(
+            link: link,
+            time: time,
+            answerLimit: profile.answerLimit,
+            times: profile.times.upload
+        )
     }
 
     var receiver: (any ImageReceiver)? { self }

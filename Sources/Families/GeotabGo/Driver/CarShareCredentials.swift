@@ -13,6 +13,8 @@ package struct CarShareCredentials: Sendable {
     /// Ours to notify on, and the vehicle's to write on.
     package private(set) var notify = AddOnNumbers.notify
     package private(set) var write = AddOnNumbers.write
+    /// How long each state of a session may last.
+    package private(set) var limits = CarShareLimits()
     private let key: RSAPrivateKey
 
     /// Reads a token and refuses one that no vehicle could take.
@@ -33,11 +35,12 @@ package struct CarShareCredentials: Sendable {
         warnings = faults.filter(\.isWarning)
     }
 
-    /// For a vehicle whose profile has the socket's characteristics elsewhere.
+    /// For a vehicle whose profile has the socket's characteristics elsewhere, or needs other times.
     package func speaking(by profile: Profile) -> CarShareCredentials {
         var other = self
         other.notify = profile.gatt.uuid(.notify) ?? notify
         other.write = profile.gatt.uuid(.write) ?? write
+        other.limits = .named(by: profile.times)
         return other
     }
 
@@ -117,5 +120,19 @@ package enum CarShareCredentialsError: Error, Hashable, Sendable, CustomStringCo
         case .unreadable(let error): [error.description]
         case .refused(let faults): faults.map(\.description)
         }
+    }
+}
+
+extension CarShareLimits {
+    /// With the times that a profile names, and the usual ones for the others.
+    static func named(by times: ProfileTimes) -> CarShareLimits {
+        var limits = CarShareLimits()
+        limits.arrival = times.arrival ?? limits.arrival
+        limits.handshake = times.handshake ?? limits.handshake
+        limits.result = times.result ?? limits.result
+        limits.reply = times.answer ?? limits.reply
+        limits.challenge = times.answer ?? limits.challenge
+        limits.verdict = times.answer ?? limits.verdict
+        return limits
     }
 }

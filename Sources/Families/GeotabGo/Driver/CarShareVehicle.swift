@@ -12,6 +12,8 @@ package struct CarShareVehicle: Sendable {
     private let states: @Sendable (CarShareSocket.State) -> Void
     private let phases: @Sendable (CarSharePhase) -> Void
 
+    /// Without limits of its own it has those that the vehicle's profile says.
+    ///
     /// `notes` hears of what was passed over, `states` how far the device is, and `phases` how far
     /// what is done on the link to it.
     package init(
@@ -19,7 +21,7 @@ package struct CarShareVehicle: Sendable {
         credentials: CarShareCredentials,
         bond: BondPolicy = .unbonded,
         time: any Timekeeper,
-        limits: CarShareLimits = CarShareLimits(),
+        limits: CarShareLimits? = nil,
         notes: @escaping @Sendable (CarShareNote) -> Void = { _ in },
         states: @escaping @Sendable (CarShareSocket.State) -> Void = { _ in },
         phases: @escaping @Sendable (CarSharePhase) -> Void = { _ in }
@@ -28,7 +30,7 @@ package struct CarShareVehicle: Sendable {
         self.credentials = credentials
         self.bond = bond
         self.time = time
-        self.limits = limits
+        self.limits = limits ?? credentials.limits
         self.notes = notes
         self.states = states
         self.phases = phases

@@ -33,7 +33,8 @@ package struct SMPModuleUpdate: UpdateDriver {
             time: time,
             family: .mcumgr,
             properties: profile.properties.isEmpty
-                ? nil : SMPProperties(client: client, link: link, profile: profile, time: time)
+                ? nil : SMPProperties(client: client, link: link, profile: profile, time: time),
+            times: profile.times.upload
         )
     }
 

@@ -39,7 +39,7 @@ package struct NordicUpdate: UpdateDriver {
     ) async throws(ModuleError) -> any ImageReceiver {
         let link = ProfileShape.nordic.link(link, by: profile)
         return NordicBootloader.isLegacy(profile)
-            ? LegacyDFUReceiver(link: link, time: time)
-            : SecureDFUReceiver(link: link, time: time)
+            ? LegacyDFUReceiver(link: link, time: time, times: profile.times.upload)
+            : SecureDFUReceiver(link: link, time: time, times: profile.times.upload)
     }
 }

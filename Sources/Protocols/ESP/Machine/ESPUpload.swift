@@ -67,8 +67,6 @@ package struct ESPUpload: Sendable {
         case ended(Ending)
     }
 
-    package static let startLimit = Duration.seconds(60)
-    package static let sectorLimit = Duration.seconds(10)
     /// So long after the last word on a packet there are no more of them on their way.
     package static let lull = Duration.seconds(1)
     private static let mostTries = 3
@@ -78,14 +76,21 @@ package struct ESPUpload: Sendable {
     package private(set) var acknowledged: Int
     package let resumedFrom: Int
     private let total: Int
+    private let startLimit: Duration
+    private let sectorLimit: Duration
+    /// The answer to the last sector comes when the whole image is checked.
+    private let checkLimit: Duration
     private var sectors: Int { (total + ESPNumbers.sectorLength - 1) / ESPNumbers.sectorLength }
     private var isAsked = false
     /// It has begun, and has nothing yet: it may wait for an image of another length.
     private let isToBeStopped: Bool
 
     /// `wanted` is the sector that the device said it wants; nil when it has not begun.
-    package init(total: Int, wanted: Int?) {
+    package init(total: Int, wanted: Int?, times: UploadTimes = UploadTimes()) {
         self.total = total
+        startLimit = times.erase ?? .seconds(60)
+        sectorLimit = times.answer ?? .seconds(10)
+        checkLimit = max(times.check ?? sectorLimit, sectorLimit)
         resumedFrom = (wanted ?? 0) * ESPNumbers.sectorLength
         acknowledged = min(resumedFrom, total)
         isToBeStopped = wanted == 0
@@ -97,7 +102,7 @@ package struct ESPUpload: Sendable {
             return send(resumedFrom / ESPNumbers.sectorLength, tries: 0, at: now)
         }
         state = .starting
-        deadline = now.advanced(by: Self.startLimit)
+        deadline = now.advanced(by: startLimit)
         return isToBeStopped ? .command(.stop) : .command(start)
     }
 
@@ -106,8 +111,11 @@ package struct ESPUpload: Sendable {
     /// All packets of the sector are with the radio.
     package mutating func sent(at now: Moment) -> Action {
         switch state {
-        case .sending, .clearing:
-            deadline = now.advanced(by: Self.sectorLimit)
+        case .sending(let sector, _):
+            deadline = now.advanced(by: sector + 1 == sectors ? checkLimit : sectorLimit)
+            return .wait
+        case .clearing:
+            deadline = now.advanced(by: sectorLimit)
             return .wait
         case .idle, .starting, .draining, .ended: return pending
         }
@@ -189,7 +197,7 @@ package struct ESPUpload: Sendable {
         case .starting: return end(.failed(.noAnswer("the beginning")))
         case .draining(let sector, let tries):
             state = .clearing(sector: sector, tries: tries)
-            deadline = now.advanced(by: Self.sectorLimit)
+            deadline = now.advanced(by: sectorLimit)
             return .clear(sector: sector)
         case .sending(let sector, let tries), .clearing(let sector, let tries):
             return again(sector, tries, at: now)
@@ -226,7 +234,7 @@ package struct ESPUpload: Sendable {
             return end(.finished)
         }
         state = .sending(sector: sector, tries: tries)
-        deadline = now.advanced(by: Self.sectorLimit)
+        deadline = now.advanced(by: sectorLimit)
         return .send(sector: sector)
     }
 

@@ -1,7 +1,7 @@
 package import Domain
 package import Modules
 package import Radio
-import Sessions
+package import Sessions
 
 /// The receiving side of an ESP device, over one link: its application is what receives.
 package final class ESPReceiver {
@@ -10,6 +10,7 @@ package final class ESPReceiver {
     private let link: any Link
     private let time: any Timekeeper
     private let answerLimit: Duration
+    private let times: UploadTimes
     private var acks: (any Subscription)?
     private var answers: (any Subscription)?
     /// The sector that the device said it wants; nil when it has not begun.
@@ -20,8 +21,10 @@ package final class ESPReceiver {
     package init(
         link: any Link,
         time: any Timekeeper,
-        answerLimit: Duration = ProfileShape.usualAnswerLimit
+        answerLimit: Duration = ProfileShape.usualAnswerLimit,
+        times: UploadTimes = UploadTimes()
     ) {
+        self.times = times
         self.answerLimit = answerLimit
         self.link = link
         self.time = time
@@ -89,7 +92,7 @@ package final class ESPReceiver {
     ) async throws(ModuleError) -> TransferEnd {
         // The first sector's acknowledgement may have been lost: more than that was somebody's.
         if let wanted, wanted > 1, !isKnown { throw Self.fault(.foreign(wanted: wanted)) }
-        var machine = ESPUpload(total: firmware.count, wanted: wanted)
+        var machine = ESPUpload(total: firmware.count, wanted: wanted, times: times)
         var known = -1
         var action = machine.begin(at: time.now)
         while true {

@@ -67,6 +67,8 @@ package struct LegacyUpload: Sendable {
         package let receiptLimit: Duration
         /// The last pages are written before the answer to the image.
         package let completeLimit: Duration
+        /// It reads the whole image before the answer to the validation.
+        package let checkLimit: Duration
 
         package init(
             packetLength: Int = LegacyNumbers.packetLength,
@@ -74,7 +76,8 @@ package struct LegacyUpload: Sendable {
             answerLimit: Duration = .seconds(10),
             eraseLimit: Duration = .seconds(60),
             receiptLimit: Duration = .seconds(5),
-            completeLimit: Duration = .seconds(60)
+            completeLimit: Duration = .seconds(60),
+            checkLimit: Duration = .seconds(10)
         ) {
             self.packetLength = packetLength
             self.receiptInterval = receiptInterval
@@ -82,11 +85,18 @@ package struct LegacyUpload: Sendable {
             self.eraseLimit = eraseLimit
             self.receiptLimit = receiptLimit
             self.completeLimit = completeLimit
+            self.checkLimit = checkLimit
         }
 
         /// Fewer packets at once with each pace.
-        package init(pace: Int) {
-            self.init(receiptInterval: pace <= 0 ? 10 : pace == 1 ? 6 : pace == 2 ? 3 : 1)
+        package init(pace: Int, times: UploadTimes = UploadTimes()) {
+            let answer = times.answer ?? .seconds(10)
+            self.init(
+                receiptInterval: pace <= 0 ? 10 : pace == 1 ? 6 : pace == 2 ? 3 : 1,
+                answerLimit: answer,
+                eraseLimit: times.erase ?? .seconds(60),
+                checkLimit: times.check ?? answer
+            )
         }
     }
 
@@ -273,7 +283,7 @@ package struct LegacyUpload: Sendable {
             let every = UInt16(clamping: settings.receiptInterval)
             return go(to: .agreeing, .write(.receipts(every: every)), settings.answerLimit, at: now)
         case (.sending(total, _), .receive), (.completing, .receive):
-            return go(to: .validating, .write(.validate), settings.answerLimit, at: now)
+            return go(to: .validating, .write(.validate), settings.checkLimit, at: now)
         case (.validating, .validate):
             return go(to: .activating, .write(.activate), settings.answerLimit, at: now)
         default:

@@ -7,12 +7,14 @@ package import Sessions
 package final class LegacyDFUReceiver: ImageReceiver {
     private let link: any Link
     private let time: any Timekeeper
+    private let times: UploadTimes
     private var notifications: (any Subscription)?
     package private(set) var bytesSent = 0
 
-    package init(link: any Link, time: any Timekeeper) {
+    package init(link: any Link, time: any Timekeeper, times: UploadTimes = UploadTimes()) {
         self.link = link
         self.time = time
+        self.times = times
     }
 
     /// Nothing of an earlier transfer can be used.
@@ -39,7 +41,7 @@ package final class LegacyDFUReceiver: ImageReceiver {
             firmware.legacyType,
             initLength: firmware.initPacket.count,
             total: firmware.firmware.count,
-            settings: LegacyUpload.Settings(pace: pace)
+            settings: LegacyUpload.Settings(pace: pace, times: times)
         )
         var known = 0
         var action = machine.begin(at: time.now)

@@ -1,3 +1,5 @@
+package import Sessions
+
 /// How an SMP client goes about its work on one link.
 package struct SMPSettings: Equatable, Sendable {
     /// The longest message that may be sent.
@@ -44,11 +46,19 @@ package struct SMPSettings: Equatable, Sendable {
     /// What fits a device: its buffers, less the one that its answers need.
     ///
     /// A device that does not put messages together takes only what one write carries.
-    package init?(parameters: SMPParameters?, reassembles: Bool, maximumLength: Int) {
+    package init?(
+        parameters: SMPParameters?,
+        reassembles: Bool,
+        maximumLength: Int,
+        times: UploadTimes = UploadTimes()
+    ) {
         let size = parameters?.bufferSize ?? SMPNumbers.defaultBufferSize
         self.init(
             frameLength: reassembles ? size : min(size, maximumLength),
-            window: max(1, (parameters?.bufferCount ?? 1) - 1)
+            window: max(1, (parameters?.bufferCount ?? 1) - 1),
+            answerLimit: times.answer ?? .seconds(5),
+            openingLimit: times.erase ?? .seconds(40),
+            closingLimit: times.check ?? .seconds(20)
         )
     }
 

@@ -6,8 +6,6 @@ package import Sessions
 
 /// A module's application with SMP on one link: it says what it runs, and receives.
 package final class SMPApplication: ModuleApplication, ImageReceiver {
-    private static let answerLimit = Duration.seconds(10)
-    private static let eraseLimit = Duration.seconds(40)
     /// A module that resets says nothing: the link lasts as long as its supervision timeout, which
     /// may be 20 s, and the restart may wait a moment after its answer.
     private static let lossLimit = Duration.seconds(25)
@@ -19,6 +17,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
     /// Whose modules speak it.
     private let family: Family
     private let holder: (any PropertyHolder)?
+    private let times: UploadTimes
     /// Buffers, slots and bootloader, which stay as they are on a link.
     private var known: SMPFindings?
 
@@ -26,13 +25,18 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         client: SMPClient,
         time: any Timekeeper,
         family: Family,
-        properties: (any PropertyHolder)? = nil
+        properties: (any PropertyHolder)? = nil,
+        times: UploadTimes = UploadTimes()
     ) {
+        self.times = times
         self.client = client
         holder = properties
         self.family = family
         self.time = time
     }
+
+    private var answerLimit: Duration { times.answer ?? .seconds(10) }
+    private var eraseLimit: Duration { times.erase ?? .seconds(40) }
 
     package var receiver: (any ImageReceiver)? { self }
     package var bytesSent: Int { client.bytesSent }
@@ -185,7 +189,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         // Whatever it says to that: without a digest the upload that follows begins again.
         _ = try await ask(
             .erase(slot: 2 * image + found.list.freeSlot(of: image)),
-            limit: Self.eraseLimit,
+            limit: eraseLimit,
             tries: 1
         )
     }
@@ -210,7 +214,8 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
             SMPSettings(
                 parameters: found.parameters,
                 reassembles: $0,
-                maximumLength: self.client.maximumLength
+                maximumLength: self.client.maximumLength,
+                times: self.times
             )
         }
         guard let settings = fitting.first?.slower(by: pace)
@@ -262,7 +267,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
             let hash = part.image == 0 ? nil : active.flatMap { part.candidate(for: $0)?.hash }
             let ending = try await ask(
                 .setState(hash: hash, isConfirmed: true),
-                limit: Self.answerLimit,
+                limit: answerLimit,
                 tries: 3
             )
             if case .refused(let fault) = ending {
@@ -289,7 +294,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
     ) async throws(ModuleError) -> Bool {
         let ending = try await ask(
             .setState(hash: hash, isConfirmed: isConfirmed),
-            limit: Self.answerLimit,
+            limit: answerLimit,
             tries: 3
         )
         let what = "marking the image"
@@ -320,7 +325,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
     private func restart(isCertain: Bool = false) async throws(ModuleError) {
         let ending = try await ask(
             .reset(isForced: false),
-            limit: Self.answerLimit,
+            limit: answerLimit,
             tries: 1,
             mayLoseLink: !isCertain
         )

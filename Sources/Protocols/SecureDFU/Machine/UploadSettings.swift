@@ -1,3 +1,5 @@
+package import Sessions
+
 /// How an upload goes about its work on one link.
 package struct UploadSettings: Equatable, Sendable {
     /// Bytes of one packet.
@@ -58,11 +60,13 @@ package struct UploadSettings: Equatable, Sendable {
 
     /// As fast as most bootloaders take it at pace 0, and more cautious with each pace above: the
     /// first object then waits too, which some bootloaders need.
-    package init?(maximumLength: Int, pace: Int) {
+    package init?(maximumLength: Int, pace: Int, times: UploadTimes = UploadTimes()) {
         guard
             var settings = UploadSettings(
                 maximumLength: maximumLength,
-                firstObjectDelay: pace > 0 ? .milliseconds(400) : .zero
+                firstObjectDelay: pace > 0 ? .milliseconds(400) : .zero,
+                answerLimit: times.answer ?? .seconds(10),
+                executeLimit: times.check ?? .seconds(30)
             )
         else { return nil }
         for _ in 0..<max(0, pace) { settings = settings.slower ?? settings }

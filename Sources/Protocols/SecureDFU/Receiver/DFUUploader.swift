@@ -15,13 +15,15 @@ final class DFUUploader {
     private let link: any Link
     private let control: DFUControlPoint
     private let time: any Timekeeper
+    private let times: UploadTimes
     /// Image bytes given to the radio on this link, repeats included.
     private(set) var bytesSent = 0
 
-    init(link: any Link, control: DFUControlPoint, time: any Timekeeper) {
+    init(link: any Link, control: DFUControlPoint, time: any Timekeeper, times: UploadTimes) {
         self.link = link
         self.control = control
         self.time = time
+        self.times = times
     }
 
     /// Sends what the module lacks; `progress` hears of every byte more that it acknowledges.
@@ -32,7 +34,11 @@ final class DFUUploader {
         progress: (UploadProgress) async -> Void
     ) async -> Result<End, ModuleError> {
         guard
-            let settings = UploadSettings(maximumLength: link.maximumLength, pace: pace)
+            let settings = UploadSettings(
+                maximumLength: link.maximumLength,
+                pace: pace,
+                times: times
+            )
         else {
             return .failure(.radio(.tooLong(limit: link.maximumLength)))
         }

@@ -8,16 +8,18 @@ package final class SecureDFUReceiver: ImageReceiver {
     private let control: DFUControlPoint
     private let link: any Link
     private let time: any Timekeeper
+    private let times: UploadTimes
     package private(set) var bytesSent = 0
 
-    package init(link: any Link, time: any Timekeeper) {
+    package init(link: any Link, time: any Timekeeper, times: UploadTimes = UploadTimes()) {
         self.link = link
         self.time = time
+        self.times = times
         control = DFUControlPoint(link: link, time: time)
     }
 
     package func probe(_ order: UpdateOrder) async throws(ModuleError) -> UpdateProbe {
-        var machine = SecureDFUProbe(order.parts)
+        var machine = SecureDFUProbe(order.parts, limit: times.answer ?? .seconds(10))
         var action = machine.begin(at: time.now)
         while true {
             let deadline = machine.deadline ?? time.now
@@ -49,7 +51,7 @@ package final class SecureDFUReceiver: ImageReceiver {
         unless isStopped: @Sendable () -> Bool,
         progress: (UploadProgress) async -> Void
     ) async throws(ModuleError) -> TransferEnd {
-        let uploader = DFUUploader(link: link, control: control, time: time)
+        let uploader = DFUUploader(link: link, control: control, time: time, times: times)
         let result = await uploader.upload(
             order.parts[part],
             pace: pace,
