@@ -259,7 +259,8 @@ let package = Package(
             "RolloutTests",
             [
                 "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Protocols",
-                "Families", "Samples", "Simulation", "Images", "Journal", "Manifest", "Reports",
+                "Families", "Samples", "Simulation", "SourceTree", "Images", "Journal", "Manifest",
+                "Reports",
                 "Rollout",
             ]
         ),

@@ -20,6 +20,9 @@ package struct ModuleSighting: Sendable, Equatable {
         name = advertisement.name
         signal = advertisement.signal
     }
+
+    /// What it is called; a bootloader's name is the one that we gave it.
+    package var shownName: String? { role == .bootloader ? nil : Advertisement.shown(name) }
 }
 
 /// Looks for one module among all that advertise.
@@ -38,18 +41,20 @@ package struct ModuleSeeker: Sendable {
     /// The module, or nil when it was not heard by the deadline or `isStopped` said so.
     ///
     /// With the place where its bootloader will be, that is found without a name too. Who is
-    /// `avoided` is not meant, whatever serial it claims.
+    /// `avoided` is not meant, whatever serial it claims. `isLooking` is called when the radio looks.
     package func seek(
         _ serial: Serial,
         by recogniser: ModuleRecogniser,
         bootloader place: Peer? = nil,
         avoiding avoided: Set<Peer> = [],
         before deadline: Moment,
+        isLooking: @Sendable () -> Void = {},
         unless isStopped: @Sendable () -> Bool
     ) async throws(RadioError) -> ModuleSighting? {
         let time = time
         let filter = recogniser.filter(for: serial, bootloader: place)
         return try await central.withScan(filter) { scan throws(RadioError) in
+            isLooking()
             while time.now < deadline && !isStopped() {
                 let next = min(deadline, time.now.advanced(by: Self.patience))
                 let heard: Advertisement
@@ -66,5 +71,13 @@ package struct ModuleSeeker: Sendable {
             }
             return nil
         }
+    }
+}
+
+extension Advertisement {
+    /// A name as it is shown; nil where there is none.
+    static func shown(_ name: String?) -> String? {
+        guard let name, !name.isEmpty else { return nil }
+        return String(name.visible.prefix(64))
     }
 }

@@ -47,18 +47,16 @@ actor LockSession {
     ) async throws(LRError) -> any Link {
         let deadline = time.now.advanced(by: timeout)
         do throws(RadioError) {
-            let found = try await ModuleSeeker(central: central, time: time).seek(
-                serial,
-                by: LRDriver(profile: profile).recogniser,
+            let vehicle = VehicleLink(to: serial, central, time, bond: bond)
+            let found = try await vehicle.seek(
+                LRDriver(profile: profile).recogniser,
                 before: deadline,
                 unless: { Task.isCancelled }
             )
             guard let found else { throw RadioError.timedOut }
-            return try await central.connect(
-                to: found.peer,
-                bond,
-                before: deadline
-            )
+            try await vehicle.connect(to: found.peer, before: deadline)
+            guard let link = vehicle.radio else { throw RadioError.linkLost }
+            return link
         } catch { throw .radio(error) }
     }
 

@@ -296,7 +296,7 @@ import Wire
         let profile = try #require(
             Profile.parse(shipped.bytes + Array(more.utf8), file: "p.yaml", Diagnostics())
         )
-        let credentials = try CarShareCredentials(text: Bench.token())
+        let credentials = try CarShareCredentials(text: CarShareBench.token())
         #expect(credentials.limits == CarShareLimits())
         var expected = CarShareLimits()
         (expected.arrival, expected.handshake) = (.seconds(200), .seconds(60))

@@ -191,12 +191,20 @@ package actor ModuleConnection {
         do throws(ConnectError) {
             opener = try FamilyRegistry.sessions(of: profile, target.secret)
         } catch { return .failure(error) }
+        let central = central
+        let vehicle = VehicleLink(
+            to: target.serial,
+            central,
+            time,
+            bond: target.options.bond ?? profile.unattendedBond
+        )
         while true {
             if Task.isCancelled { return .failure(.aborted) }
             if let deadline, time.now >= deadline { return .failure(attempt.overdue) }
             do throws(AttemptFailure) {
                 let session = try await once(
                     target,
+                    on: vehicle,
                     profile,
                     opener,
                     &attempt,
@@ -204,6 +212,11 @@ package actor ModuleConnection {
                 )
                 return .success(session)
             } catch {
+                vehicle.forgetLink()
+                // Another module may bear its serial: that one is tried next.
+                if case .passing(let error) = error, error.secret != nil {
+                    _ = vehicle.suspects(error)
+                }
                 if let final = attempt.failed(error) { return .failure(final) }
                 await time.sleep(
                     until: min(deadline ?? .distant, time.now.advanced(by: attempt.pause)),
@@ -216,6 +229,7 @@ package actor ModuleConnection {
     /// One search, one link, one handshake.
     private func once(
         _ target: Target,
+        on vehicle: VehicleLink,
         _ profile: Profile,
         _ opener: SessionOpener,
         _ attempt: inout ConnectionAttempt,
@@ -238,26 +252,22 @@ package actor ModuleConnection {
             patience = min(limit, time.now.advanced(by: .seconds(3)))
         } else {
             let searched = show(attempt.part == .bluetoothOff ? .bluetoothOff : .searching, name)
-            let found = try await search(for: searched, of: profile, before: limit)
+            let found = try await search(for: searched, of: profile, on: vehicle, before: limit)
             attempt.part = .searching
             guard let found else { throw .passing(.radio(.timedOut)) }
-            if found.isInBootloader {
+            if found.role == .bootloader {
                 _ = show(.firmwareUpdateOngoing, name)
                 throw .passing(.value("the module waits in its bootloader"))
             }
             attempt.wasHeard = true
-            name = found.name
+            name = found.shownName ?? name
             peer = found.peer
         }
         let module = show(.handshaking, name)
-        let link: any Link
-        do throws(RadioError) {
-            link = try await central.connect(
-                to: peer,
-                target.options.bond ?? profile.unattendedBond,
-                before: patience
-            )
-        } catch { throw AttemptFailure(error) }
+        do throws(RadioError) { try await vehicle.connect(to: peer, before: patience) } catch {
+            throw AttemptFailure(error)
+        }
+        guard let link = vehicle.radio else { throw .passing(.radio(.linkLost)) }
         let session = try await opener.open(link, module, cached, time).get()
         remember(session, peer, name)
         guard session.versions?.isOngoing ?? false else { return session }
@@ -296,37 +306,18 @@ package actor ModuleConnection {
     private func search(
         for name: ModuleName,
         of profile: Profile,
+        on vehicle: VehicleLink,
         before deadline: Moment
-    ) async throws(AttemptFailure) -> DiscoveredModule? {
-        let serial = name.serial
+    ) async throws(AttemptFailure) -> ModuleSighting? {
+        let state = state
         do throws(RadioError) {
-            let (time, recogniser, state) = (time, library.recogniser(of: profile), state)
-            return try await central.withScan(recogniser.filter(for: serial)) {
-                scan throws(RadioError) in
+            return try await vehicle.seek(
+                library.recogniser(of: profile),
+                before: deadline,
                 // The radio is on after all.
-                state.change(to: .connecting(name, .searching))
-                var heard = Neighbourhood()
-                while true {
-                    let advertisement: Advertisement
-                    do throws(RadioError) {
-                        advertisement = try await scan.next(before: deadline)
-                    } catch {
-                        if error == .timedOut { return nil }
-                        throw error
-                    }
-                    guard let found = recogniser.sighting(of: serial, in: advertisement) else {
-                        continue
-                    }
-                    let claim = ModuleClaim(
-                        by: profile,
-                        serial: serial,
-                        isBootloader: found.role == .bootloader
-                    )
-                    if let sighting = heard.hear(claim, advertisement, at: time.now) {
-                        return sighting.module
-                    }
-                }
-            }
+                isLooking: { state.change(to: .connecting(name, .searching)) },
+                unless: { Task.isCancelled }
+            )
         } catch { throw AttemptFailure(error) }
     }
 

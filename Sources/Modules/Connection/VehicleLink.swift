@@ -3,11 +3,11 @@ package import Radio
 package import Sessions
 
 /// The one owner of the link to a vehicle's module: it looks for the module, connects, opens, keeps
-/// and closes, for steps, updates, `watch`, inventories and enrolment alike.
+/// and closes, for steps, updates, `watch`, inventories, enrolment and the library alike.
 ///
 /// There is at most one link. Anyone who works with the module asks for what is open and holds no link
 /// of its own. How long a search lasts, what happens between two of them, and what outlives the
-/// process is decided by anyone who uses it.
+/// process is decided by its user.
 package final class VehicleLink {
     /// What is at the other end.
     private enum State {
@@ -90,6 +90,7 @@ package final class VehicleLink {
         _ recogniser: ModuleRecogniser,
         bootloader place: Peer? = nil,
         before deadline: Moment,
+        isLooking: @Sendable () -> Void = {},
         unless isStopped: @Sendable () -> Bool
     ) async throws(RadioError) -> ModuleSighting? {
         // With the same address it may be another program by now, with other services.
@@ -106,6 +107,7 @@ package final class VehicleLink {
                 bootloader: place,
                 avoiding: suspects,
                 before: look,
+                isLooking: isLooking,
                 unless: isStopped
             )
             if let other { return other }
@@ -118,6 +120,7 @@ package final class VehicleLink {
             bootloader: place,
             avoiding: impostors,
             before: end,
+            isLooking: isLooking,
             unless: isStopped
         )
     }
@@ -131,12 +134,13 @@ package final class VehicleLink {
 
     package func connect(
         to peer: Peer,
-        as role: ModuleRole = .application
+        as role: ModuleRole = .application,
+        before end: Moment? = nil
     ) async throws(RadioError) {
         met = peer
         // A bootloader knows the bond of its application at most: it makes none.
         let bond = role == .application ? bond : .unbonded
-        let deadline = time.now.advanced(by: connectLimit)
+        let deadline = end ?? time.now.advanced(by: connectLimit)
         state = .connected(try await central.connect(to: peer, bond, before: deadline))
     }
 

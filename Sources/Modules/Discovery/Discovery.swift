@@ -146,8 +146,7 @@ package struct Neighbourhood {
         _ advertisement: Advertisement,
         _ found: ModuleClaim
     ) -> String? {
-        guard !found.isBootloader, let name = advertisement.name, !name.isEmpty else { return nil }
-        return String(name.visible.prefix(64))
+        found.isBootloader ? nil : Advertisement.shown(advertisement.name)
     }
 
     /// Those that were not heard for too long.
