@@ -137,7 +137,7 @@ let package = Package(
             [
                 "BlueZ", "CLinux", "Commands", "Digests", "Domain", "Families", "Images", "Journal",
                 "Manifest", "SourceTree", "Modules", "Postgres", "Radio", "Reports", "Rollout",
-                "Sessions", "Threads", "Trust", "Wire",
+                "Sessions", "Signatures", "Threads", "Trust", "Wire",
             ]
         ),
         .executableTarget(

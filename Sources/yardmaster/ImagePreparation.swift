@@ -223,14 +223,3 @@ struct ImagePreparation: Sendable {
         } catch { return .failure(FetchFailure(image, error)) }
     }
 }
-
-extension ImageSource {
-    /// The same for the room that fetches.
-    var origin: Origin? {
-        switch self {
-        case .https(let url): WebAddress(url).map { .web($0) }
-        case .http(let url): WebAddress(url, allowsHTTP: true).map { .web($0) }
-        case .file(let reference): .file(reference.path)
-        }
-    }
-}

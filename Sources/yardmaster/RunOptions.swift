@@ -1,4 +1,5 @@
 import Commands
+import Operations
 
 /// What `run` was asked for.
 struct RunOptions: Sendable {

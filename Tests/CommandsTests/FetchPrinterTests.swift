@@ -1,8 +1,7 @@
 import Domain
 import Images
+import Operations
 import Testing
-
-@testable import yardmaster
 
 /// What people see of images on their way.
 @Suite struct FetchPrinterTests {

@@ -1,18 +1,22 @@
-import Commands
+package import Commands
 import Digests
-import Domain
-import Images
-import Journal
-import Manifest
-import Modules
-import Rollout
+package import Domain
+package import Images
+package import Journal
+package import Manifest
+package import Modules
+package import Rollout
 
 /// Checks the images of a plan, which are in the store, before any radio is used.
-struct ImageChecker {
-    let store: ImageStore
+package struct ImageChecker {
+    package let store: ImageStore
+
+    package init(store: ImageStore) {
+        self.store = store
+    }
 
     /// The firmware in an image, after everything that can be checked without a module.
-    func content(
+    package func content(
         of image: PlannedImage
     ) async throws(CommandError) -> (ImageContent, ByteCount) {
         guard
@@ -31,7 +35,7 @@ struct ImageChecker {
     }
 
     /// What is in the bytes of an image, after everything that can be checked without a module.
-    static func content(
+    package static func content(
         of image: PlannedImage,
         _ bytes: [UInt8]
     ) throws(CommandError) -> ImageContent {
@@ -49,7 +53,7 @@ struct ImageChecker {
     }
 
     /// The image that another rollout began to send, as far as the store still has it.
-    func image(of debt: Debt, family: Family) async -> UpdateJob? {
+    package func image(of debt: Debt, family: Family) async -> UpdateJob? {
         guard let version = debt.version,
             let request = ImageRequest(name: debt.title, digest: debt.image, size: nil)
         else { return nil }
@@ -100,7 +104,7 @@ struct ImageChecker {
     }
 
     /// Why images must not go to the vehicles that a plan sends them to: each wrong pair, once.
-    static func check(
+    package static func check(
         _ contents: [String: ImageContent],
         of plan: FrozenPlan,
         for vehicles: [PlannedVehicle],

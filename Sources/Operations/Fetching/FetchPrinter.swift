@@ -1,12 +1,12 @@
-import Domain
-import Images
+package import Domain
+package import Images
 
 /// Words and bars for images on their way; a value, so that it can be tried without a network.
-struct FetchPrinter {
+package struct FetchPrinter {
     /// One image of the plan.
-    struct Row {
-        let name: String
-        var size: ByteCount?
+    package struct Row {
+        package let name: String
+        package var size: ByteCount?
         fileprivate var origin: Origin?
         fileprivate var count = 0
         fileprivate var from = 0
@@ -15,7 +15,7 @@ struct FetchPrinter {
         fileprivate var isUnderWay = false
         fileprivate var isDone = false
 
-        init(name: String, size: ByteCount?) {
+        package init(name: String, size: ByteCount?) {
             self.name = name
             self.size = size
         }
@@ -38,7 +38,7 @@ struct FetchPrinter {
     private var drawnLines = 0
     private var began: Moment?
 
-    init(_ rows: [Row], isLive: Bool, isUnicode: Bool, tellsLocalFiles: Bool) {
+    package init(_ rows: [Row], isLive: Bool, isUnicode: Bool, tellsLocalFiles: Bool) {
         self.rows = rows
         self.isLive = isLive
         self.isUnicode = isUnicode
@@ -46,7 +46,7 @@ struct FetchPrinter {
     }
 
     /// What is to be printed now that this happened.
-    mutating func take(_ progress: FetchProgress, of index: Int, at now: Moment) -> String {
+    package mutating func take(_ progress: FetchProgress, of index: Int, at now: Moment) -> String {
         var row = rows[index]
         defer { rows[index] = row }
         switch progress {
@@ -108,7 +108,7 @@ struct FetchPrinter {
     private mutating func line(_ text: String) -> String { erased() + text.visible + "\n" }
 
     /// The lines of what is under way, drawn again; nothing where no line can be drawn twice.
-    mutating func draw(width: Int, at now: Moment) -> String {
+    package mutating func draw(width: Int, at now: Moment) -> String {
         guard isLive else { return "" }
         let active = rows.filter(\.isUnderWay)
         guard !active.isEmpty else { return erased() }
@@ -120,7 +120,7 @@ struct FetchPrinter {
         return text
     }
 
-    mutating func end() -> String { erased() }
+    package mutating func end() -> String { erased() }
 
     private mutating func erased() -> String {
         guard drawnLines > 0 else { return "" }

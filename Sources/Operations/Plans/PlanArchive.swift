@@ -1,15 +1,16 @@
-import Domain
+package import Domain
 import Glibc
-import Manifest
-import Operations
+package import Manifest
 import SourceTree
 import Synchronization
 
 /// The files that a plan was made from, the manifest first, each under its absolute path.
-struct PlanSources {
+package struct PlanSources {
     private(set) var files: [(path: String, bytes: [UInt8])] = []
 
-    mutating func add(_ path: String, _ bytes: [UInt8]) {
+    package init() {}
+
+    package mutating func add(_ path: String, _ bytes: [UInt8]) {
         files.append((Self.absolute(path), bytes))
     }
 
@@ -26,13 +27,15 @@ struct PlanSources {
 }
 
 /// Plans that were read, for a command that lives on: what a digest names never changes.
-final class PlanShelf: Sendable {
+package final class PlanShelf: Sendable {
     private static let most = 2
 
     /// The one that was asked for last is the last.
     private let plans = Mutex<[FrozenPlan]>([])
 
-    func plan(_ digest: SHA256Digest, read: () -> FrozenPlan?) -> FrozenPlan? {
+    package init() {}
+
+    package func plan(_ digest: SHA256Digest, read: () -> FrozenPlan?) -> FrozenPlan? {
         let known = plans.withLock { plans -> FrozenPlan? in
             guard let place = plans.firstIndex(where: { $0.digest == digest }) else { return nil }
             let plan = plans.remove(at: place)
@@ -52,16 +55,16 @@ final class PlanShelf: Sendable {
 /// Frozen plans in the state directory: a rollout goes on as it was begun, whatever is edited.
 ///
 /// `plans/NAME` holds the sources of the plan that the rollout of that name was begun with.
-struct PlanArchive {
+package struct PlanArchive {
     private static let magic = Array("yardmaster-plan 1\n".utf8)
     private static let limit = 64 << 20
 
     private let folder: String
 
-    init(state: String) { folder = state + "/plans" }
+    package init(state: String) { folder = state + "/plans" }
 
     /// The rollouts that a plan is kept of.
-    var names: [String] {
+    package var names: [String] {
         guard let stream = opendir(folder) else { return [] }
         defer { closedir(stream) }
         var names: [String] = []
@@ -75,7 +78,7 @@ struct PlanArchive {
     }
 
     /// Keeps the sources; returns why that was not possible.
-    func keep(_ sources: PlanSources, for rollout: String) -> String? {
+    package func keep(_ sources: PlanSources, for rollout: String) -> String? {
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
             return Descriptor.text(of: errno)
         }
@@ -89,7 +92,7 @@ struct PlanArchive {
     }
 
     /// The plan that was kept, nil unless it is the one with this digest.
-    func plan(_ digest: SHA256Digest, of rollout: String) -> FrozenPlan? {
+    package func plan(_ digest: SHA256Digest, of rollout: String) -> FrozenPlan? {
         guard let bytes = try? TextFile.read(path: "\(folder)/\(rollout)", limit: Self.limit),
             let sources = Self.sources(bytes), let main = sources.files.first
         else { return nil }
@@ -104,7 +107,7 @@ struct PlanArchive {
     }
 
     /// The manifest that the rollout was begun with, as a path; nil when none is kept.
-    func manifest(of rollout: String) -> String? {
+    package func manifest(of rollout: String) -> String? {
         guard let bytes = try? TextFile.read(path: "\(folder)/\(rollout)", limit: Self.limit) else {
             return nil
         }

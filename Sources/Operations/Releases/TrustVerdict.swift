@@ -1,26 +1,25 @@
-import Domain
-import Manifest
-import Operations
-import Trust
+package import Domain
+package import Manifest
+package import Trust
 
 /// That an image may be used, by whom, and on which condition.
-struct TrustVerdict: Sendable {
-    let image: String
-    let trust: ImageTrust
-    let statement: ReleaseStatement
+package struct TrustVerdict: Sendable {
+    package let image: String
+    package let trust: ImageTrust
+    package let statement: ReleaseStatement
     /// Whether the documents were those of an earlier time, for want of a network.
-    let isFromBefore: Bool
+    package let isFromBefore: Bool
     /// The key as minisign writes it, or the repository's name.
-    var signer: String?
+    package var signer: String?
     /// The role of the repository that lists it.
-    var role: String?
+    package var role: String?
     /// The trusted comment of a signature.
-    var comment: String?
+    package var comment: String?
 
     /// What is beside it: its bill of materials, and what others say of it.
-    var attached: [ImageProvenance.Document] = []
+    package var attached: [ImageProvenance.Document] = []
 
-    func voucher(at time: WallTime) -> ImageProvenance.Voucher {
+    package func voucher(at time: WallTime) -> ImageProvenance.Voucher {
         ImageProvenance.Voucher(
             level: trust.level,
             signer: signer,
@@ -31,19 +30,19 @@ struct TrustVerdict: Sendable {
     }
 
     /// As in "listed by the repository vendor as city.zip".
-    var words: String { trust.words }
+    package var words: String { trust.words }
 }
 
 extension [TrustVerdict] {
     /// What modules must run before they may have an image, by the image's name.
-    var predecessors: [String: FirmwareVersion] {
+    package var predecessors: [String: FirmwareVersion] {
         reduce(into: [:]) { $0[$1.image] = $1.statement.predecessor }
     }
 }
 
 extension ImageTrust {
     /// What makes an image trusted, for people.
-    var words: String {
+    package var words: String {
         switch self {
         case .digest: "its SHA-256 alone, pinned in the manifest"
         case .signature(let key, _): "its SHA-256 and a signature by the key \(key)"
@@ -53,7 +52,7 @@ extension ImageTrust {
     }
 
     /// The same in one word, for programs.
-    var level: String {
+    package var level: String {
         switch self {
         case .digest: "digest"
         case .signature: "signature"

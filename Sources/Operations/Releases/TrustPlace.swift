@@ -1,50 +1,54 @@
-import Commands
-import Manifest
-import Trust
+package import Commands
+package import Manifest
+package import Trust
 
 extension PlannedRepository {
     /// Its folder among the trusted documents: its own, so that no repository's name can be another's.
-    var folder: String { Self.folder(of: name) }
+    package var folder: String { Self.folder(of: name) }
 
-    static func folder(of name: String) -> String { "repository-\(name)" }
+    package static func folder(of name: String) -> String { "repository-\(name)" }
 }
 
 /// A place of trusted documents, on a disk or in memory.
-struct TrustPlace: TrustFiles {
-    let files: any TrustFiles
+package struct TrustPlace: TrustFiles {
+    package let files: any TrustFiles
 
-    func read(_ name: String, limit: Int64) throws(StorageError) -> [UInt8]? {
+    package init(files: any TrustFiles) {
+        self.files = files
+    }
+
+    package func read(_ name: String, limit: Int64) throws(StorageError) -> [UInt8]? {
         try files.read(name, limit: limit)
     }
 
-    func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
+    package func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
         try files.write(name, bytes)
     }
 
-    func sync(_ name: String) throws(StorageError) { try files.sync(name) }
+    package func sync(_ name: String) throws(StorageError) { try files.sync(name) }
 
-    func rename(_ name: String, to other: String) throws(StorageError) {
+    package func rename(_ name: String, to other: String) throws(StorageError) {
         try files.rename(name, to: other)
     }
 
-    func remove(_ name: String) throws(StorageError) { try files.remove(name) }
+    package func remove(_ name: String) throws(StorageError) { try files.remove(name) }
 
-    func syncFolder() throws(StorageError) { try files.syncFolder() }
+    package func syncFolder() throws(StorageError) { try files.syncFolder() }
 
-    func names() throws(StorageError) -> [String] { try files.names() }
+    package func names() throws(StorageError) -> [String] { try files.names() }
 }
 
 /// Documents of a repository, wherever they come from.
-struct AnyDocuments: MetadataSource {
-    let source: any MetadataSource
+package struct AnyDocuments: MetadataSource {
+    package let source: any MetadataSource
 
-    func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
+    package func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
         try await source.fetch(path, limit: limit)
     }
 }
 
 /// What an image is judged by: kept documents, new ones, and the image itself.
-protocol TrustSupply {
+package protocol TrustSupply {
     /// Documents that were verified before, and where new ones are kept.
     ///
     /// `repository` is nil for what belongs to signatures by single keys.

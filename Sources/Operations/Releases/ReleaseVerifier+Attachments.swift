@@ -1,15 +1,14 @@
 import Commands
 import Digests
 import Domain
-import Manifest
-import Operations
+package import Manifest
 import Signatures
 import Trust
 
 /// What is beside an image: its bill of materials, and what others say of it.
 extension ReleaseVerifier {
     /// Judges the documents beside all images; nothing is kept of a key before all of them are right.
-    func judgeAttachments(
+    package func judgeAttachments(
         _ verdicts: inout [TrustVerdict],
         _ accounts: [Account]
     ) async throws(TrustRefusal) {
@@ -200,7 +199,7 @@ extension Attachment {
     }
 
     /// The largest that is read of its kind.
-    var limit: Int64 {
+    package var limit: Int64 {
         switch kind {
         case .bill: BillOfMaterials.longest
         case .attestation: AttestationFile.longest

@@ -1,21 +1,39 @@
-import Domain
-import Modules
-import Radio
-import Rollout
+package import Domain
+package import Modules
+package import Radio
+package import Rollout
 
 /// Watches the properties of one module through its family's driver: opens it, asks for every property,
 /// and looks again whenever it tells of something or a while has passed.
-struct PropertyWatch {
+package struct PropertyWatch {
     private static let pause = Duration.seconds(2)
 
-    let serial: Serial
-    let driver: any UpdateDriver
-    let profile: Profile
+    package let serial: Serial
+    package let driver: any UpdateDriver
+    package let profile: Profile
     /// Those that are wanted; empty for all.
-    let names: [String]
-    let central: any Central
-    let time: any Timekeeper
-    let stop: StopSignal
+    package let names: [String]
+    package let central: any Central
+    package let time: any Timekeeper
+    package let stop: StopSignal
+
+    package init(
+        serial: Serial,
+        driver: any UpdateDriver,
+        profile: Profile,
+        names: [String],
+        central: any Central,
+        time: any Timekeeper,
+        stop: StopSignal
+    ) {
+        self.serial = serial
+        self.driver = driver
+        self.profile = profile
+        self.names = names
+        self.central = central
+        self.time = time
+        self.stop = stop
+    }
 
     private var wanted: [PropertySpec] {
         profile.properties.filter { spec in
@@ -24,7 +42,7 @@ struct PropertyWatch {
     }
 
     /// Until `end`, over lost links; why it ended before that, in words.
-    func follow(
+    package func follow(
         until end: Moment,
         tell: (PropertyReading, String?) -> Void,
         lost: () -> Void

@@ -1,27 +1,32 @@
-import Commands
+package import Commands
 import Domain
 import Images
-import Manifest
-import Operations
+package import Manifest
 import Synchronization
-import Trust
+package import Trust
 
 /// Judges by what a bundle holds and this depot trusts.
-struct BundleSupply: TrustSupply {
-    let bundle: BundleFile
-    let state: String
+package struct BundleSupply: TrustSupply {
+    package let bundle: BundleFile
+    package let state: String
     /// Whether what is verified is kept; a mere look keeps nothing.
-    let keeps: Bool
+    package let keeps: Bool
 
-    var isOffline: Bool { true }
+    package init(bundle: BundleFile, state: String, keeps: Bool) {
+        self.bundle = bundle
+        self.state = state
+        self.keeps = keeps
+    }
+
+    package var isOffline: Bool { true }
     /// A key that only a bundle names is none, unless somebody vouches for all of the bundle.
-    var bringsKeys: Bool { !bundle.signers.isEmpty }
-    var prefersKept: Bool { false }
+    package var bringsKeys: Bool { !bundle.signers.isEmpty }
+    package var prefersKept: Bool { false }
 
     /// A bundle holds what it is judged by.
-    func keptSignature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? { nil }
+    package func keptSignature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? { nil }
 
-    func keep(
+    package func keep(
         signature: [UInt8],
         of image: PlannedImage,
         by key: MinisignKey
@@ -30,7 +35,7 @@ struct BundleSupply: TrustSupply {
         try KeptSignatures(state: state).keep(signature, of: image, by: key)
     }
 
-    func bytes(
+    package func bytes(
         of attachment: Attachment,
         of image: PlannedImage
     ) async throws(SourceError) -> [UInt8] {
@@ -38,9 +43,9 @@ struct BundleSupply: TrustSupply {
             .fetch(attachment.fileName, limit: attachment.limit)
     }
 
-    func kept(_ attachment: Attachment, of image: PlannedImage) -> [UInt8]? { nil }
+    package func kept(_ attachment: Attachment, of image: PlannedImage) -> [UInt8]? { nil }
 
-    func keep(
+    package func keep(
         _ bytes: [UInt8],
         as attachment: Attachment,
         of image: PlannedImage
@@ -50,7 +55,7 @@ struct BundleSupply: TrustSupply {
     }
 
     /// Only what this depot was told to trust before: a bundle cannot vouch for itself.
-    func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
+    package func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
         let path = state + "/trust/" + (repository?.folder ?? "signatures")
         do throws(StorageError) {
             if keeps, repository == nil { _ = try TrustFolder(state + "/trust", isHeld: false) }
@@ -73,11 +78,11 @@ struct BundleSupply: TrustSupply {
         }
     }
 
-    func documents(of repository: PlannedRepository) -> AnyDocuments {
+    package func documents(of repository: PlannedRepository) -> AnyDocuments {
         AnyDocuments(source: BundleDocuments(bundle: bundle, folder: "metadata/\(repository.name)"))
     }
 
-    func key(_ file: FileReference) throws(TrustError) -> [UInt8] {
+    package func key(_ file: FileReference) throws(TrustError) -> [UInt8] {
         do throws(BundleFault) {
             guard let path = BundlePath(file.path) else { throw BundleFault.badName(file.path) }
             return try bundle.bytes(of: path.part)
@@ -86,7 +91,7 @@ struct BundleSupply: TrustSupply {
         }
     }
 
-    func signature(
+    package func signature(
         of image: PlannedImage,
         at source: ImageSource
     ) async throws(SourceError) -> [UInt8] {
@@ -96,11 +101,11 @@ struct BundleSupply: TrustSupply {
 }
 
 /// The documents of a repository in a bundle.
-struct BundleDocuments: MetadataSource {
-    let bundle: BundleFile
-    let folder: String
+package struct BundleDocuments: MetadataSource {
+    package let bundle: BundleFile
+    package let folder: String
 
-    func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
+    package func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
         do throws(BundleFault) {
             guard let bytes = try bundle.part("\(folder)/\(path)") else { throw .noMember(path) }
             guard Int64(bytes.count) <= limit else { throw .tooLarge(path) }
@@ -116,55 +121,59 @@ struct BundleDocuments: MetadataSource {
 }
 
 /// Judges as the network does and remembers what it took for that.
-struct RecordingSupply: TrustSupply {
-    let network: NetworkSupply
-    let record = Record()
+package struct RecordingSupply: TrustSupply {
+    package let network: NetworkSupply
+    package let record = Record()
 
-    final class Record: Sendable {
+    package init(network: NetworkSupply) {
+        self.network = network
+    }
+
+    package final class Record: Sendable {
         private let parts = Mutex<[String: [UInt8]]>([:])
 
-        func keep(_ name: String, _ bytes: [UInt8]) { parts.withLock { $0[name] = bytes } }
+        package func keep(_ name: String, _ bytes: [UInt8]) { parts.withLock { $0[name] = bytes } }
 
-        var all: [(name: String, bytes: [UInt8])] {
+        package var all: [(name: String, bytes: [UInt8])] {
             parts.withLock { parts in
                 parts.sorted { $0.key < $1.key }.map { (name: $0.key, bytes: $0.value) }
             }
         }
     }
 
-    var isOffline: Bool { false }
-    var bringsKeys: Bool { true }
-    var prefersKept: Bool { false }
+    package var isOffline: Bool { false }
+    package var bringsKeys: Bool { true }
+    package var prefersKept: Bool { false }
 
-    func keptSignature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? {
+    package func keptSignature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? {
         guard let bytes = network.keptSignature(of: image, by: key) else { return nil }
         record.keep("signatures/\(image.name)", bytes)
         return bytes
     }
 
-    func keep(signature: [UInt8], of image: PlannedImage, by key: MinisignKey) {
+    package func keep(signature: [UInt8], of image: PlannedImage, by key: MinisignKey) {
         record.keep("signatures/\(image.name)", signature)
     }
 
-    func bytes(
+    package func bytes(
         of attachment: Attachment,
         of image: PlannedImage
     ) async throws(SourceError) -> [UInt8] {
         try await network.bytes(of: attachment, of: image)
     }
 
-    func kept(_ attachment: Attachment, of image: PlannedImage) -> [UInt8]? {
+    package func kept(_ attachment: Attachment, of image: PlannedImage) -> [UInt8]? {
         guard let bytes = network.kept(attachment, of: image) else { return nil }
         record.keep(attachment.part(of: image), bytes)
         return bytes
     }
 
-    func keep(_ bytes: [UInt8], as attachment: Attachment, of image: PlannedImage) {
+    package func keep(_ bytes: [UInt8], as attachment: Attachment, of image: PlannedImage) {
         record.keep(attachment.part(of: image), bytes)
     }
 
     /// Root alone, so that everything else is asked for.
-    func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
+    package func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
         guard let repository else { return TrustPlace(files: MemoryFiles()) }
         let files = try network.place(of: repository)
         do throws(StorageError) {
@@ -173,7 +182,7 @@ struct RecordingSupply: TrustSupply {
         } catch { throw CommandError(.cannotCreate, error.description) }
     }
 
-    func documents(of repository: PlannedRepository) -> AnyDocuments {
+    package func documents(of repository: PlannedRepository) -> AnyDocuments {
         AnyDocuments(
             source: Recorder(
                 documents: network.documents(of: repository),
@@ -183,9 +192,9 @@ struct RecordingSupply: TrustSupply {
         )
     }
 
-    func key(_ file: FileReference) throws(TrustError) -> [UInt8] { try network.key(file) }
+    package func key(_ file: FileReference) throws(TrustError) -> [UInt8] { try network.key(file) }
 
-    func signature(
+    package func signature(
         of image: PlannedImage,
         at source: ImageSource
     ) async throws(SourceError) -> [UInt8] {
@@ -193,7 +202,7 @@ struct RecordingSupply: TrustSupply {
     }
 
     /// The roots before the one trusted here: another depot may know only an older one.
-    func recordRoots(of repository: PlannedRepository, upTo version: Int64) async {
+    package func recordRoots(of repository: PlannedRepository, upTo version: Int64) async {
         let documents = documents(of: repository)
         guard version >= 1 else { return }
         for number in 1...version {

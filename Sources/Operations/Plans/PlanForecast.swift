@@ -1,51 +1,50 @@
-import Domain
+package import Domain
 import Glibc
-import Journal
-import Manifest
-import Modules
-import Operations
+package import Journal
+package import Manifest
+package import Modules
 import Reports
-import Rollout
-import Wire
+package import Rollout
+package import Wire
 
 /// What a run of a plan would come to, as far as the journal and the manifest tell.
-struct PlanForecast {
+package struct PlanForecast {
     /// One vehicle of the plan.
-    struct Row {
-        let vehicle: PlannedVehicle
+    package struct Row {
+        package let vehicle: PlannedVehicle
         /// Counts from 1.
-        let wave: Int
-        let fate: Fate
-        let took: Duration
-        let ground: Estimate.Ground
+        package let wave: Int
+        package let fate: Fate
+        package let took: Duration
+        package let ground: Estimate.Ground
     }
 
     /// What would become of a vehicle, and why.
-    struct Fate {
-        enum Kind: String { case work, resume, look, inhibited, quarantined, excluded }
+    package struct Fate {
+        package enum Kind: String { case work, resume, look, inhibited, quarantined, excluded }
 
-        let kind: Kind
-        let reason: String
+        package let kind: Kind
+        package let reason: String
     }
 
-    struct Wave {
-        let number: Int
-        let vehicles: Int
-        let took: Duration
+    package struct Wave {
+        package let number: Int
+        package let vehicles: Int
+        package let took: Duration
     }
 
-    let rows: [Row]
-    let waves: [Wave]
-    let gates: [String]
-    let links: Int
-    let adapters: [String]
-    let total: Duration
-    let window: String?
-    let fitsWindow: Bool?
+    package let rows: [Row]
+    package let waves: [Wave]
+    package let gates: [String]
+    package let links: Int
+    package let adapters: [String]
+    package let total: Duration
+    package let window: String?
+    package let fitsWindow: Bool?
     /// The rollout of this name as the journal has it.
-    let rollout: RolloutRecord?
+    package let rollout: RolloutRecord?
 
-    init(
+    package init(
         _ plan: FrozenPlan,
         vehicles: [PlannedVehicle],
         adapters: [String],
@@ -177,20 +176,20 @@ struct PlanForecast {
 
 extension PlanForecast {
     /// What the journal knows.
-    struct Knowledge {
-        var rollout: RolloutRecord?
-        var records: [VehicleID: ExecutionRecord] = [:]
-        var measures: [Measure] = []
-        var inhibits: [VehicleID: Inhibit] = [:]
-        var depot: Inhibit?
-        var failures: [VehicleID: [FailureCount]] = [:]
+    package struct Knowledge {
+        package var rollout: RolloutRecord?
+        package var records: [VehicleID: ExecutionRecord] = [:]
+        package var measures: [Measure] = []
+        package var inhibits: [VehicleID: Inhibit] = [:]
+        package var depot: Inhibit?
+        package var failures: [VehicleID: [FailureCount]] = [:]
         /// Why it could not be asked.
-        var fault: JournalError?
+        package var fault: JournalError?
 
-        init() {}
+        package init() {}
 
         /// Nothing is known where there is no journal that can be read.
-        init(state: String, rollout: String, at now: WallTime) {
+        package init(state: String, rollout: String, at now: WallTime) {
             do throws(JournalError) {
                 self = try JournalReader(directory: state).read { view throws(JournalError) in
                     var known = Knowledge()
@@ -218,12 +217,12 @@ extension PlanForecast {
         }
 
         /// Bytes that a module in mid-update still lacks.
-        func left(of vehicle: VehicleID) -> Int {
+        package func left(of vehicle: VehicleID) -> Int {
             guard let record = records[vehicle], let total = record.totalBytes else { return 0 }
             return max(0, total.bytes - (record.acknowledged?.bytes ?? 0))
         }
 
-        func fate(
+        package func fate(
             of vehicle: PlannedVehicle,
             _ images: [PlannedImage],
             _ plan: FrozenPlan,

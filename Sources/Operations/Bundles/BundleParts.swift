@@ -1,23 +1,24 @@
-import Commands
+package import Commands
 import Digests
-import Domain
+package import Domain
 import Glibc
-import Operations
-import Trust
+package import Trust
 
 /// What goes into a bundle, part by part.
-struct BundleParts {
+package struct BundleParts {
     private(set) var members: [BundleIndex.Member] = []
     private var contents: [ExactText: () throws(CommandError) -> [UInt8]] = [:]
 
-    mutating func add(_ name: String, _ bytes: [UInt8]) {
+    package init() {}
+
+    package mutating func add(_ name: String, _ bytes: [UInt8]) {
         add(name, size: Int64(bytes.count), digest: SHA256.digest(of: bytes)) {
             () throws(CommandError) in bytes
         }
     }
 
     /// A part that is read only when it is written.
-    mutating func add(
+    package mutating func add(
         _ name: String,
         size: Int64,
         digest: SHA256Digest,
@@ -32,7 +33,7 @@ struct BundleParts {
     /// The file gets its name when all of it is on the disk.
     ///
     /// `base` is the bundle that has the parts which are only named.
-    func write(
+    package func write(
         to path: String,
         created: WallTime,
         base: BundleIndex? = nil

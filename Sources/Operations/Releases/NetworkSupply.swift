@@ -1,26 +1,32 @@
-import Commands
+package import Commands
 import Domain
-import Images
-import Manifest
-import Trust
+package import Images
+package import Manifest
+package import Trust
 
 /// Judges by what the state directory keeps and the network gives.
-struct NetworkSupply: TrustSupply {
-    let state: String
-    let downloads: any Downloads
+package struct NetworkSupply: TrustSupply {
+    package let state: String
+    package let downloads: any Downloads
     /// A run at night takes what the evening brought.
-    var prefersKept = false
+    package var prefersKept = false
 
-    var isOffline: Bool { false }
+    package init(state: String, downloads: any Downloads, prefersKept: Bool = false) {
+        self.state = state
+        self.downloads = downloads
+        self.prefersKept = prefersKept
+    }
+
+    package var isOffline: Bool { false }
     /// A manifest of this machine says whom to trust.
-    var bringsKeys: Bool { true }
+    package var bringsKeys: Bool { true }
 
-    func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
+    package func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
         try Self.place(of: repository, state: state)
     }
 
     /// The folder of a repository in a state directory, with a root in it.
-    static func place(
+    package static func place(
         of repository: PlannedRepository?,
         state: String
     ) throws(CommandError) -> TrustPlace {
@@ -54,19 +60,19 @@ struct NetworkSupply: TrustSupply {
         }
     }
 
-    func documents(of repository: PlannedRepository) -> AnyDocuments {
+    package func documents(of repository: PlannedRepository) -> AnyDocuments {
         AnyDocuments(source: WebDocuments(repository.metadata, downloads))
     }
 
-    func key(_ file: FileReference) throws(TrustError) -> [UInt8] {
+    package func key(_ file: FileReference) throws(TrustError) -> [UInt8] {
         try TrustFolder.contents(of: file.path, limit: 4_096)
     }
 
-    func keptSignature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? {
+    package func keptSignature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? {
         KeptSignatures(state: state).signature(of: image, by: key)
     }
 
-    func keep(
+    package func keep(
         signature: [UInt8],
         of image: PlannedImage,
         by key: MinisignKey
@@ -74,7 +80,7 @@ struct NetworkSupply: TrustSupply {
         try KeptSignatures(state: state).keep(signature, of: image, by: key)
     }
 
-    func bytes(
+    package func bytes(
         of attachment: Attachment,
         of image: PlannedImage
     ) async throws(SourceError) -> [UInt8] {
@@ -85,11 +91,11 @@ struct NetworkSupply: TrustSupply {
         )
     }
 
-    func kept(_ attachment: Attachment, of image: PlannedImage) -> [UInt8]? {
+    package func kept(_ attachment: Attachment, of image: PlannedImage) -> [UInt8]? {
         KeptAttachments(state: state).bytes(of: attachment, of: image)
     }
 
-    func keep(
+    package func keep(
         _ bytes: [UInt8],
         as attachment: Attachment,
         of image: PlannedImage
@@ -97,7 +103,7 @@ struct NetworkSupply: TrustSupply {
         try KeptAttachments(state: state).keep(bytes, as: attachment, of: image)
     }
 
-    func signature(
+    package func signature(
         of image: PlannedImage,
         at source: ImageSource
     ) async throws(SourceError) -> [UInt8] {
@@ -110,20 +116,20 @@ struct NetworkSupply: TrustSupply {
 }
 
 /// Signatures that were right, in the store beside the images that they are over.
-struct KeptSignatures {
+package struct KeptSignatures {
     private let companions: ImageCompanions
 
-    init(state: String) { companions = ImageCompanions(StoreFolder(stateDirectory: state)) }
+    package init(state: String) { companions = ImageCompanions(StoreFolder(stateDirectory: state)) }
 
     private static func name(_ key: MinisignKey) -> String {
         Hex.text(key.encoded) + ".minisig"
     }
 
-    func signature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? {
+    package func signature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? {
         companions.read(Self.name(key), of: image.digest, limit: MinisignSignature.longest)
     }
 
-    func keep(
+    package func keep(
         _ signature: [UInt8],
         of image: PlannedImage,
         by key: MinisignKey
@@ -135,16 +141,16 @@ struct KeptSignatures {
 }
 
 /// Documents that were right, in the store beside the images that they are about.
-struct KeptAttachments {
+package struct KeptAttachments {
     private let companions: ImageCompanions
 
-    init(state: String) { companions = ImageCompanions(StoreFolder(stateDirectory: state)) }
+    package init(state: String) { companions = ImageCompanions(StoreFolder(stateDirectory: state)) }
 
-    func bytes(of attachment: Attachment, of image: PlannedImage) -> [UInt8]? {
+    package func bytes(of attachment: Attachment, of image: PlannedImage) -> [UInt8]? {
         companions.read(attachment.fileName, of: image.digest, limit: attachment.limit)
     }
 
-    func keep(
+    package func keep(
         _ bytes: [UInt8],
         as attachment: Attachment,
         of image: PlannedImage

@@ -1,26 +1,37 @@
-import Commands
-import Domain
-import Manifest
-import Trust
+package import Commands
+package import Domain
+package import Manifest
+package import Trust
 
 /// Why the images of a plan may not be used, and which of them it was that is refused.
-struct TrustRefusal: Error {
+package struct TrustRefusal: Error {
     /// Nil when it is not about one image.
-    let image: String?
-    let error: CommandError
+    package let image: String?
+    package let error: CommandError
+
+    package init(image: String?, error: CommandError) {
+        self.image = image
+        self.error = error
+    }
 }
 
 /// Judges the images of a plan: who stands behind each, and whether it may be used for that.
 ///
 /// Nothing is noted as trusted before all of them are.
-struct ReleaseVerifier<Supply: TrustSupply> {
-    let plan: FrozenPlan
-    let supply: Supply
+package struct ReleaseVerifier<Supply: TrustSupply> {
+    package let plan: FrozenPlan
+    package let supply: Supply
     /// Read once.
-    let now: WallTime
+    package let now: WallTime
+
+    package init(plan: FrozenPlan, supply: Supply, now: WallTime) {
+        self.plan = plan
+        self.supply = supply
+        self.now = now
+    }
 
     /// The bytes of each image are those that its digest pins; `bytes` gives them.
-    func judge(
+    package func judge(
         _ bytes: (PlannedImage) throws(CommandError) -> [UInt8]
     ) async throws(TrustRefusal) -> [TrustVerdict] {
         var verdicts: [TrustVerdict] = []
@@ -38,7 +49,7 @@ struct ReleaseVerifier<Supply: TrustSupply> {
     }
 
     /// The same for commands that only want to know why not.
-    func verdicts(
+    package func verdicts(
         _ bytes: (PlannedImage) throws(CommandError) -> [UInt8]
     ) async throws(CommandError) -> [TrustVerdict] {
         do throws(TrustRefusal) {
@@ -90,24 +101,24 @@ struct ReleaseVerifier<Supply: TrustSupply> {
     }
 
     /// What is known of a repository, or of a single key.
-    struct Account {
-        enum Owner: Equatable {
+    package struct Account {
+        package enum Owner: Equatable {
             case repository(String)
             case key(MinisignKey)
         }
 
-        let owner: Owner
-        let store: TrustStore<TrustPlace>
+        package let owner: Owner
+        package let store: TrustStore<TrustPlace>
         /// Whether there is a record already.
-        let isKnown: Bool
-        var ledger: ReleaseLedger
-        let before: ReleaseLedger
-        var updater: Updater<TrustPlace, AnyDocuments>?
-        var isFromBefore = false
+        package let isKnown: Bool
+        package var ledger: ReleaseLedger
+        package let before: ReleaseLedger
+        package var updater: Updater<TrustPlace, AnyDocuments>?
+        package var isFromBefore = false
 
-        static var ledgerName: String { "releases" }
+        package static var ledgerName: String { "releases" }
 
-        func close() throws(CommandError) {
+        package func close() throws(CommandError) {
             do throws(TrustError) {
                 switch owner {
                 case .repository where ledger != before:

@@ -1,5 +1,5 @@
-import Commands
-import Trust
+package import Commands
+package import Trust
 
 /// Files that come with an image and are kept with it once they were right: signatures, bills of
 /// materials, attestations.
@@ -8,7 +8,7 @@ extension ReleaseVerifier {
     ///
     /// `holds` tells whether what the kept one says still counts. Where the network is missing, what was
     /// right with one is right without.
-    func meaning<Meaning>(
+    package func meaning<Meaning>(
         kept: [UInt8]?,
         holds: (Meaning) -> Bool,
         fetch: () async throws(SourceError) -> [UInt8],

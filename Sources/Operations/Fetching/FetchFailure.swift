@@ -1,30 +1,32 @@
-import Commands
+package import Commands
 import Domain
-import Images
-import Manifest
+package import Images
+package import Manifest
 import Synchronization
 
 /// A mark that is set once, from any thread.
-final class NewMark: Sendable {
+package final class NewMark: Sendable {
     private let mark = Atomic(false)
 
-    func set() { mark.store(true, ordering: .relaxed) }
+    package init() {}
 
-    var isSet: Bool { mark.load(ordering: .relaxed) }
+    package func set() { mark.store(true, ordering: .relaxed) }
+
+    package var isSet: Bool { mark.load(ordering: .relaxed) }
 }
 
 /// An image of a plan that cannot be had, and what that means for the command.
-struct FetchFailure: Error {
-    let image: PlannedImage
-    let error: FetchError
+package struct FetchFailure: Error {
+    package let image: PlannedImage
+    package let error: FetchError
 
-    init(_ image: PlannedImage, _ error: FetchError) {
+    package init(_ image: PlannedImage, _ error: FetchError) {
         self.image = image
         self.error = error
     }
 
     /// One error for all of them, nil when there is none; the worst decides on the exit code.
-    static func refusal(_ failures: [FetchFailure], of total: Int) -> CommandError? {
+    package static func refusal(_ failures: [FetchFailure], of total: Int) -> CommandError? {
         guard let first = failures.first else { return nil }
         let code = ExitCode.worst(of: failures.map(\.kind.exitCode))
         let worst = failures.first { $0.kind.exitCode == code } ?? first
@@ -41,7 +43,7 @@ struct FetchFailure: Error {
     }
 
     /// An error of the store that no single image is the reason of.
-    static func refusal(ofStore error: ImageError) -> CommandError {
+    package static func refusal(ofStore error: ImageError) -> CommandError {
         CommandError(
             kind(ofStore: error),
             "the image store cannot be used",
@@ -61,7 +63,7 @@ struct FetchFailure: Error {
         }
     }
 
-    var kind: CommandError.Kind {
+    package var kind: CommandError.Kind {
         switch error {
         case .store(let error): return Self.kind(ofStore: error)
         case .cancelled: return .unavailable

@@ -1,13 +1,12 @@
-import Commands
+package import Commands
 import Domain
-import Images
-import Manifest
-import Operations
+package import Images
+package import Manifest
 import Threads
-import Trust
+package import Trust
 
 /// A repository below an address of the web or a folder of this machine.
-struct WebDocuments: MetadataSource {
+package struct WebDocuments: MetadataSource {
     private static let patience = Duration.seconds(60)
 
     /// Where the documents are, ending in `/`.
@@ -21,7 +20,7 @@ struct WebDocuments: MetadataSource {
     private let base: Base
 
     /// `url` is an address of http, https or file; a `/` at its end may be left out.
-    init(_ url: String, _ downloads: any Downloads) {
+    package init(_ url: String, _ downloads: any Downloads) {
         self.downloads = downloads
         guard url.hasPrefix("file:") else {
             base = .web(url.hasSuffix("/") ? url : url + "/")
@@ -36,7 +35,7 @@ struct WebDocuments: MetadataSource {
         base = .folder(file.path + "/")
     }
 
-    init(_ source: ImageSource, _ downloads: any Downloads) {
+    package init(_ source: ImageSource, _ downloads: any Downloads) {
         self.downloads = downloads
         switch source {
         case .https(let url), .http(let url):
@@ -45,12 +44,12 @@ struct WebDocuments: MetadataSource {
         }
     }
 
-    func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
+    package func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
         try await Self.fetch(try origin(path), limit: limit, downloads)
     }
 
     /// One document at a place of its own.
-    static func document(
+    package static func document(
         at source: ImageSource,
         limit: Int64,
         _ downloads: any Downloads
@@ -113,18 +112,18 @@ struct WebDocuments: MetadataSource {
 }
 
 /// What fetches small documents for a command that has nothing else to do meanwhile.
-struct DocumentFetching {
+package struct DocumentFetching {
     /// All documents of one command together have this long.
     private static let patience = Duration.seconds(300)
 
-    let downloads: BoundedDownloads
+    package let downloads: BoundedDownloads
     private let fetcher: ImageFetcher
     private let thread: ThreadExecutor
 
     /// `state` is where images would be kept, if any were fetched.
     ///
     /// `policy` is a manifest's, for servers that it says how to reach.
-    init(state: String, _ policy: FetchPolicy? = nil) throws(CommandError) {
+    package init(state: String, _ policy: FetchPolicy? = nil) throws(CommandError) {
         do throws(ThreadError) {
             thread = try ThreadExecutor.start(name: "documents")
         } catch {
@@ -147,7 +146,7 @@ struct DocumentFetching {
         downloads = BoundedDownloads(fetcher, within: Self.patience, time: time)
     }
 
-    func stop() async {
+    package func stop() async {
         await fetcher.stop()
         thread.stop()
     }

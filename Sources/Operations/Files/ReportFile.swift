@@ -1,21 +1,20 @@
-import Commands
+package import Commands
 import Domain
 import Glibc
-import Operations
-import Reports
-import Wire
+package import Reports
+package import Wire
 
 /// A file that gets a report when a run has ended.
-struct ReportFile: Sendable {
+package struct ReportFile: Sendable {
     private enum Kind: String, CaseIterable {
         case html, xml, csv, json, prom
     }
 
-    let path: String
+    package let path: String
     private let kind: Kind
 
     /// Nil when the ending says no kind of report.
-    init?(_ path: String) {
+    package init?(_ path: String) {
         guard let kind = Kind.allCases.first(where: { path.hasSuffix("." + $0.rawValue) }) else {
             return nil
         }
@@ -24,7 +23,7 @@ struct ReportFile: Sendable {
     }
 
     /// Says now, and not after a night's work, when the report could not be written.
-    func checkPlace() throws(CommandError) {
+    package func checkPlace() throws(CommandError) {
         guard case .failure(let fault) = Draft.begin(for: path, mode: 0o644) else { return }
         throw CommandError(
             .cannotCreate,
@@ -36,7 +35,7 @@ struct ReportFile: Sendable {
 
     /// Puts the report in the place of an older one, whole or not at all; the reason when it
     /// could not.
-    func write(_ story: RunStory, zone: Zone) -> String? {
+    package func write(_ story: RunStory, zone: Zone) -> String? {
         Draft.write(Array(text(story, zone).utf8), to: path, mode: 0o644).map {
             Descriptor.text(of: $0)
         }

@@ -1,0 +1,13 @@
+package import Images
+package import Manifest
+
+extension ImageSource {
+    /// The same for the room that fetches.
+    package var origin: Origin? {
+        switch self {
+        case .https(let url): WebAddress(url).map { .web($0) }
+        case .http(let url): WebAddress(url, allowsHTTP: true).map { .web($0) }
+        case .file(let reference): .file(reference.path)
+        }
+    }
+}
