@@ -61,8 +61,6 @@ struct NightJudge {
         for vehicle in account.sentAgain {
             let name = NightDepot.name(vehicle)
             doubtful.remove(name)
-            // It was not carried out, says somebody: each of its deeds may be done once more.
-            for key in Array(allowed.keys) where key.hasPrefix("\(name) ") { allowed[key]? += 1 }
         }
         for vehicle in account.seenTo {
             doubtful.remove(NightDepot.name(vehicle))
@@ -70,6 +68,7 @@ struct NightJudge {
         }
         judgeTime(account)
         if account.isRefusedByClock || account.start == .none {
+            allowAgain(account)
             judgeStillness(account)
             last = account
             return broken
@@ -83,6 +82,7 @@ struct NightJudge {
             no("S6", "\(account.rollout) was aborted, and is not any more")
         }
         judgeBeginning(account)
+        allowAgain(account)
         judgeReports(account)
         for number in account.vehicles { judge(number, account) }
         judgeOthers(account)
@@ -148,7 +148,8 @@ struct NightJudge {
             let isDue =
                 switch story.policy.again {
                 case "each-run": rollout.mayBeFinished
-                case "daily": rollout.day.map { day > $0 } ?? true
+                // A rollout that only parts of the fleet have had is not begun again: it is begun.
+                case "daily": rollout.day.map { day > $0 } ?? false
                 default: false
                 }
             if isForced || rollout.plan != plan || (isDue && hold == nil) {
@@ -198,6 +199,14 @@ struct NightJudge {
             let name = NightDepot.name(number)
             let now = account.after.record(account.rollout, name)
             return now != nil && now?.number == account.before.record(account.rollout, name)?.number
+        }
+    }
+
+    /// It was not carried out, says somebody: each of its deeds may be done once more. That may have been
+    /// said in the very run that has begun it.
+    private mutating func allowAgain(_ account: NightAccount) {
+        for name in account.sentAgain.map(NightDepot.name) {
+            for key in Array(allowed.keys) where key.hasPrefix("\(name) ") { allowed[key]? += 1 }
         }
     }
 
@@ -280,9 +289,13 @@ struct NightJudge {
         if isFine, !isElsewhere, steps.contains(.update), let image = NightImage.of(kind) {
             let target = image.version(wish.release)
             let isMore = now.version.map { $0 > target } ?? false
+            // Nothing shows of these whether an image is on trial, such as one that the other program has
+            // just brought.
+            let isTheirTrial =
+                kind == .sensor && told?.tally == .current && account.rivals.contains(number)
             // The other program may have brought it further since.
             let isTheirs = isMore && account.rivals.contains(number)
-            if now.version != target, !isTheirs, !isMore || told?.tally == .ok {
+            if now.version != target, !isTheirs, !isTheirTrial, !isMore || told?.tally == .ok {
                 no("succeeded", "\(name) is \(told?.rawValue ?? "") and runs \(text(now))")
             }
             if now.isInBootloader || !now.isConfirmed {
@@ -413,12 +426,20 @@ struct NightJudge {
     private mutating func judgeGate(_ account: NightAccount) {
         guard let limit = story.policy.gate, !account.isOrder else { return }
         let records = account.after.records.filter { $0.rollout == account.rollout }
-        let failed = records.count { record in
+        let counted = records.filter { record in
             record.acted && !record.forgiven && record.end?.outcome.tally == .failed
                 && record.plan == account.carriedOut && leftAlone[record.number] == nil
         }
+        let failed = counted.count
         guard account.vehicles.count == account.wish?.listed.count else { return }
-        if failed > limit + 1 { no("G4", "\(failed) have failed at a gate of \(limit)") }
+        // What was begun before this run, and is a debt or a doubt of it, is settled whatever the gate says.
+        let settled = counted.count { record in
+            let name = record.vehicle.text
+            return account.before.debts.contains(name) || account.before.doubts.contains(name)
+        }
+        if failed - settled > limit + 1 {
+            no("G4", "\(failed) have failed at a gate of \(limit)")
+        }
         let isResumed = account.said.contains { $0.word == .resume }
         if failed > limit, account.after.holds[account.rollout] == nil, !isResumed {
             no("S5", "\(failed) have failed at a gate of \(limit), which has not tripped")
