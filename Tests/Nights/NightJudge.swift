@@ -202,8 +202,9 @@ struct NightJudge {
         }
     }
 
-    /// It was not carried out, says somebody: each of its deeds may be done once more. That may have been
-    /// said in the very run that has begun it.
+    /// It was not carried out, says somebody: each of its deeds may be done once more.
+    ///
+    /// That may have been said in the very run that has begun it.
     private mutating func allowAgain(_ account: NightAccount) {
         for name in account.sentAgain.map(NightDepot.name) {
             for key in Array(allowed.keys) where key.hasPrefix("\(name) ") { allowed[key]? += 1 }
