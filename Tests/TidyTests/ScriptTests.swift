@@ -85,10 +85,26 @@ import Testing
         let result = try run(
             "/usr/bin/env",
             ["shellcheck", "--external-sources", "--format", "gcc"]
-                + (Self.names.map { "scripts/\($0)" } + [".ci/run"])
+                + (Self.names.map { "scripts/\($0)" } + [".ci/run"] + parts().map(\.name))
                 .map { Repository.root.appending(path: $0).path }
         )
         #expect(result.status == 0, "\(result.output)")
+    }
+
+    /// What scripts run or source: shell in Bench, which says so in its first line.
+    private func parts() throws -> [Repository.Source] {
+        try Repository.texts("Bench").filter { source in
+            guard let first = source.lines.first else { return false }
+            return first.hasPrefix("#!/bin/") || first.hasPrefix("# shellcheck shell=")
+        }
+    }
+
+    @Test func `a script can be read at once`() throws {
+        let scripts = try Repository.texts("scripts") + parts()
+        #expect(scripts.count > 40)
+        for script in scripts {
+            #expect(script.lines.count <= 151, "\(script.name) has \(script.lines.count - 1) lines")
+        }
     }
 
     @Test func `a toolchain that is not there is reported with its remedy`() throws {

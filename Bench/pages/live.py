@@ -1,0 +1,176 @@
+# A live rollout in a browser that stays open while serve is killed and comes back; scripts/look-pages runs it.
+import json, os, re, signal, subprocess, sys, time
+from playwright.sync_api import sync_playwright
+
+program, folder = sys.argv[1:]
+state = folder + "/state"
+faults, checked = [], 0
+
+def fault(what):
+    faults.append(what)
+    print("  not so:", what)
+
+def until(what, test, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        got = test()
+        if got:
+            return got
+        time.sleep(0.1)
+    sys.exit(f"in vain waited for: {what}")
+
+def said(*words):
+    out = subprocess.run([program, *words, "--json", "--state", state], stdout=subprocess.PIPE, check=True).stdout
+    return json.loads(out)
+
+def run(pace):
+    return subprocess.Popen(
+        [program, "run", folder + "/rollout.yaml", "--simulate", folder + "/depot.yaml", "--state", state,
+         "--pace", str(pace), "--quiet"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+def serve(listen):
+    notes = open(folder + "/serve.err", "w+")
+    process = subprocess.Popen([program, "serve", "--state", state, "--listen", listen], stderr=notes)
+    def port():
+        notes.seek(0)
+        found = re.search(r"serving on http://127\.0\.0\.1:(\d+)/", notes.read())
+        return found and found[1]
+    return process, "127.0.0.1:" + until("serve to serve", port)
+
+def ended(counts):
+    return sum(count for name, count in counts.items() if name != "unfinished")
+
+def numbers(page):
+    """What the page of a rollout has in figures."""
+    tiles = {one.get_attribute("data-count"): int(one.inner_text()) for one in page.locator(".tiles b").all()}
+    waves = []
+    for one in page.locator("li[data-wave]").all():
+        bar = one.locator("progress")
+        waves.append((int(one.get_attribute("data-wave")), int(bar.get_attribute("value")),
+                      int(bar.get_attribute("max")), one.locator("small").inner_text()))
+    return tiles, waves, int(page.locator("b[data-count=run]").inner_text())
+
+def words(counts):
+    named = [f"{count} {name}" for name, count in counts.items() if count]
+    return ", ".join(named) or "no vehicles"
+
+def hold(name, got, wanted):
+    global checked
+    checked += 1
+    if got != wanted:
+        fault(f"{name}: {got}, and --json says {wanted}")
+
+def compare(page, base):
+    """Every number of every page, while nothing changes."""
+    document = said("status")
+    counts = {name: count for name, count in document["counts"].items() if count}
+    # What was asked for while the run wrote is kept for a moment.
+    until("the page to be as the journal", lambda: (page.goto(base + "/"), numbers(page)[0] == counts)[1])
+    tiles, waves, number = numbers(page)
+    hold("tiles", tiles, counts)
+    hold("run", number, document["run"])
+    hold("waves", [(wave[:3], re.sub("^.*?: ", "", wave[3])) for wave in waves],
+         [((one["wave"], ended(one["counts"]), max(1, one["vehicles"])), words(one["counts"]))
+          for one in document["waves"]])
+    heading = page.locator("h2:has-text('Not as they should be')")
+    open_ones = page.locator("h2:has-text('Not as they should be') + table tbody tr").count()
+    if heading.count():
+        hold("those that are not as they should be", open_ones, min(50, int(re.search(r"\d+", heading.inner_text())[0])))
+    todo = {}
+    for one in page.locator("ul.attention > li").all():
+        links = [link.inner_text() for link in one.locator("a").all()]
+        hold("what to do", int(re.search(r"\((\d+)\)", one.inner_text())[1]), len(links))
+        for link in links:
+            todo[link] = todo.get(link, 0) + 1
+    wanted = {}
+    for one in document["next"]:
+        wanted[one["vehicle"]] = wanted.get(one["vehicle"], 0) + 1
+    hold("vehicles with something to do", todo, wanted)
+    # All vehicles, page by page, by clicks.
+    page.click("text=All 300 vehicles")
+    rows = {}
+    while True:
+        hold("found", page.inner_text("b[data-count=found]"), "300")
+        for row in page.locator("table.live tbody tr").all():
+            cells = row.locator("td span")
+            texts = row.locator("td").all_inner_texts()
+            rows[texts[0].strip()] = re.sub(r"^[^a-z]*", "", texts[2].strip())
+        if not page.locator("text=Further").count():
+            break
+        page.click("text=Further")
+    hold("vehicles", rows, {one["id"]: one.get("outcome") or one["state"] for one in document["vehicles"]})
+    for name, count in document["counts"].items():
+        if count and name != "unfinished":
+            page.goto(base + "/vehicles")
+            page.select_option("select[name=state]", name)
+            page.click("main form button")
+            hold(f"found as {name}", page.inner_text("b[data-count=found]"), str(count))
+    page.click("nav >> text=History")
+    runs = said("history")["runs"]
+    rows = page.locator("tr[data-run]").all()
+    hold("runs", len(rows), len(runs))
+    for row, one in zip(rows, runs):
+        cells = {cell.get_attribute("data-label"): cell.inner_text().strip() for cell in row.locator("td").all()}
+        hold("a run", (cells["run"], cells["exit"]), (str(one["run"]), str(one["exit"]["code"])))
+        for name, outcomes in (("ok", ["succeeded"]), ("current", ["already-current"]), ("unreachable", ["unreachable"])):
+            hold(f"run {one['run']}, {name}", cells[name], str(sum(one["counts"].get(o, 0) for o in outcomes)))
+    # The story of one that failed, and of one that did not.
+    for wanted in ("failed", "succeeded"):
+        one = next((one for one in document["vehicles"] if one.get("outcome") == wanted), None)
+        if one:
+            page.goto(base + "/vehicles?q=" + one["id"])
+            page.click(f"td a:has-text('{one['id']}')")
+            story = said("show", one["id"])
+            text = page.inner_text("main")
+            for part in (one["id"], one["serial"], story["rollouts"][0]["state"]):
+                hold(f"the story of {one['id']} has {part}", part in text, True)
+
+with sync_playwright() as tool:
+    browser = tool.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    at_work = run(20)
+    until("the journal", lambda: os.path.exists(state + "/journal.sqlite"))
+    server, address = serve("127.0.0.1:0")
+    base = "http://" + address
+    page.goto(base + "/")
+    loads = []
+    page.on("load", lambda _: loads.append(1))
+    def on_page():
+        return ended(numbers(page)[0])
+    # It follows the run without being loaded again.
+    first = until("a vehicle that has ended", on_page)
+    until("further ones on the same page", lambda: on_page() > first)
+    before = ended(said("status")["counts"])
+    server.send_signal(signal.SIGKILL)
+    server.wait()
+    until("the page to say that it is cut off", lambda: "connection is lost" in page.inner_text("#link"))
+    known = on_page()
+    until("the run to go on beside it", lambda: ended(said("status")["counts"]) > max(before, known))
+    server, _ = serve(address)
+    until("the page to go on by itself", lambda: on_page() > known and not page.inner_text("#link"))
+    hold("how often the page was loaded again", len(loads), 0)
+    low = ended(said("status")["counts"])
+    page.goto(base + "/")
+    got, high = on_page(), ended(said("status")["counts"])
+    # An answer is kept for a second while the journal changes.
+    until("the page to be as the journal", lambda: low <= on_page() <= ended(said("status")["counts"]))
+    if at_work.poll() is not None:
+        fault("the run was over before anything could be seen of it")
+    print(f"live: {first} ended, then {known} when serve was killed, {got} when it was back")
+    subprocess.run([program, "pause", "--state", state, "--reason", "look", "--quiet"], check=True)
+    hold("exit code of the paused run", at_work.wait(timeout=120), 12)
+    compare(page, base)
+    hold("the pause on the page", "paused by request: look" in (page.goto(base + "/"), page.inner_text("main"))[1], True)
+    subprocess.run([program, "resume", "--state", state, "--quiet"], check=True)
+    at_work = run(400)
+    until("the next run", lambda: said("status")["run"] == 2)
+    server.send_signal(signal.SIGKILL)
+    server.wait()
+    hold("exit code of the run that ends", at_work.wait(timeout=300), 10)
+    server, _ = serve(address)
+    compare(page, base)
+    browser.close()
+    server.terminate()
+    server.wait()
+print(f"live: {checked} numbers held against --json" + ("" if not faults else f", {len(faults)} are others"))
+sys.exit(1 if faults else 0)
