@@ -76,9 +76,17 @@ package struct Depot: Sendable {
         self.chance = chance
     }
 
-    package var central: any Central { air.central }
+    /// Of an execution whose right can end, with a fence around it.
+    package var central: any Central {
+        guard let fence = stop.fence else { return air.central }
+        return FencedCentral(central: air.central, fence: fence)
+    }
 
-    var peripheral: (any Peripheral)? { peripherals(central.adapter) }
+    var peripheral: (any Peripheral)? {
+        let peripheral = peripherals(air.central.adapter)
+        guard let fence = stop.fence else { return peripheral }
+        return peripheral.map { FencedPeripheral(peripheral: $0, fence: fence) }
+    }
 
     /// The same for one execution, with its own turns, its own signal to stop and what its verdict
     /// does to the gate.

@@ -14,16 +14,25 @@ package final class LeaseFence: Sendable {
     }
 
     private let mustEnd: @Sendable () -> Bool
+    private let hasEnded: @Sendable () -> Bool
     private let state = Mutex(State.whole)
 
-    /// `mustEnd` says whether the work is to end at its next safe point.
-    package init(mustEnd: @escaping @Sendable () -> Bool) { self.mustEnd = mustEnd }
+    /// `mustEnd` says whether the work is to end at its next safe point, and `hasEnded` whether the right is over.
+    package init(
+        mustEnd: @escaping @Sendable () -> Bool,
+        hasEnded: @escaping @Sendable () -> Bool
+    ) {
+        self.mustEnd = mustEnd
+        self.hasEnded = hasEnded
+    }
 
     /// Whether the right is about to end, or is over.
-    package var isClosing: Bool {
-        let isCut = state.withLock { if case .cut = $0 { true } else { false } }
-        return isCut || mustEnd()
-    }
+    package var isClosing: Bool { isCut || mustEnd() }
+
+    /// Whether the right is over: not one more word goes to the module.
+    package var isOver: Bool { isCut || hasEnded() }
+
+    private var isCut: Bool { state.withLock { if case .cut = $0 { true } else { false } } }
 
     /// Ends the work where it stands: its link is closed, and no other one is opened.
     package func cut() { leave(for: .cut) }

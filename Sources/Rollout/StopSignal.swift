@@ -9,7 +9,7 @@ package final class StopSignal: Sendable {
     /// Whose request is ours too.
     private let parent: StopSignal?
     /// Of the module that is worked on, where its right can end.
-    private let fence: LeaseFence?
+    let fence: LeaseFence?
 
     package init(under parent: StopSignal? = nil, fence: LeaseFence? = nil) {
         self.parent = parent

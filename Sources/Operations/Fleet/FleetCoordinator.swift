@@ -580,17 +580,29 @@ package final class FleetCoordinator: Coordinator {
     // MARK: Keeping
 
     package func fence(of serial: Serial) -> LeaseFence? {
-        let fence = LeaseFence { [self] in
-            let now = time.now
-            return state.withLock { state in
-                switch state.keeper.state(of: serial) {
-                case .held(let until): until.advanced(by: .zero - terms.reserve) <= now
-                case .ending, .lost: true
-                // Not granted yet, or given back.
-                case nil: false
+        let fence = LeaseFence(
+            mustEnd: { [self] in
+                let now = time.now
+                return state.withLock { state in
+                    switch state.keeper.state(of: serial) {
+                    case .held(let until): until.advanced(by: .zero - terms.reserve) <= now
+                    case .ending, .lost: true
+                    // Not granted yet, or given back.
+                    case nil: false
+                    }
+                }
+            },
+            hasEnded: { [self] in
+                let now = time.now
+                return state.withLock { state in
+                    switch state.keeper.state(of: serial) {
+                    case .held(let until), .ending(let until): until <= now
+                    case .lost: true
+                    case nil: false
+                    }
                 }
             }
-        }
+        )
         state.withLock { $0.fences[serial] = fence }
         return fence
     }

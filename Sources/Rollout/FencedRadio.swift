@@ -1,0 +1,144 @@
+package import Domain
+package import Radio
+
+/// An adapter by which a module is touched only while the right to it lasts.
+///
+/// A process that was stopped past its right goes on in the middle of an exchange. What it was about
+/// to say is not said: each use asks first, by the run's own clock, and then throws `cancelled`.
+package struct FencedCentral: Central {
+    private let central: any Central
+    private let fence: LeaseFence
+
+    package init(central: any Central, fence: LeaseFence) {
+        self.central = central
+        self.fence = fence
+    }
+
+    package var adapter: String { central.adapter }
+
+    package func withScan<R: Sendable>(
+        _ filter: ScanFilter,
+        _ body: (any Scan) async throws(RadioError) -> R
+    ) async throws(RadioError) -> R {
+        // Who listens touches nobody.
+        try await central.withScan(filter, body)
+    }
+
+    package func connect(
+        to peer: Peer,
+        _ policy: BondPolicy,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Link {
+        try fence.pass()
+        let link = try await central.connect(to: peer, policy, before: deadline)
+        return FencedLink(link, fence)
+    }
+
+    package func forget(_ peer: Peer) async { await central.forget(peer) }
+}
+
+private final class FencedLink: Link {
+    private let link: any Link
+    private let fence: LeaseFence
+
+    init(_ link: any Link, _ fence: LeaseFence) { (self.link, self.fence) = (link, fence) }
+
+    var peer: Peer { link.peer }
+    var maximumLength: Int { link.maximumLength }
+
+    func flags(of characteristic: Characteristic) -> CharacteristicFlags? {
+        link.flags(of: characteristic)
+    }
+
+    func require(_ characteristic: Characteristic) throws(RadioError) {
+        try link.require(characteristic)
+    }
+
+    func read(
+        _ characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) -> [UInt8] {
+        try fence.pass()
+        return try await link.read(characteristic, before: deadline)
+    }
+
+    func write(
+        _ bytes: [UInt8],
+        to characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) {
+        try fence.pass()
+        try await link.write(bytes, to: characteristic, before: deadline)
+    }
+
+    func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError) {
+        try fence.pass()
+        try await link.send(bytes, to: characteristic)
+    }
+
+    func subscribe(
+        to characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Subscription {
+        try fence.pass()
+        return try await link.subscribe(to: characteristic, before: deadline)
+    }
+
+    func disconnect() async { await link.disconnect() }
+}
+
+/// An adapter on which a vehicle's device is answered only while the right to it lasts.
+struct FencedPeripheral: Peripheral {
+    let peripheral: any Peripheral
+    let fence: LeaseFence
+
+    var adapter: String { peripheral.adapter }
+
+    func withService<R: Sendable>(
+        _ service: ServiceDescription,
+        _ body: (any PublishedService) async throws(RadioError) -> R
+    ) async throws(RadioError) -> R {
+        try fence.pass()
+        let fence = fence
+        return try await peripheral.withService(service) { published throws(RadioError) in
+            try await body(FencedService(service: published, fence: fence))
+        }
+    }
+}
+
+private struct FencedService: PublishedService {
+    let service: any PublishedService
+    let fence: LeaseFence
+
+    func nextCentral(before deadline: Moment) async throws(RadioError) -> any CentralLink {
+        try fence.pass()
+        return FencedCentralLink(try await service.nextCentral(before: deadline), fence)
+    }
+}
+
+private final class FencedCentralLink: CentralLink {
+    private let link: any CentralLink
+    private let fence: LeaseFence
+
+    init(_ link: any CentralLink, _ fence: LeaseFence) { (self.link, self.fence) = (link, fence) }
+
+    var maximumLength: Int { link.maximumLength }
+
+    func notify(_ bytes: [UInt8]) async throws(RadioError) {
+        try fence.pass()
+        try await link.notify(bytes)
+    }
+
+    func nextWrite(before deadline: Moment) async throws(RadioError) -> [UInt8] {
+        try await link.nextWrite(before: deadline)
+    }
+
+    func disconnect() async { await link.disconnect() }
+}
+
+extension LeaseFence {
+    /// Throws when the right to the module is over.
+    fileprivate func pass() throws(RadioError) {
+        guard !isOver else { throw .cancelled }
+    }
+}
