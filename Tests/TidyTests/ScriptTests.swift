@@ -107,6 +107,36 @@ import Testing
         }
     }
 
+    /// In bash a function cannot have a variable of its own with the name of a constant: the script ends there.
+    @Test func `no part of a script makes a constant of that script local`() throws {
+        var found = 0
+        for name in Self.names {
+            let script = try Repository.text("scripts/\(name)")
+            let parts = try script.matches(of: #/shellcheck source=\.\./(Bench/\S+)/#)
+                .map { try Repository.text(String($0.1)) }
+            let lines = ([script] + parts).flatMap { $0.split(separator: "\n") }
+            let constants = variables(after: "readonly ", in: lines)
+            let locals = variables(
+                after: "local ",
+                in: lines.map { $0.drop { $0 == " " } }
+            )
+            let both = constants.intersection(locals).sorted()
+            #expect(both.isEmpty, "scripts/\(name): \(both.joined(separator: ", "))")
+            found += min(constants.count, locals.count)
+        }
+        #expect(found > 40)
+    }
+
+    private func variables(after keyword: String, in lines: [Substring]) -> Set<Substring> {
+        Set(
+            lines.filter { $0.hasPrefix(keyword) }.flatMap { line in
+                line.dropFirst(keyword.count)
+                    .replacing(#/'[^']*'|"[^"]*"|\$?\([^)]*\)|\s#.*/#, with: "")
+                    .matches(of: #/(?:^|\s)([a-z_]+)(?==|\s|;|$)/#).map(\.1)
+            }
+        )
+    }
+
     @Test func `a toolchain that is not there is reported with its remedy`() throws {
         let result = try run("scripts/setup", environment: ["SWIFT_HOME": "/nowhere"])
         #expect(result.status == 69)
