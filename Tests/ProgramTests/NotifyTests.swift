@@ -219,6 +219,50 @@ import Workbench
         #expect(ids.count == 1, "the words stay the same")
     }
 
+    /// It takes the words and answers never: nobody knows whether they have arrived.
+    @Test func `a server that is merely slow holds nobody up, and hears the same words again`()
+        throws
+    {
+        let post = Post()
+        let slow = try server(post) { connection, number in
+            guard number == 0 else {
+                connection.answer("202 Accepted")
+                return
+            }
+            // Until the other side has had enough.
+            var byte: UInt8 = 0
+            _ = recv(connection.socket, &byte, 1, 0)
+        }
+        let quick = try server(post)
+        let program = try program(
+            """
+            targets:
+              slow: {webhook: "\(slow.url("/slow"))"}
+              quick: {webhook: "\(quick.url("/quick"))"}
+            """
+        )
+        let run = try program.run(program.steeredRun)
+        #expect(run.status == 10)
+        #expect(run.errors.contains("yardmaster: warning: slow was not told: "), "\(run.errors)")
+        #expect(!run.errors.contains("quick was not told"))
+        #expect(post.to("/slow").count == 1 && post.to("/quick").count == 1)
+        let open = try list(program, "--quiet")
+        #expect(open.contains("slow") && !open.contains("given up") && !open.contains("quick"))
+        try wait(for: "the pause to be over") {
+            _ = try program.run(["notify", "send", "--quiet", "--state", program.state])
+            return post.to("/slow").count == 2
+        }
+        _ = try program.run(["notify", "send", "--quiet", "--state", program.state])
+        #expect(post.to("/slow").count == 2 && post.to("/quick").count == 1)
+        // The receiver knows the second ones by their number.
+        let letters = post.to("/slow")
+        #expect(Set(letters.map(\.body)).count == 1)
+        let numbers = letters.compactMap { letter -> Substring? in
+            letter.head.split(separator: "\r\n").first { $0.hasPrefix("webhook-id: ") }
+        }
+        #expect(numbers.count == 2 && Set(numbers).count == 1, "\(numbers)")
+    }
+
     @Test func `of a pause people are told once, and a watchdog of each run`() throws {
         let post = Post()
         let server = try server(post)
