@@ -386,13 +386,20 @@ extension Command {
 
     static let schema = Command(
         .schema,
-        summary: "Print the manifest's JSON Schema",
+        summary: "Print the manifest's JSON Schema, or what describes the interface for programs",
         description: [
             "Prints the JSON Schema of the fleet manifest, for editors that check and complete "
-                + "while one types. It is made from the table that the manifest is read with."
+                + "while one types. It is made from the table that the manifest is read with.",
+            "With `--api` it prints the description (OpenAPI 3.1) of the documents that `--json` "
+                + "writes and of what `serve` gives to programs. It is made from what writes them.",
         ],
+        flags: [.api],
         examples: [
-            Example("yardmaster schema > yardmaster.schema.json", "Keeps it where an editor looks.")
+            Example(
+                "yardmaster schema > yardmaster.schema.json",
+                "Keeps it where an editor looks."
+            ),
+            Example("yardmaster schema --api > api.json", "Keeps it where a program is written."),
         ]
     )
 

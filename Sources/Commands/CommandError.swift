@@ -65,19 +65,24 @@ package struct CommandError: Error, Sendable, Equatable {
     }
 
     /// The document for standard output under `--json`.
-    package var document: JSONValue {
-        .object([
-            "schema": 1,
-            "error": .object([
-                "kind": .string(kind.rawValue),
-                "message": .string(sentence),
-                "causes": .array(causes.map { .string($0) }),
-                "hint": hint.map { .string($0) },
-            ]),
-            "exit": .object([
-                "code": .integer(Int64(exitCode.rawValue)),
-                "reason": .string(exitCode.sentence),
-            ]),
-        ])
+    package var document: JSONValue { json }
+}
+
+extension CommandError.Kind: JSONDescribed {}
+
+extension CommandError: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
+    package static let jsonForm = JSONForm<Self>.object("Failure", "Why there is no document.") {
+        Member.version
+        Member("error", as: error, \.self)
+        Member("exit", \.exitCode)
+    }
+
+    private static let error = JSONForm<Self>.object {
+        Member("kind", \.kind)
+        Member("message", "What could not be done.", \.sentence)
+        Member("causes", "Why, the nearest first.", \.causes)
+        Member(ifAny: "hint", "What to try next.", \.hint)
     }
 }

@@ -1,3 +1,5 @@
+package import Wire
+
 /// How the program ends, as the number that the shell sees: the only table of these.
 package enum ExitCode: Int32, CaseIterable, Sendable, Hashable {
     case done = 0
@@ -98,5 +100,14 @@ package enum ExitCode: Int32, CaseIterable, Sendable, Hashable {
         case .someMissed: 1
         case .done: 0
         }
+    }
+}
+
+extension ExitCode: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
+    package static let jsonForm = JSONForm<Self>.object("Exit", "How a command ended.") {
+        Member("code") { Int($0.rawValue) }
+        Member("reason", "For people.", \.sentence)
     }
 }

@@ -21,6 +21,11 @@ extension Flag {
         help: "Write the result as one JSON document on standard output."
     )
 
+    static let api = Flag(
+        "api",
+        help: "Print the description of the interface for programs (OpenAPI 3.1)."
+    )
+
     static let events = Flag(
         "events",
         value: Value("FILE", .fileOrStream),

@@ -159,11 +159,18 @@ package struct VehicleCounts: Sendable, Equatable {
     }
 
     package var total: Int { outcomes.values.reduce(unfinished, +) }
+}
 
-    package var json: JSONValue {
-        .object(
-            Outcome.allCases.map { JSONMember($0.rawValue, .int(outcomes[$0] ?? 0)) }
-                + [JSONMember("unfinished", .int(unfinished))]
-        )
+extension VehicleCounts: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
+    package static let jsonForm = JSONForm<VehicleCounts>.object(
+        "Counts",
+        "Each vehicle once, by its last verdict."
+    ) {
+        for outcome in Outcome.allCases {
+            Member(outcome.rawValue) { $0.outcomes[outcome] ?? 0 }
+        }
+        Member("unfinished", "Vehicles without a verdict.", \.unfinished)
     }
 }

@@ -8,12 +8,43 @@ extension JSONValue {
         writer.write(self)
         return writer.bytes
     }
+
+    /// The value as text for people: a line for each member and element, ended by a line feed.
+    package var indented: String {
+        var writer = JSONWriter()
+        writer.writeLines(self, depth: 0)
+        return String(decoding: writer.bytes, as: UTF8.self) + "\n"
+    }
 }
 
-/// Writes JSON without white space, escaping what RFC 8259 section 7 asks for and no more.
+/// Writes JSON, escaping what RFC 8259 section 7 asks for and no more.
 private struct JSONWriter {
     var bytes: [UInt8] = []
 
+    /// With a line for each part of what is not empty.
+    mutating func writeLines(_ value: JSONValue, depth: Int) {
+        let inner = "\n" + String(repeating: "  ", count: depth + 1)
+        let outer = "\n" + String(repeating: "  ", count: depth)
+        switch value {
+        case .array(let elements) where !elements.isEmpty:
+            for (index, element) in elements.enumerated() {
+                write(ascii: (index == 0 ? "[" : ",") + inner)
+                writeLines(element, depth: depth + 1)
+            }
+            write(ascii: outer + "]")
+        case .object(let members) where !members.isEmpty:
+            for (index, member) in members.enumerated() {
+                write(ascii: (index == 0 ? "{" : ",") + inner)
+                write(string: member.name)
+                write(ascii: ": ")
+                writeLines(member.value, depth: depth + 1)
+            }
+            write(ascii: outer + "}")
+        case .null, .bool, .integer, .number, .string, .array, .object: write(value)
+        }
+    }
+
+    /// Without white space.
     mutating func write(_ value: JSONValue) {
         switch value {
         case .null: write(ascii: "null")

@@ -120,7 +120,7 @@ struct HistoryShowCommand {
             ])
         }
         return .object(
-            [JSONMember("schema", 1)] + RunList.members(run)
+            [JSONMember("schema", 1)] + (run.json.members ?? [])
                 + [JSONMember("events", .array(general)), JSONMember("vehicles", .array(list))]
         )
     }

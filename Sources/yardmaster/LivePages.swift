@@ -138,7 +138,7 @@ final class LivePages: Sendable {
                 )
             }
         }
-        let isFree = [.health, .style, .script].contains(route)
+        let isFree = [.health, .style, .script, .description].contains(route)
         if case .closed(let error) = viewer, !isFree {
             context.console.note(error.text)
             return isForPrograms(route)
@@ -161,7 +161,7 @@ final class LivePages: Sendable {
 
     private func isForPrograms(_ route: LiveRoute) -> Bool {
         switch route {
-        case .document, .changes, .metrics, .requests: true
+        case .document, .description, .changes, .metrics, .requests: true
         case .page, .health, .style, .script, .session, .leaving, .act: false
         }
     }
@@ -288,6 +288,8 @@ final class LivePages: Sendable {
         case .style: return (200, "text/css; charset=utf-8", Array(LiveFrame.style.utf8))
         case .script:
             return (200, "text/javascript; charset=utf-8", Array(LiveFrame.script.utf8))
+        case .description:
+            return (200, "application/json", Array(OpenAPIDocument.text.utf8))
         case .metrics:
             let type =
                 look.isOpen

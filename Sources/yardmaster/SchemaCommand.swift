@@ -2,10 +2,16 @@ import Commands
 import Manifest
 import Operations
 
-/// `schema`: the manifest's JSON Schema.
+/// `schema`: the manifest's JSON Schema, or the description of what `serve` gives to programs.
 struct SchemaCommand {
+    let describesInterface: Bool
+
+    init(_ invocation: Invocation) { describesInterface = invocation.has("api") }
+
     func run(_ context: Context) -> ExitCode {
-        context.console.result(manifestJSONSchema() + "\n")
+        context.console.result(
+            describesInterface ? OpenAPIDocument.text : manifestJSONSchema() + "\n"
+        )
         return .done
     }
 }

@@ -123,7 +123,7 @@ enum Yardmaster {
         case .serve: try await ServeCommand(invocation, context).run()
         case .simulate: try await SimulateCommand(invocation, context).run()
         case .doctor: try await DoctorCommand(invocation).run(context)
-        case .schema: SchemaCommand().run(context)
+        case .schema: SchemaCommand(invocation).run(context)
         case .validate: try ValidateCommand(invocation, context).run(context)
         case .imageInspect: try ImageInspectCommand(invocation, context).run(context)
         case .plan: try PlanCommand(options: try PlanOptions(invocation, context)).run(context)

@@ -1,7 +1,9 @@
+import Commands
 import Foundation
 import Operations
 import Testing
 import Wire
+import Workbench
 
 /// docs/api.json and what the commands write, which `serve` gives to programs, are the same.
 @Suite struct InterfaceTests {
@@ -10,11 +12,29 @@ import Wire
         private let document: JSONValue
 
         init() throws {
-            let file = Program.repository.appending(path: "docs/api.json")
-            document = try JSONValue(json: String(contentsOf: file, encoding: .utf8))
+            document = try JSONValue(json: String(contentsOf: Self.file, encoding: .utf8))
         }
 
-        var paths: Set<String> { Set((document["paths"]?.members ?? []).map(\.name)) }
+        static let file = Program.repository.appending(path: "docs/api.json")
+
+        var paths: [JSONMember] { document["paths"]?.members ?? [] }
+
+        var schemas: [String] { (document["components"]?["schemas"]?.members ?? []).map(\.name) }
+
+        /// The names that are referred to anywhere.
+        var references: Set<String> { Self.references(in: document) }
+
+        private static func references(in value: JSONValue) -> Set<String> {
+            var found: Set<String> = []
+            for member in value.members ?? [] {
+                if member.name == "$ref", let text = member.value.string {
+                    found.insert(text.replacing("#/components/schemas/", with: ""))
+                }
+                found.formUnion(references(in: member.value))
+            }
+            for element in value.array ?? [] { found.formUnion(references(in: element)) }
+            return found
+        }
 
         func parameters(of path: String, _ method: String) -> [JSONValue] {
             document["paths"]?[path]?[method]?["parameters"]?.array ?? []
@@ -96,10 +116,61 @@ import Wire
         }
     }
 
+    /// `UPDATE_GOLDEN=1` writes docs/api.json again instead of comparing.
+    @Test func `docs and program have the same description`() throws {
+        let program = try Program()
+        let text = try program.run(["schema", "--api"]).output
+        if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1" {
+            try Data(text.utf8).write(to: Description.file)
+        }
+        #expect(try text == String(contentsOf: Description.file, encoding: .utf8))
+        let serving = try Serving(program)
+        let served = try serving.get("/api/v1/openapi.json")
+        #expect(served.status == 200 && served.text == text)
+        #expect(served.header("Content-Type") == "application/json")
+    }
+
+    @Test func `the description refers to all that it describes and to nothing else`() throws {
+        let description = try Description()
+        #expect(description.references == Set(description.schemas))
+    }
+
     @Test func `the addresses are those that are served`() throws {
-        #expect(try Description().paths == Set(LiveRoute.interface))
-        for path in LiveRoute.interface {
-            _ = try LiveRoute(path.replacing("{id}", with: "bike-1"))
+        for path in try Description().paths {
+            let address = path.name.replacing("{id}", with: "bike-1")
+            _ = try LiveRoute(address)
+            let asked = try #require(path.value.members?.first?.value["parameters"] ?? .array([]))
+            for parameter in asked.array ?? [] where parameter["in"] == "query" {
+                let name = try #require(parameter["name"]?.string)
+                guard let least = parameter["schema"]?["minimum"]?.integer,
+                    let most = parameter["schema"]?["maximum"]?.integer
+                else {
+                    _ = try LiveRoute("\(address)?\(name)=some")
+                    continue
+                }
+                for (number, isTaken) in [
+                    (least, true), (most, true), (least - 1, false), (most + 1, false),
+                ] {
+                    let route = try? LiveRoute("\(address)?\(name)=\(number)")
+                    #expect((route != nil) == isTaken, "\(name)=\(number)")
+                }
+            }
+            #expect(throws: LiveRoute.Fault.query("other")) { try LiveRoute(address + "?other=1") }
+        }
+    }
+
+    @Test func `a request is read as it is written`() throws {
+        for verb in SteeringRequest.Verb.allCases {
+            let vehicle = try #require(VehicleSelection("bike-1"))
+            let request = SteeringRequest(
+                verb,
+                rollout: verb.takesRollout ? "june" : nil,
+                vehicles: verb.takesVehicles ? [vehicle] : [],
+                reason: "look",
+                length: verb.takesLength ? .seconds(5_400) : nil,
+                author: "anna"
+            )
+            #expect(try SteeringRequest(json: request.json, author: "anna") == request)
         }
     }
 
@@ -107,7 +178,7 @@ import Wire
         let description = try Description()
         let header = try #require(description.parameters(of: "/api/v1/requests", "post").first)
         #expect(header["name"]?.string == RequestKey.header && header["in"] == "header")
-        #expect(header["schema"]?["pattern"] == "^[!-~]{1,200}$")
+        #expect(header["schema"]?["pattern"] == .string(RequestKey.pattern))
         let longest = String(repeating: "~", count: 200)
         for (text, isKey) in [
             ("!", true), (longest, true), (longest + "~", false), ("", false), ("a b", false),

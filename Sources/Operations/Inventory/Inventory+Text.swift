@@ -67,41 +67,58 @@ extension Inventory {
     }
 }
 
-extension Inventory.Row {
-    package var json: JSONValue {
-        .object([
-            "vehicle": vehicle.map { .string($0.text) },
-            "serial": .string(serial.text),
-            "family": .string(family.rawValue),
-            "profile": .string(profile),
-            "name": record?.name.map { .string($0) },
-            "firmware": .object(
-                versions.map { JSONMember($0.part, .string($0.version)) }
-            ),
-            "identity": .object(
-                (record?.facts(.identity) ?? []).map { JSONMember($0.name, .string($0.value)) }
-            ),
-            "properties": .array(
-                (record?.facts(.property) ?? []).map { fact in
-                    .object([
-                        "name": .string(fact.name), "value": .string(fact.value),
-                        "unit": fact.unit.map { .string($0) },
-                    ])
-                }
-            ),
-            "battery": battery.map { .string($0) },
-            "signal": record?.signal.map { .int($0) },
-            "adapter": record?.adapter.map { .string($0) },
-            "bond": record?.bond.map { .string($0) },
-            "bootloader": .bool(record?.isInBootloader ?? false),
-            "last-seen": lastSeen.map { .string($0.description) },
-            "read": record?.read.map { .string($0.description) },
-            "debts": .array(debts.map { .string($0) }),
-            "drift": .array(drift.map { .string($0) }),
-            "problem": record?.problem.map { .string($0) },
-        ])
-    }
+extension InventoryRecord.Fact {
+    private typealias Member = JSONForm<Self>.Member
 
+    fileprivate static let property = JSONForm<Self>.object {
+        Member("name", \.name)
+        Member("value", \.value)
+        Member(ifAny: "unit", \.unit)
+    }
+}
+
+extension Inventory.Row: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
+    package static let jsonForm = JSONForm<Self>.object(
+        "Inventory",
+        "What an inventory knows of a module, as `inventory --json` lists it."
+    ) {
+        Member(ifAny: "vehicle", "Not of a module that is in no fleet list.", \.vehicle)
+        Member("serial", \.serial)
+        Member("family", \.family.rawValue)
+        Member("profile", \.profile)
+        Member(ifAny: "name", "As it advertises.") { $0.record?.name }
+        Member(
+            "firmware",
+            "The version of each part.",
+            as: .texts { $0.map { (name: $0.part, text: $0.version) } },
+            \.versions
+        )
+        Member(
+            "identity",
+            "What the module says that it is.",
+            as: .texts { $0.map { (name: $0.name, text: $0.value) } }
+        ) { $0.record?.facts(.identity) ?? [] }
+        Member("properties", as: InventoryRecord.Fact.property.list) {
+            $0.record?.facts(.property) ?? []
+        }
+        Member(ifAny: "battery", "With its unit.", \.battery)
+        Member(ifAny: "signal", "In dBm, as it was heard last.") { $0.record?.signal }
+        Member(ifAny: "adapter", "The one that heard it.") { $0.record?.adapter }
+        Member(ifAny: "bond", "How it was paired with.") { $0.record?.bond }
+        Member("bootloader", "Whether it was in its bootloader.") {
+            $0.record?.isInBootloader ?? false
+        }
+        Member(ifAny: "last-seen", "When an inventory or a run had an answer.", \.lastSeen)
+        Member(ifAny: "read", "When it was read last.") { $0.record?.read }
+        Member("debts", "What is owed to it or in doubt, for people.", \.debts)
+        Member("drift", "What is not as the manifest has it, for people.", \.drift)
+        Member(ifAny: "problem", "Why it was not read.") { $0.record?.problem }
+    }
+}
+
+extension Inventory.Row {
     /// Lines for people: what `show` adds of a vehicle.
     package func lines(_ time: (WallTime) -> String) -> [String] {
         guard let record else { return [] }

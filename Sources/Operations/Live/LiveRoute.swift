@@ -4,6 +4,8 @@ package import Domain
 package enum LiveRoute: Sendable, Equatable {
     case page(LiveSubject)
     case document(LiveSubject)
+    /// What describes the interface for programs.
+    case description
     /// Server-sent events, one for each change of the journal.
     case changes
     case health
@@ -28,11 +30,10 @@ package enum LiveRoute: Sendable, Equatable {
         case query(String)
     }
 
-    /// The addresses of the interface for programs, as its description has them.
-    package static let interface = [
-        "/api/v1/status", "/api/v1/vehicles/{id}", "/api/v1/morning", "/api/v1/history",
-        "/api/v1/changes", "/api/v1/requests",
-    ]
+    /// After how many days a vehicle can be called stale.
+    static let staleDays = 1...3_650
+    /// How many runs a list can have.
+    static let runCount = 1...10_000
 
     package init(_ text: String) throws(Fault) {
         let target: LiveTarget
@@ -53,6 +54,7 @@ package enum LiveRoute: Sendable, Equatable {
         case ["api", "v1", "status"]: self = .document(.rollout(query.take("rollout")))
         case ["api", "v1", "morning"]: self = .document(try query.morning())
         case ["api", "v1", "history"]: self = .document(try query.history())
+        case ["api", "v1", "openapi.json"]: self = .description
         case ["api", "v1", "changes"]: self = .changes
         case ["api", "v1", "requests"]: self = .requests
         case ["session"]: self = .session
@@ -166,11 +168,11 @@ private struct LiveQuery {
     }
 
     mutating func morning() throws(LiveRoute.Fault) -> LiveSubject {
-        .morning(since: take("since"), days: try number("days", 1...3_650) ?? 7)
+        .morning(since: take("since"), days: try number("days", LiveRoute.staleDays) ?? 7)
     }
 
     mutating func history() throws(LiveRoute.Fault) -> LiveSubject {
-        .history(rollout: take("rollout"), count: try number("last", 1...10_000) ?? 20)
+        .history(rollout: take("rollout"), count: try number("last", LiveRoute.runCount) ?? 20)
     }
 
     mutating func trends() throws(LiveRoute.Fault) -> LiveSubject {

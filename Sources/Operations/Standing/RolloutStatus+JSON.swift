@@ -3,159 +3,196 @@ import Journal
 import Reports
 package import Wire
 
-extension RolloutStatus {
+extension RolloutStatus: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
     /// What `status --json` and the web page's interface give: times in UTC.
-    package var json: JSONValue {
-        let run = snapshot.run
-        return .object([
-            "schema": 1,
-            "rollout": run.map { .string($0.rollout) },
-            "run": run.map { .integer(Int64($0.number)) },
-            "plan": run.map { .string($0.plan.description) },
-            "started": run.map { .string($0.started.description) },
-            "ended": run?.end.map { .string($0.time.description) },
-            "exit": run?.end.map { end in
-                .object([
-                    "code": end.exitCode.map { .integer(Int64($0)) } ?? .null,
-                    "reason": .string(end.reason),
-                ])
-            },
-            "running": .bool(isRunning),
-            "state": snapshot.rollout.map {
-                .string($0.hold?.kind.rawValue ?? $0.state.rawValue)
-            },
-            "reason": snapshot.rollout.map { .string($0.hold?.reason ?? "") },
-            "author": snapshot.rollout?.hold.map { .string($0.author) },
-            "wave": snapshot.rollout.map { .int($0.wave + 1) },
-            "waves": waves.isEmpty ? nil : .array(waves.map(\.json)),
-            "gates": plan.map { _ in .array(gates.map { .string($0) }) },
-            "soaks-until": soaksUntil.map { .string($0.description) },
-            "under-way": .array(snapshot.underWay.map { .string($0.vehicle.text) }),
-            "next-deadline": snapshot.nextDeadline.map { next in
-                .object([
-                    "vehicle": .string(next.vehicle.text),
-                    "label": .string(next.deadline.label),
-                    "time": .string(next.deadline.time.description),
-                ])
-            },
-            "requests": .array(
-                snapshot.requests.map { open in
-                    .object([
-                        "kind": .string(open.request.kind.rawValue),
-                        "reason": .string(open.request.reason),
-                        "made": .string(open.request.made.description),
-                    ])
-                }
-            ),
-            "inhibits": .array(
-                snapshot.inhibits.map { inhibit in
-                    .object([
-                        "vehicle": inhibit.vehicle.map { .string($0.text) },
-                        "reason": .string(inhibit.reason),
-                        "expires": inhibit.expires.map { .string($0.description) },
-                        "author": .string(inhibit.author),
-                    ])
-                }
-            ),
-            "said": .array(snapshot.sayings.map(\.json)),
-            "failures": .array(
-                snapshot.failures.map { failure in
-                    .object([
-                        "vehicle": .string(failure.vehicle.text),
-                        "image": .string(failure.release.description),
-                        "count": .int(failure.count),
-                        "message": .string(failure.message),
-                    ])
-                }
-            ),
-            "debts": .array(
-                snapshot.debts.map { debt in
-                    .object([
-                        "vehicle": .string(debt.vehicle.text),
-                        "serial": .string(debt.serial.text),
-                        "image": .string(debt.image.description),
-                        "name": .string(debt.name),
-                        "version": debt.version.map { .string($0.description) },
-                        "rollout": .string(debt.rollout),
-                        "run": .int(debt.run),
-                        "seen-run": .int(debt.seenRun),
-                        "in-bootloader": .bool(debt.inBootloader),
-                    ])
-                }
-            ),
-            "doubts": .array(
-                snapshot.openDoubts.map { doubt in
-                    .object([
-                        "vehicle": .string(doubt.intent.vehicle.text),
-                        "step": .string(doubt.intent.description),
-                        "run": .int(doubt.intent.run),
-                    ])
-                }
-            ),
-            "owed": .array(
-                snapshot.owed.map { step in
-                    .object([
-                        "vehicle": .string(step.vehicle.text),
-                        "step": .string(step.action),
-                        "run": .int(step.run),
-                    ])
-                }
-            ),
-            "rollouts": .array(
-                briefs.map { brief in
-                    .object([
-                        "rollout": .string(brief.run.rollout),
-                        "run": .int(brief.run.number),
-                        "state": .string(brief.state),
-                        "started": .string(brief.run.started.description),
-                        "ended": brief.run.end.map { .string($0.time.description) },
-                        "exit": brief.run.end?.exitCode.map { .int($0) },
-                        "counts": brief.counts.json,
-                    ])
-                }
-            ),
-            "counts": counts.json,
-            "vehicles": .array(
-                zip(chosen, standings).map { record, standing in
-                    Self.member(record, standing, isUnderWay: snapshot.isUnderWay(record))
-                }
-            ),
-            "next": .array(
-                nextSteps.map { next in
-                    .object(
-                        [JSONMember("vehicle", .string(next.vehicle.text))]
-                            + (next.step.json.members ?? [])
-                    )
-                }
-            ),
-        ])
+    package static let jsonForm = JSONForm<Self>.object(
+        "Status",
+        "What `status --json` writes. Without a run there are only the lists."
+    ) {
+        Member.version
+        runMembers
+        Member("running", "Whether somebody works in the state directory.", \.isRunning)
+        stateMembers
+        Member("under-way", "Vehicles that are worked on now.") {
+            $0.snapshot.underWay.map(\.vehicle)
+        }
+        Member(ifAny: "next-deadline", "What fires first if nothing happens.", as: deadline) {
+            $0.snapshot.nextDeadline
+        }
+        Member("requests", "What people have asked of a run and no run has taken up.") {
+            $0.snapshot.requests
+        }
+        Member("inhibits", "What is to be left alone.", as: inhibit.list) { $0.snapshot.inhibits }
+        Member("said", \.snapshot.sayings)
+        Member("failures", "Which images have failed on which vehicles, and how often.") {
+            $0.snapshot.failures
+        }
+        Member("debts", "Updates that were begun and are not proven.", as: debt.list) {
+            $0.snapshot.debts
+        }
+        Member("doubts", "Commands of which nobody knows whether they were done.", as: doubt.list) {
+            $0.snapshot.openDoubts
+        }
+        Member("owed", "Steps of `always` that a run still has to do.", as: owed.list) {
+            $0.snapshot.owed
+        }
+        Member("rollouts", "All of the state directory, the newest first.", \.briefs)
+        Member("counts", \.counts)
+        Member("vehicles") { status in
+            zip(status.chosen, status.standings).map { record, standing in
+                VehicleRow(record, standing, isUnderWay: status.snapshot.isUnderWay(record))
+            }
+        }
+        Member("next", "What people do next, the most urgent first.", as: next.list, \.nextSteps)
     }
 
-    private static func member(
-        _ record: ExecutionRecord,
-        _ standing: Standing,
-        isUnderWay: Bool
-    ) -> JSONValue {
-        let verdict = standing.verdict
-        let ended = verdict == nil ? standing.state.rawValue : ExecutionState.ended.rawValue
-        return .object([
-            "id": .string(record.vehicle.text),
-            "serial": .string(record.serial.text),
-            "state": .string(isUnderWay ? record.state.rawValue : ended),
-            "outcome": verdict.map { .string($0.outcome.rawValue) },
-            "class": verdict?.failure.map { .string($0.rawValue) },
-            "message": isUnderWay ? nil : .string(verdict?.message ?? standing.sentence),
-            "percent": standing.debt.map { .int($0.percent) },
-            "attempt": .integer(Int64(record.attempt)),
-            "acknowledged": record.acknowledged.map { .integer(Int64($0.bytes)) },
-            "total": record.totalBytes.map { .integer(Int64($0.bytes)) },
-            "in-bootloader": .bool(record.inBootloader),
-            "updated": .string(record.updated.description),
-            "next-deadline": record.nextDeadline.map { deadline in
-                .object([
-                    "label": .string(deadline.label), "time": .string(deadline.time.description),
-                ])
-            },
-        ])
+    /// What the rollout's last run was.
+    @JSONMembers<Self> private static var runMembers: [Member] {
+        Member(ifAny: "rollout") { $0.snapshot.run?.rollout }
+        Member(ifAny: "run", "Counts from 1 within the state directory.") {
+            $0.snapshot.run?.number
+        }
+        Member(ifAny: "plan", "The digest of the plan.") { $0.snapshot.run?.plan }
+        Member(ifAny: "started") { $0.snapshot.run?.started }
+        Member(ifAny: "ended") { $0.snapshot.run?.end?.time }
+        Member(ifAny: "exit") { $0.snapshot.run?.end }
+    }
+
+    /// What holds of the rollout.
+    @JSONMembers<Self> private static var stateMembers: [Member] {
+        Member(ifAny: "state", as: stateWord) { $0.snapshot.rollout?.word }
+        Member(ifAny: "reason", "Why it is paused or aborted; else empty.") {
+            $0.snapshot.rollout.map { $0.hold?.reason ?? "" }
+        }
+        Member(ifAny: "author", "Who has paused or aborted it.") {
+            $0.snapshot.rollout?.hold?.author
+        }
+        Member(ifAny: "wave", "Counts from 1.") { $0.snapshot.rollout.map { $0.wave + 1 } }
+        Member(ifAny: "waves", "When the plan is kept.") { $0.waves.isEmpty ? nil : $0.waves }
+        Member(ifAny: "gates", "When it pauses, and what must hold between waves.") { status in
+            status.plan.map { _ in status.gates }
+        }
+        Member(ifAny: "soaks-until", "When the time between two waves is over.", \.soaksUntil)
+    }
+
+    /// A rollout's state, or what people have set of it.
+    fileprivate static let stateWord = JSONForm<String>.word(
+        of: RolloutRecord.State.allCases.map(\.rawValue) + Hold.Kind.allCases.map(\.rawValue),
+        \.self
+    )
+
+    private static let deadline = JSONForm<
+        (vehicle: VehicleID, deadline: ExecutionRecord.Deadline)
+    >.object {
+        JSONForm.Member("vehicle", \.vehicle)
+        ExecutionRecord.Deadline.members.map { $0.inside(\.deadline) }
+    }
+
+    private static let inhibit = JSONForm<Inhibit>.object {
+        JSONForm.Member(ifAny: "vehicle", "Without one it is the whole depot.", \.vehicle)
+        Inhibit.members
+    }
+
+    private static let debt = JSONForm<Debt>.object {
+        JSONForm.Member("vehicle", \.vehicle)
+        JSONForm.Member("serial", \.serial)
+        JSONForm.Member("image", "The digest.", \.image)
+        JSONForm.Member("name", "What the manifest calls the image.", \.name)
+        JSONForm.Member(ifAny: "version", \.version)
+        JSONForm.Member("rollout", "The one that began it.", \.rollout)
+        Debt.members
+    }
+
+    private static let doubt = JSONForm<IntentRecord>.object {
+        JSONForm.Member("vehicle", \.intent.vehicle)
+        IntentRecord.members
+    }
+
+    private static let owed = JSONForm<OwedStep>.object {
+        JSONForm.Member("vehicle", \.vehicle)
+        OwedStep.members
+    }
+
+    private static let next = JSONForm<(vehicle: VehicleID, step: NextStep)>.object {
+        JSONForm.Member("vehicle", \.vehicle)
+        NextStep.members.map { $0.inside(\.step) }
+    }
+}
+
+extension RolloutStatus.Brief: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
+    package static let jsonForm = JSONForm<Self>.object {
+        Member("rollout", \.run.rollout)
+        Member("run", \.run.number)
+        Member("state", as: RolloutStatus.stateWord, \.state)
+        Member("started", \.run.started)
+        Member(ifAny: "ended") { $0.run.end?.time }
+        Member(ifAny: "exit") { $0.run.end?.exitCode }
+        Member("counts", \.counts)
+    }
+}
+
+extension RolloutStatus.WaveStatus.State: JSONDescribed {}
+
+extension RolloutStatus.WaveStatus: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
+    package static let jsonForm = JSONForm<Self>.object {
+        Member("wave", \.number)
+        Member("state", \.state)
+        Member("vehicles", \.counts.total)
+        Member("counts", \.counts)
+    }
+}
+
+/// A vehicle as `status` lists it.
+private struct VehicleRow {
+    let record: ExecutionRecord
+    let standing: Standing
+    let isUnderWay: Bool
+
+    init(_ record: ExecutionRecord, _ standing: Standing, isUnderWay: Bool) {
+        self.record = record
+        self.standing = standing
+        self.isUnderWay = isUnderWay
+    }
+
+    var state: String {
+        guard !isUnderWay else { return record.state.rawValue }
+        return standing.verdict == nil ? standing.state.rawValue : ExecutionState.ended.rawValue
+    }
+}
+
+extension VehicleRow: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
+    static let jsonForm = JSONForm<Self>.object("StatusVehicle") {
+        Member("id", \.record.vehicle)
+        Member("serial", \.record.serial)
+        Member(
+            "state",
+            "What is done with it now; of one that is not worked on how far it is.",
+            as: .word(of: Standing.words, \.self),
+            \.state
+        )
+        Member(ifAny: "outcome") { $0.standing.verdict?.outcome }
+        Member(ifAny: "class", "What kind of failure it was.") { $0.standing.verdict?.failure }
+        Member(ifAny: "message", "For people, of one that is not worked on.") { row in
+            row.isUnderWay ? nil : row.standing.verdict?.message ?? row.standing.sentence
+        }
+        Member(ifAny: "percent", "The share of the image that the module has.") {
+            $0.standing.debt?.percent
+        }
+        Member("attempt", "Counts from 1; 0 before the first.", \.record.attempt)
+        Member(ifAny: "acknowledged", "Bytes that the module has confirmed.") {
+            $0.record.acknowledged?.bytes
+        }
+        Member(ifAny: "total", "Bytes of the image.") { $0.record.totalBytes?.bytes }
+        Member("in-bootloader", \.record.inBootloader)
+        Member("updated", \.record.updated)
+        Member(ifAny: "next-deadline", \.record.nextDeadline)
     }
 }

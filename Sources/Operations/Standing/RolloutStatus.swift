@@ -3,7 +3,6 @@ package import Journal
 package import Manifest
 package import Reports
 import Rollout
-import Wire
 
 /// What `status` says: one rollout with its vehicles, and the other rollouts in short.
 ///
@@ -24,16 +23,7 @@ package struct RolloutStatus: Sendable {
         package let state: State
         package let counts: VehicleCounts
 
-        package enum State: String, Sendable { case over, current, open }
-
-        var json: JSONValue {
-            .object([
-                "wave": .int(number),
-                "state": .string(state.rawValue),
-                "vehicles": .int(counts.total),
-                "counts": counts.json,
-            ])
-        }
+        package enum State: String, CaseIterable, Sendable { case over, current, open }
     }
 
     package let snapshot: RolloutSnapshot
@@ -146,8 +136,7 @@ package struct RolloutStatus: Sendable {
             briefs.append(
                 Brief(
                     run: run,
-                    state: snapshot.rollout.map { $0.hold?.kind.rawValue ?? $0.state.rawValue }
-                        ?? "finished",
+                    state: snapshot.rollout?.word ?? RolloutRecord.State.finished.rawValue,
                     counts: VehicleCounts(standings.map { $0.verdict?.outcome })
                 )
             )

@@ -24,7 +24,7 @@ package struct RunList: Sendable {
     package let rows: [Row]
     /// What people have said since the oldest of them began, the newest first.
     package let sayings: [Saying]
-    private let holder: LockHolder?
+    fileprivate let holder: LockHolder?
 
     package init(_ rows: [Row], sayings: [Saying], holder: LockHolder?) {
         self.rows = rows
@@ -56,41 +56,31 @@ package struct RunList: Sendable {
         return "\(told.vehicles.sentence): \(told.reason.visible)"
     }
 
-    package var json: JSONValue {
-        .object([
-            "schema": 1,
-            "running": .bool(holder != nil),
-            "runs": .array(
-                rows.map { row in
-                    .object(
-                        Self.members(row.run)
-                            + (row.end?.members.filter { $0.name == "counts" } ?? [])
-                    )
-                }
-            ),
-            "said": .array(sayings.map(\.json)),
-        ])
-    }
-
-    package static func members(_ run: RunRecord) -> [JSONMember] {
-        let value = JSONValue.object([
-            "run": .int(run.number),
-            "rollout": .string(run.rollout),
-            "plan": .string(run.plan.description),
-            "seed": run.seed.map { .seed($0) },
-            "started": .string(run.started.description),
-            "ended": run.end.map { .string($0.time.description) },
-            "exit": run.end.map { end in
-                .object([
-                    "code": end.exitCode.map { .int($0) } ?? .null, "reason": .string(end.reason),
-                ])
-            },
-        ])
-        return value.members ?? []
-    }
-
     package static func body(of record: EventRecord) -> Event.Body? {
         guard let line = try? JSONValue(json: record.json) else { return nil }
         return EventReader.body(kind: record.kind, vehicle: record.vehicle, line)
+    }
+}
+
+extension RunList.Row: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
+    package static let jsonForm = JSONForm<Self>.object {
+        RunRecord.members.map { $0.inside(\.run) }
+        Member(ifAny: "counts", "As the run itself has told them at its end.") { $0.end?.vehicles }
+    }
+}
+
+extension RunList: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
+    package static let jsonForm = JSONForm<Self>.object(
+        "History",
+        "What `history --json` writes."
+    ) {
+        Member.version
+        Member("running", "Whether somebody works in the state directory.") { $0.holder != nil }
+        Member("runs", "The newest first.", \.rows)
+        Member("said", \.sayings)
     }
 }

@@ -1,6 +1,5 @@
 import Domain
 import Journal
-import Wire
 
 /// What people have said, for those who come later.
 extension Saying {
@@ -32,18 +31,6 @@ extension Saying {
 
     func sentence(_ time: (WallTime) -> String) -> String {
         "said by \(author.visible), \(time(made)): \(words)"
-    }
-
-    var json: JSONValue {
-        .object([
-            "request": .string(verb),
-            "rollout": rollout.map { .string($0) },
-            "vehicles": .array(vehicles.map { .string($0.text) }),
-            "reason": .string(reason),
-            "author": .string(author),
-            "made": .string(made.description),
-            "run": .int(run),
-        ])
     }
 }
 

@@ -3,12 +3,11 @@ import Journal
 import Manifest
 import Reports
 import Rollout
-package import Wire
 
 /// One vehicle as `show` tells of it, for people and for programs.
 package struct VehicleStory: Sendable {
     let view: VehicleView
-    private let planned: PlannedVehicle?
+    let planned: PlannedVehicle?
     let rollouts: [Row]
 
     /// Where the vehicle stands in one rollout.
@@ -54,22 +53,22 @@ package struct VehicleStory: Sendable {
         }
     }
 
-    private var serial: Serial? {
+    var serial: Serial? {
         rollouts.first?.record.serial ?? planned?.serial ?? view.inventory?.serial
     }
 
-    private var version: FirmwareVersion? {
+    var version: FirmwareVersion? {
         view.inventory?.version.flatMap { FirmwareVersion($0) }
             ?? rollouts.lazy.compactMap { $0.record.versionAfter ?? $0.record.versionBefore }.first
     }
 
     /// When an inventory heard it or a run had an answer of it.
-    private var lastSeen: WallTime? {
+    var lastSeen: WallTime? {
         [view.lastSeen, view.inventory?.lastSeen].compactMap { $0 }.max()
     }
 
     /// As it was heard last.
-    private var signal: String? {
+    var signal: String? {
         let heard = view.inventory?.record
         guard let signal = heard?.signal, let time = heard?.heard else { return view.signal }
         return view.lastSeen.map { $0 > time } ?? false
@@ -161,77 +160,4 @@ package struct VehicleStory: Sendable {
     }
 
     private static let shown = 10
-
-    package var json: JSONValue {
-        .object([
-            "schema": 1,
-            "vehicle": .string(view.vehicle.text),
-            "serial": serial.map { .string($0.text) },
-            "family": (planned?.family ?? view.inventory?.family).map { .string($0.rawValue) },
-            "profile": (planned?.profile ?? view.inventory?.profile).map { .string($0) },
-            "labels": .object(
-                (planned?.labels ?? []).map { JSONMember($0.name, .string($0.value)) }
-            ),
-            "version": version.map { .string($0.description) },
-            "last-seen": lastSeen.map { .string($0.description) },
-            "signal": signal.map { .string($0) },
-            "inventory": view.inventory?.json,
-            "inhibits": .array(
-                view.inhibits.map { inhibit in
-                    .object([
-                        "depot": .bool(inhibit.vehicle == nil),
-                        "reason": .string(inhibit.reason),
-                        "expires": inhibit.expires.map { .string($0.description) },
-                        "author": .string(inhibit.author),
-                    ])
-                }
-            ),
-            "debts": .array(
-                view.debts.map { debt in
-                    .object([
-                        "image": .string(debt.title),
-                        "run": .int(debt.run),
-                        "seen-run": .int(debt.seenRun),
-                        "in-bootloader": .bool(debt.inBootloader),
-                    ])
-                }
-            ),
-            "doubts": .array(
-                view.doubts.map { doubt in
-                    .object([
-                        "step": .string(doubt.intent.description), "run": .int(doubt.intent.run),
-                    ])
-                }
-            ),
-            "owed": .array(
-                view.owed.map { .object(["step": .string($0.action), "run": .int($0.run)]) }
-            ),
-            "failures": .array(
-                view.failures.map {
-                    .object(["count": .int($0.count), "message": .string($0.message)])
-                }
-            ),
-            "rollouts": .array(
-                rollouts.map { row in
-                    .object([
-                        "rollout": .string(row.rollout),
-                        "run": .int(row.record.run),
-                        "state": .string(row.state),
-                        "hold": row.hold.map { .string($0.kind.rawValue) },
-                        "message": .string(row.standing.sentence),
-                        "updated": .string(row.record.updated.description),
-                    ])
-                }
-            ),
-            "verdicts": .array(
-                view.endings.map {
-                    .object([
-                        "time": .string($0.time.description),
-                        "outcome": .string($0.outcome.rawValue),
-                    ])
-                }
-            ),
-            "next": .array(steps.map(\.json)),
-        ])
-    }
 }

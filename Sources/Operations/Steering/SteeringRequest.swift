@@ -23,6 +23,9 @@ package struct SteeringRequest: Sendable, Equatable {
             case .pause, .resume, .abort: false
             }
         }
+
+        /// Whether it can hold for a time.
+        package var takesLength: Bool { self == .inhibit }
     }
 
     package let verb: Verb
@@ -54,9 +57,6 @@ package struct SteeringRequest: Sendable, Equatable {
 
     /// Those that are named by their ids: only such an answer counts for a doubt.
     package var named: [VehicleID] { vehicles.compactMap { VehicleID($0.text) } }
-
-    /// The members of a request of a program, as `docs/api.json` has them.
-    package static let members = ["request", "rollout", "vehicles", "reason", "for"]
 
     /// Why a request is none.
     package struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
@@ -119,7 +119,7 @@ package struct SteeringRequest: Sendable, Equatable {
             }
         }
         try refuse("rollout", unless: verb.takesRollout)
-        try refuse("for", unless: verb == .inhibit)
+        try refuse("for", unless: verb.takesLength)
         guard verb.takesVehicles || vehicles.isEmpty else {
             throw Fault("'\(verb.rawValue)' takes no vehicles")
         }
@@ -153,42 +153,5 @@ package struct SteeringRequest: Sendable, Equatable {
 
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value)
-    }
-}
-
-/// What became of a request, for people and for programs.
-package struct SteeringAnswer: Sendable, Equatable {
-    package let sentence: String
-    package let rollout: String?
-    package let isTakenUpNow: Bool
-    /// Nothing was changed, and it is not so already.
-    package let isRefused: Bool
-
-    package init(
-        _ sentence: String,
-        rollout: String? = nil,
-        isTakenUpNow: Bool = false,
-        isRefused: Bool = false
-    ) {
-        self.sentence = sentence
-        self.rollout = rollout
-        self.isTakenUpNow = isTakenUpNow
-        self.isRefused = isRefused
-    }
-
-    /// The document that `--json` writes, and that programs are given.
-    package func json(of request: SteeringRequest) -> JSONValue {
-        .object([
-            "schema": 1,
-            "request": .string(request.verb.rawValue),
-            "rollout": rollout.map { .string($0) },
-            "vehicles": .array(request.named.map { .string($0.text) }),
-            "taken-up-now": .bool(isTakenUpNow),
-            "message": .string(sentence),
-            "exit": .object([
-                "code": .integer(Int64(ExitCode.done.rawValue)),
-                "reason": .string(ExitCode.done.sentence),
-            ]),
-        ])
     }
 }

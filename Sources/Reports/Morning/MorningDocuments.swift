@@ -1,50 +1,27 @@
 import Domain
 package import Wire
 
-extension MorningPage {
+extension MorningPage: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
     /// For programs: times in UTC.
-    package var json: JSONValue {
-        .object([
-            "schema": 1,
-            "since": .string(since.description),
-            "made": .string(made.description),
-            "summary": .string(summary),
-            "rollouts": .array(
-                nights.map { night in
-                    .object([
-                        "rollout": .string(night.rollout),
-                        "run": .int(night.run),
-                        "began": .string(night.began.description),
-                        "ended": night.ended.map { .string($0.description) },
-                        "exit": night.exitCode.map { .int($0) },
-                        "reason": .string(night.reason),
-                        "counts": night.counts.json,
-                    ])
-                }
-            ),
-            "tasks": .array(
-                tasks.map { task in
-                    .object(
-                        task.card.members + [JSONMember("rollout", .string(task.rollout))]
-                            + (task.step.json.members ?? [])
-                    )
-                }
-            ),
-            "changes": .object(
-                changes.lists.map { list in
-                    JSONMember(list.key, .array(list.vehicles.map { .string($0.text) }))
-                }
-            ),
-            "stale-days": .int(staleDays),
-            "stale": .array(
-                stale.map { item in
-                    let current = item.lastCurrent.map { JSONValue.string($0.description) }
-                    return .object(
-                        item.card.members + [JSONMember("last-current", current ?? .null)]
-                    )
-                }
-            ),
-        ])
+    package static let jsonForm = JSONForm<Self>.object(
+        "Morning",
+        "What `morning --json` writes."
+    ) {
+        Member.version
+        Member("since", "What was before this is not told of, but for tasks.", \.since)
+        Member("made", \.made)
+        Member("summary", "How much there is to do, in one line.", \.summary)
+        Member("rollouts", "Those that were at work since then.", \.nights)
+        Member("tasks", "In the order in which they are done.", \.tasks)
+        Member("changes", "What is otherwise than before that time.", \.changes)
+        Member("stale-days", \.staleDays)
+        Member(
+            "stale",
+            "Vehicles that have not had what their rollout wants for so many days.",
+            \.stale
+        )
     }
 
     /// A line a task, for spreadsheets.
@@ -68,17 +45,65 @@ extension MorningPage {
     }
 }
 
+extension MorningPage.Night: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
+    package static let jsonForm = JSONForm<Self>.object {
+        Member("rollout", \.rollout)
+        Member("run", \.run)
+        Member("began", \.began)
+        Member(ifAny: "ended", "Not of a run that goes on or was cut off.", \.ended)
+        Member(ifAny: "exit", \.exitCode)
+        Member("reason", \.reason)
+        Member("counts", \.counts)
+    }
+}
+
 extension MorningPage.Card {
-    fileprivate var members: [JSONMember] {
-        let value = JSONValue.object([
-            "vehicle": .string(vehicle.text),
-            "serial": serial.map { .string($0.text) },
-            "plate": plate.map { .string($0) },
-            "depot": depot.map { .string($0) },
-            "bay": bay.map { .string($0) },
-            "last-seen": lastSeen.map { .string($0.description) },
-            "signal": signal.map { .string($0) },
-        ])
-        return value.members ?? []
+    fileprivate typealias Member = JSONForm<Self>.Member
+
+    /// The vehicle as people find it.
+    @JSONMembers<Self> fileprivate static var members: [Member] {
+        Member("vehicle", \.vehicle)
+        Member(ifAny: "serial", \.serial)
+        Member(ifAny: "plate", "As the fleet list has it.", \.plate)
+        Member(ifAny: "depot", \.depot)
+        Member(ifAny: "bay", \.bay)
+        Member(ifAny: "last-seen", \.lastSeen)
+        Member(ifAny: "signal", "As it was heard last, such as `-71 dBm`.", \.signal)
+    }
+}
+
+extension MorningPage.Task: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
+    package static let jsonForm = JSONForm<Self>.object {
+        MorningPage.Card.members.map { $0.inside(\.card) }
+        Member("rollout", \.rollout)
+        NextStep.members.map { $0.inside(\.step) }
+    }
+}
+
+extension MorningPage.Changes: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
+    package static let jsonForm = JSONForm<Self>.object {
+        Member("updated", "Newly done.", \.updated)
+        Member("failed", "Newly failed.", \.failed)
+        Member("recovered", \.recovered)
+        Member("away", "Newly away.", \.away)
+        Member("back", "Back again.", \.back)
+    }
+}
+
+extension MorningPage.Stale: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
+    package static let jsonForm = JSONForm<Self>.object {
+        MorningPage.Card.members.map { $0.inside(\.card) }
+        Member("last-current", "When it had it last; null for never.", as: WallTime.jsonForm.orNull)
+        {
+            $0.lastCurrent
+        }
     }
 }

@@ -78,11 +78,10 @@ package struct MorningPage: Sendable, Equatable {
         package init() {}
 
         /// Each list with its title.
-        package var lists: [(title: String, key: String, vehicles: [VehicleID])] {
+        package var lists: [(title: String, vehicles: [VehicleID])] {
             [
-                ("newly done", "updated", updated), ("newly failed", "failed", failed),
-                ("recovered", "recovered", recovered), ("newly away", "away", away),
-                ("back again", "back", back),
+                ("newly done", updated), ("newly failed", failed), ("recovered", recovered),
+                ("newly away", away), ("back again", back),
             ]
         }
     }

@@ -60,18 +60,6 @@ package struct NextStep: Sendable, Equatable {
         self.commands = commands
     }
 
-    package var json: JSONValue {
-        .object([
-            "work": .string(work.rawValue),
-            "sentence": .string(sentence),
-            "commands": .array(
-                commands.map {
-                    .object(["line": .string($0.line), "when": .string($0.when)])
-                }
-            ),
-        ])
-    }
-
     /// A word as a shell takes it for one.
     package static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { byte in
@@ -88,4 +76,32 @@ package struct NextStep: Sendable, Equatable {
             )
             + "'"
     }
+}
+
+extension NextStep.Work: JSONDescribed {}
+
+extension NextStep.Command: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
+    package static let jsonForm = JSONForm<Self>.object {
+        Member("line", "For the shell.", \.line)
+        Member("when", "When it is the right one.", \.when)
+    }
+}
+
+extension NextStep: JSONDescribed {
+    package typealias Member = JSONForm<Self>.Member
+
+    /// The members of documents that say about which vehicle it is, too.
+    @JSONMembers<NextStep> package static var members: [Member] {
+        Member(
+            "work",
+            "The kind of work; the kinds are in the order in which they are done.",
+            \.work
+        )
+        Member("sentence", "What is the matter, and what to do about it.", \.sentence)
+        Member("commands", \.commands)
+    }
+
+    package static let jsonForm = JSONForm<Self>.object("NextStep") { members }
 }

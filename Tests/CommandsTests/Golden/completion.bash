@@ -550,7 +550,7 @@ _yardmaster() {
         esac
         ;;
     'schema')
-        flags='--help'
+        flags='--api --help'
         ;;
     'completion')
         flags='--help'

@@ -47,7 +47,7 @@ _yardmaster() {
             'serve:Show the rollouts of this machine to browsers'
             'simulate:Put a simulated depot in the place of Bluetooth, for any program'
             'doctor:Say what is wrong with this host'\''s Bluetooth'
-            'schema:Print the manifest'\''s JSON Schema'
+            'schema:Print the manifest'\''s JSON Schema, or what describes the interface for programs'
             'completion:Print a shell'\''s completion script'
             'help:Explain a command'
             'version:Print the version'
@@ -741,6 +741,7 @@ _yardmaster() {
         ;;
     'schema')
         _arguments -S \
+            '--api''[Print the description of the interface for programs (OpenAPI 3.1).]' \
             '(-h --help)'{-h,--help}'[Show this help.]'
         ;;
     'completion')

@@ -1,0 +1,39 @@
+import Commands
+package import Wire
+
+/// What became of a request, for people and for programs.
+package struct SteeringAnswer: Sendable, Equatable {
+    package let sentence: String
+    package let rollout: String?
+    package let isTakenUpNow: Bool
+    /// Nothing was changed, and it is not so already.
+    package let isRefused: Bool
+
+    package init(
+        _ sentence: String,
+        rollout: String? = nil,
+        isTakenUpNow: Bool = false,
+        isRefused: Bool = false
+    ) {
+        self.sentence = sentence
+        self.rollout = rollout
+        self.isTakenUpNow = isTakenUpNow
+        self.isRefused = isRefused
+    }
+
+    /// The document that `--json` writes, and that programs are given.
+    package func json(of request: SteeringRequest) -> JSONValue {
+        Self.jsonForm.json(of: (self, request))
+    }
+
+    package static let jsonForm = JSONForm<(answer: SteeringAnswer, request: SteeringRequest)>
+        .object("Answer", "What became of a request.") {
+            JSONForm.Member.version
+            JSONForm.Member("request", \.request.verb)
+            JSONForm.Member(ifAny: "rollout", \.answer.rollout)
+            JSONForm.Member("vehicles", "Those that were named by their ids.", \.request.named)
+            JSONForm.Member("taken-up-now", "A run under way acts on it.", \.answer.isTakenUpNow)
+            JSONForm.Member("message", "For people.", \.answer.sentence)
+            JSONForm.Member("exit") { _ in ExitCode.done }
+        }
+}

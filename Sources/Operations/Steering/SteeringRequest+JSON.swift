@@ -1,0 +1,45 @@
+import Commands
+import Domain
+import Reports
+package import Wire
+
+extension SteeringRequest.Verb: JSONDescribed {}
+
+/// A request as programs send it.
+extension SteeringRequest: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
+    package static let jsonForm = JSONForm<Self>.object(
+        "Request",
+        "What is asked for, as on a command line."
+    ) { fields }
+
+    /// What a request can say, and nothing else is read.
+    package static let members = fields.map(\.name)
+
+    @JSONMembers<Self> private static var fields: [Member] {
+        Member("request", \.verb)
+        Member(
+            ifAny: "rollout",
+            "For \(words(where: \.takesRollout)); else the one that ran last.",
+            \.rollout
+        )
+        Member(
+            ifAny: "vehicles",
+            "For \(words(where: \.takesVehicles)): ids, patterns, LABEL=VALUE, or @failed and the "
+                + "like. None means all of the rollout, or the depot."
+        ) { $0.vehicles.isEmpty ? nil : $0.vehicles.map(\.text) }
+        Member(ifAny: "reason", "Why, for people.", \.reason)
+        Member(
+            ifAny: "for",
+            "For \(words(where: \.takesLength)): how long, such as 90m or 2d; else until it is "
+                + "lifted."
+        ) { $0.length.map { "\($0.components.seconds)s" } }
+    }
+
+    private static func words(where isTaken: (Verb) -> Bool) -> String {
+        let words = Verb.allCases.filter(isTaken).map(\.rawValue)
+        guard words.count > 1, let last = words.last else { return words.first ?? "" }
+        return words.dropLast().joined(separator: ", ") + " and " + last
+    }
+}

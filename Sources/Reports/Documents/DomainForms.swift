@@ -1,0 +1,32 @@
+package import Domain
+package import Wire
+
+/// How the values of the domain stand in documents for programs.
+extension WallTime: JSONDescribed {
+    /// In UTC.
+    package static var jsonForm: JSONForm<WallTime> { .text(format: "date-time", \.description) }
+}
+
+extension VehicleID: JSONDescribed {
+    package static var jsonForm: JSONForm<VehicleID> { .text(\.text) }
+}
+
+extension Serial: JSONDescribed {
+    package static var jsonForm: JSONForm<Serial> { .text(\.text) }
+}
+
+extension SHA256Digest: JSONDescribed {
+    package static var jsonForm: JSONForm<SHA256Digest> { .text(\.description) }
+}
+
+extension FirmwareVersion: JSONDescribed {
+    package static var jsonForm: JSONForm<FirmwareVersion> { .text(\.description) }
+}
+
+extension FailureClass: JSONDescribed {}
+
+extension Outcome: JSONDescribed {
+    package static var jsonForm: JSONForm<Outcome> {
+        JSONForm.word(of: allCases.map(\.rawValue), \.rawValue).called("Outcome")
+    }
+}
