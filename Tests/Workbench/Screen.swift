@@ -137,6 +137,8 @@ package struct Screen {
         if column > 0, cells[column].isEmpty { cells[column - 1] = " " }
         cells[column] = String(character)
         if size == 2 { cells[column + 1] = "" }
+        let next = column + size
+        if next < cells.count, cells[next].isEmpty { cells[next] = " " }
         lines[row].cells = cells
         column += size
     }
