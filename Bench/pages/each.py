@@ -60,7 +60,8 @@ with sync_playwright() as tool:
             page.goto(base + "/vehicles")
             vehicle = page.get_attribute("td a[href^='/vehicles/']", "href")
             page.close()
-            places = ["/", "/vehicles", "/vehicles?q=nobody", vehicle, "/morning", "/history", "/trends",
+            places = ["/", "/vehicles", "/vehicles?q=nobody", vehicle, "/morning", "/history",
+                      "/history/compare?before=1&after=1", "/trends",
                       "/session", "/act?request=inhibit"]
             for place in places:
                 page = context.new_page()

@@ -35,4 +35,26 @@ extension Command {
         ],
         exitCodes: [.inputMissing, .cannotCreate, .cannotWrite, .configuration]
     )
+
+    static let historyCompare = Command(
+        .historyCompare,
+        summary: "Compare two runs",
+        description: [
+            "Shows the counts of two runs side by side, and the vehicles that they left in different "
+                + "ways: first those that were done and are not any more, then those that are done "
+                + "now, then the others. Done now and done already count as the same."
+        ],
+        arguments: [
+            Argument("BEFORE", .run, help: "A run's number as 'history' lists it, or 'last'."),
+            Argument("AFTER", .run, help: "The run that it is compared with."),
+        ],
+        flags: [.state, .json, .noColor],
+        examples: [
+            Example(
+                "yardmaster history compare 41 last",
+                "What the last night has changed since run 41."
+            )
+        ],
+        exitCodes: [.inputMissing, .cannotCreate, .cannotWrite, .configuration]
+    )
 }

@@ -3,6 +3,7 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case validate, plan, run, status, show, morning, pause, resume, abort, retry, inhibit, uninhibit
     case clear, history
     case historyShow = "history show"
+    case historyCompare = "history compare"
     case scan, inventory, enrol, watch, exec
     case tokenShow = "token show"
     case secretsCheck = "secrets check"

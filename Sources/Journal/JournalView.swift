@@ -63,6 +63,20 @@ package struct JournalView {
         )
     }
 
+    /// What a run said last of each vehicle, in the order of their ids: its end, or where it stands.
+    package func lastWords(ofRun number: Int) throws(JournalError) -> [EventRecord] {
+        try rows(
+            """
+            SELECT \(EventRecord.columns) FROM events WHERE number IN (
+                SELECT MAX(number) FROM events
+                WHERE run = ? AND kind IN ('vehicle-ended', 'vehicle-stands') GROUP BY vehicle)
+            ORDER BY vehicle
+            """,
+            [Value(number)],
+            { row throws(JournalError) in try EventRecord(row: row) }
+        )
+    }
+
     /// The last event of a run: how it ended, unless it was cut off.
     package func lastEvent(run: Int) throws(JournalError) -> EventRecord? {
         try rows(

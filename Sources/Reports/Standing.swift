@@ -70,7 +70,7 @@ package struct Standing: Sendable, Equatable {
     }
 
     /// The count of vehicles without a verdict.
-    static let unfinished = "unfinished"
+    package static let unfinished = "unfinished"
 
     /// The outcome, or the count that it is in without one.
     package var name: String { verdict?.outcome.rawValue ?? Self.unfinished }

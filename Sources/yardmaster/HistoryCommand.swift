@@ -67,4 +67,27 @@ enum HistoryJournal {
             throw RunCommand.refusal(reading: error, in: state)
         }
     }
+
+    /// What is said of a run that a journal does not have; nil means any at all.
+    static func unknown(run number: Int?, in state: String) -> CommandError {
+        CommandError(
+            .inputMissing,
+            number.map { "there is no run \($0) in \(state)" }
+                ?? "nothing has run in \(state) yet",
+            hint: "'yardmaster history' lists the runs"
+        )
+    }
+
+    /// The number that is meant; nil for the last run.
+    static func run(_ text: String) throws(CommandError) -> Int? {
+        let number = ValueKind.whole(text).flatMap { Int(exactly: $0) }
+        guard text == "last" || number != nil else {
+            throw CommandError(
+                .usage,
+                "'\(text.visible)' is no run",
+                hint: "give a number that 'yardmaster history' lists, or 'last'"
+            )
+        }
+        return number
+    }
 }

@@ -15,16 +15,7 @@ struct HistoryShowCommand {
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         state = try CommonOptions.stateDirectory(invocation, context)
-        let text = invocation.arguments[0]
-        let given = ValueKind.whole(text).flatMap { Int(exactly: $0) }
-        guard text == "last" || given != nil else {
-            throw CommandError(
-                .usage,
-                "'\(text.visible)' is no run",
-                hint: "give a number that 'yardmaster history' lists, or 'last'"
-            )
-        }
-        number = given
+        number = try HistoryJournal.run(invocation.arguments[0])
         reports = invocation.values("report").compactMap { ReportFile($0) }
         common = CommonOptions(invocation)
     }
@@ -86,14 +77,7 @@ struct HistoryShowCommand {
             guard let run else { return nil }
             return (run, try view.events(run: run.number))
         }
-        guard let found else {
-            throw CommandError(
-                .inputMissing,
-                number.map { "there is no run \($0) in \(state)" }
-                    ?? "nothing has run in \(state) yet",
-                hint: "'yardmaster history' lists the runs"
-            )
-        }
+        guard let found else { throw HistoryJournal.unknown(run: number, in: state) }
         return found
     }
 

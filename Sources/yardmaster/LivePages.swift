@@ -331,6 +331,8 @@ final class LivePages: Sendable {
             return try morning(since, days).page.json
         case .history(let rollout, let count):
             return try journal.history(of: rollout, count: count, context).history.json
+        case .comparison(let before, let after):
+            return try journal.comparison(before, after, context).comparison.json
         case .trends: throw CommandError(.inputMissing, "trends are for people alone")
         }
     }
@@ -353,6 +355,11 @@ final class LivePages: Sendable {
             let (page, zone) = try morning(since, days)
             let body = MorningHTML(page, time: zone.text).body
             return (LiveFrame(.morning, "What to do", body), zone)
+        case .comparison(let before, let after):
+            // What two large runs have told is as much as a rollout's vehicles.
+            state.withLock { $0.status = nil }
+            let (comparison, list, zone) = try journal.comparison(before, after, context)
+            return (LiveComparisonPage(comparison, list, time: zone.text).frame, zone)
         case .trends(let rollout, let count):
             let (trends, zone) = try trends(rollout, count)
             return (LiveTrendsPage(trends, of: rollout, time: zone.text).frame, zone)

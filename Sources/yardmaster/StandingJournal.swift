@@ -147,6 +147,27 @@ struct StandingJournal: Sendable {
         return (list, zone(of: rows.map(\.run), context))
     }
 
+    /// Two runs side by side, by their numbers.
+    func comparison(
+        _ before: Int,
+        _ after: Int,
+        _ context: Context
+    ) throws(CommandError) -> (comparison: RunComparison, list: RunList, zone: Zone) {
+        func told(_ number: Int) throws(CommandError) -> (row: RunList.Row, words: [EventRecord]) {
+            let found = try read {
+                view throws(JournalError) -> (row: RunList.Row, words: [EventRecord])? in
+                guard let run = try view.run(number) else { return nil }
+                let row = RunList.Row(run, lastEvent: try view.lastEvent(run: number))
+                return (row, try view.lastWords(ofRun: number))
+            }
+            guard let found else { throw HistoryJournal.unknown(run: number, in: state) }
+            return found
+        }
+        let (one, other) = (try told(before), try told(after))
+        let list = RunList([other.row, one.row], sayings: [], holder: holder)
+        return (RunComparison(one, other), list, zone(of: list.rows.map(\.run), context))
+    }
+
     /// The last run of a rollout that said how it ended, and when one last ended with exit code 0.
     func lastEnded(of rollout: String) throws(CommandError) -> (run: Int?, success: WallTime?) {
         let runs = try read { view throws(JournalError) in

@@ -45,7 +45,7 @@ enum Yardmaster {
             return true
         case .validate, .plan, .run, .status, .show, .morning, .pause, .resume, .abort, .retry,
             .inhibit, .uninhibit,
-            .clear, .history, .historyShow, .scan, .inventory, .enrol, .watch,
+            .clear, .history, .historyShow, .historyCompare, .scan, .inventory, .enrol, .watch,
             .exec, .tokenShow, .secretsCheck, .secretsRotate,
             .imageInspect,
             .fetch, .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify,
@@ -169,6 +169,7 @@ enum Yardmaster {
         case .gatewayDrain: try await GatewayDrainCommand(invocation, context).run()
         case .history: try HistoryCommand(invocation, context).run(context)
         case .historyShow: try HistoryShowCommand(invocation, context).run(context)
+        case .historyCompare: try HistoryCompareCommand(invocation, context).run(context)
         case .fetch:
             await FetchCommand(
                 options: try FetchOptions(invocation, context),

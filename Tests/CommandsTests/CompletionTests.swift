@@ -31,7 +31,7 @@ import Testing
             (["completion", ""], ["bash", "fish", "zsh"]),
             (["completion", "--"], ["--help"]),
             (["help", "ru"], ["run"]),
-            (["history", ""], ["show"]),
+            (["history", ""], ["compare", "show"]),
             (["history", "--l"], ["--last"]),
             (["history", "show", "7", "--r"], ["--report"]),
             (["run", "m"], ["m one.yaml", "m two.yaml"]),

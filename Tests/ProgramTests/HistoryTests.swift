@@ -41,6 +41,80 @@ import Wire
         #expect(other.errors.contains("other"))
     }
 
+    /// A run's vehicles and their outcomes, as its report has them.
+    private func outcomes(_ program: Program, _ run: Int) throws -> [String: String] {
+        let file = program.folder.path + "/run-\(run).csv"
+        _ = try history(program, "show", "\(run)", "--quiet", "--report", file)
+        let lines = try String(contentsOfFile: file, encoding: .utf8)
+            .split(whereSeparator: \.isNewline)
+            .map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+        let column = try #require(lines[0].firstIndex(of: "outcome"))
+        let vehicle = try #require(lines[0].firstIndex(of: "vehicle"))
+        return Dictionary(
+            uniqueKeysWithValues: lines.dropFirst().map { ($0[vehicle], $0[column]) }
+        )
+    }
+
+    @Test func `two nights are compared as their reports have them`() throws {
+        let program = try Program()
+        try program.copyDemo()
+        #expect(try program.run(program.demo("depot-troubled")).status == 10)
+        #expect(try program.run(program.demo("depot", "--again")).status == 0)
+        let again = program.demo("depot-troubled", "--again", "--limit", "bike-0*")
+        _ = try program.run(again + ["--limit", "bike-12"])
+        let done: Set<String> = ["succeeded", "already-current"]
+        var kinds: Set<String> = []
+        for (before, after) in [(1, 2), (2, 1), (2, 3), (3, 2)] {
+            let (old, new) = (try outcomes(program, before), try outcomes(program, after))
+            var expected: [String: String] = [:]
+            for (vehicle, word) in new {
+                guard let earlier = old[vehicle], earlier != word else { continue }
+                switch (done.contains(earlier), done.contains(word)) {
+                case (true, true): continue
+                case (true, false): expected[vehicle] = "lost"
+                case (false, true): expected[vehicle] = "gained"
+                case (false, false): expected[vehicle] = "other"
+                }
+            }
+            let words = ["compare", "\(before)", after == 3 ? "last" : "\(after)"]
+            let result = try program.run(
+                ["history"] + words + ["--json", "--state", program.state]
+            )
+            let document = try JSONValue(json: result.output)
+            let changes = document["changes"]?.array ?? []
+            let named = changes.compactMap { $0["vehicle"]?.string }
+            #expect(named == expected.keys.sorted())
+            for change in changes {
+                let vehicle = try #require(change["vehicle"]?.string)
+                #expect(change["kind"]?.string == expected[vehicle], "\(vehicle)")
+                #expect(change["before"]?["state"]?.string == old[vehicle])
+                #expect(change["after"]?["state"]?.string == new[vehicle])
+            }
+            let (all, rest) = (Set(old.keys), Set(new.keys))
+            func ids(_ name: String) -> [String]? {
+                document[name]?.array?.compactMap(\.string)
+            }
+            #expect(ids("only-before") == all.subtracting(rest).sorted())
+            #expect(ids("only-after") == rest.subtracting(all).sorted())
+            let same = all.intersection(rest).count - changes.count
+            #expect(document["same"]?.integer == Int64(same))
+            kinds.formUnion(expected.values)
+            // And for people.
+            let text = try program.run(["history"] + words + ["--state", program.state]).output
+            for (vehicle, _) in expected {
+                let line = "  \(vehicle)  \(old[vehicle] ?? "") -> \(new[vehicle] ?? ""): "
+                #expect(text.contains(line), "\(text)")
+            }
+            #expect(text.contains("\(same) vehicle"))
+        }
+        // The nights are such that there is something to say.
+        #expect(kinds.isSuperset(of: ["lost", "gained"]))
+        let unknown = try history(program, "compare", "1", "9")
+        #expect(unknown.status == 66 && unknown.errors.contains("no run 9"))
+        #expect(try history(program, "compare", "1", "first").status == 64)
+        #expect(try history(program, "compare", "1").status == 64)
+    }
+
     @Test func `who has said what is reported after the run`() throws {
         let program = try Program()
         try program.copyDemo()

@@ -137,25 +137,42 @@ import Workbench
 
     @Test func `the addresses are those that are served`() throws {
         for path in try Description().paths {
-            let address = path.name.replacing("{id}", with: "bike-1")
-            _ = try LiveRoute(address)
-            let asked = try #require(path.value.members?.first?.value["parameters"] ?? .array([]))
-            for parameter in asked.array ?? [] where parameter["in"] == "query" {
+            let described = path.value.members?.first?.value["parameters"]?.array ?? []
+            let asked = described.filter { $0["in"] == "query" }
+            /// The address with what it cannot do without, and this.
+            func address(_ name: String?, _ value: String) throws -> String {
+                var query = name.map { ["\($0)=\(value)"] } ?? []
+                for parameter in asked where parameter["required"] == true {
+                    let other = try #require(parameter["name"]?.string)
+                    if other != name { query.append("\(other)=1") }
+                }
+                return path.name.replacing("{id}", with: "bike-1")
+                    + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+            }
+            _ = try LiveRoute(try address(nil, ""))
+            for parameter in asked {
                 let name = try #require(parameter["name"]?.string)
+                if parameter["required"] == true {
+                    #expect(throws: LiveRoute.Fault.query(name)) {
+                        try LiveRoute(try address(name, ""))
+                    }
+                }
                 guard let least = parameter["schema"]?["minimum"]?.integer,
                     let most = parameter["schema"]?["maximum"]?.integer
                 else {
-                    _ = try LiveRoute("\(address)?\(name)=some")
+                    _ = try LiveRoute(try address(name, "some"))
                     continue
                 }
                 for (number, isTaken) in [
                     (least, true), (most, true), (least - 1, false), (most + 1, false),
                 ] {
-                    let route = try? LiveRoute("\(address)?\(name)=\(number)")
+                    let route = try? LiveRoute(try address(name, "\(number)"))
                     #expect((route != nil) == isTaken, "\(name)=\(number)")
                 }
             }
-            #expect(throws: LiveRoute.Fault.query("other")) { try LiveRoute(address + "?other=1") }
+            #expect(throws: LiveRoute.Fault.query("other")) {
+                try LiveRoute(try address("other", "1"))
+            }
         }
     }
 
@@ -248,6 +265,10 @@ import Workbench
             let faults = description.faults(value, description.schema(name), name, &seen)
             #expect(faults.isEmpty, "\(words): \(faults)")
         }
+        // A night after it, when all is well.
+        #expect(try program.run(["resume", "--state", program.state]).status == 0)
+        _ = try program.run(program.demo("depot", "--again", "--limit", "bike-1*"))
+        try check("Comparison", "history", "compare", "1", "2")
         // The other way round: what is described is in an answer, but for what this night has not.
         let absent = [
             "Morning.stale[]", "Morning.tasks[].bay", "Status.doubts[]", "Status.failures[]",
@@ -258,10 +279,12 @@ import Workbench
         func isAbsent(_ place: String) -> Bool {
             absent.contains { place == $0 || place.hasPrefix($0 + ".") }
         }
-        let described = ["Answer", "Failure", "History", "Morning", "Status", "Vehicle"]
-            .reduce(into: Set<String>()) {
-                $0.formUnion(description.places(description.schema($1), $1))
-            }
+        let described = [
+            "Answer", "Comparison", "Failure", "History", "Morning", "Status", "Vehicle",
+        ]
+        .reduce(into: Set<String>()) {
+            $0.formUnion(description.places(description.schema($1), $1))
+        }
         let unseen = described.subtracting(seen).filter { !isAbsent($0) }
         #expect(unseen.isEmpty, "\(unseen.sorted())")
         // Nothing is excused that is there.

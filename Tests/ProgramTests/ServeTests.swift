@@ -97,6 +97,44 @@ import Workbench
         #expect(serving.stop() == 143)
     }
 
+    @Test func `two nights stand side by side, and the history leads there`() throws {
+        let program = try badNight()
+        _ = try program.run(program.demo("depot", "--again"))
+        let serving = try Serving(program)
+        let address = "/history/compare?before=1&after=2"
+        let link = address.replacing("&", with: "&amp;")
+        #expect(try serving.get("/history").text.contains("<a href=\"\(link)\">beside run 1</a>"))
+        let said = try program.run(
+            ["history", "compare", "1", "2", "--json", "--state", program.state]
+        ).output
+        #expect(try serving.get("/api/v1/compare?before=1&after=2").text == said)
+        let document = try JSONValue(json: said)
+        let page = try serving.get(address).text
+        let changes = try #require(document["changes"]?.array)
+        #expect(!changes.isEmpty && page.matches(of: /data-kind=/).count == changes.count)
+        for change in changes {
+            let (vehicle, kind) = (change["vehicle"]?.string ?? "", change["kind"]?.string ?? "")
+            #expect(page.contains("data-vehicle=\"\(vehicle)\" data-kind=\"\(kind)\""))
+        }
+        #expect(page.contains("<b data-same>\(document["same"]?.integer ?? -1)</b>"))
+        // Each count of both.
+        for outcome in ["succeeded", "failed", "deferred"] {
+            let numbers = ["before", "after"].map {
+                document[$0]?["counts"]?[outcome]?.integer ?? 0
+            }
+            guard numbers.contains(where: { $0 > 0 }) else { continue }
+            let row = try #require(
+                page.split(separator: "\n").first { $0.contains("data-outcome=\"\(outcome)\"") }
+            )
+            #expect(row.matches(of: /<span>([0-9]+)<\/span>/).map { Int64($0.1) } == numbers)
+        }
+        for (wrong, status) in [
+            ("/history/compare", 400), ("/history/compare?before=1", 400),
+            ("/history/compare?before=1&after=x", 400), ("/history/compare?before=1&after=9", 404),
+            ("/api/v1/compare?before=0&after=1", 400),
+        ] { #expect(try serving.get(wrong).status == status, "\(wrong)") }
+    }
+
     @Test func `trends are drawn from what the runs have told`() throws {
         let program = try badNight()
         _ = try program.run(program.demo("depot", "--again"))

@@ -14,6 +14,17 @@ package struct LiveHistoryPage {
         self.time = time
     }
 
+    /// The way to what is otherwise than in the run of the rollout before it.
+    private func comparison(_ row: RunList.Row) -> String {
+        let run = row.run
+        let earlier = list.rows.first {
+            $0.run.number < run.number && $0.run.rollout == run.rollout
+        }
+        guard let earlier else { return "" }
+        let address = LiveComparisonPage.address(earlier.run.number, run.number)
+        return " <a href=\"\(Markup.text(address))\">beside run \(earlier.run.number)</a>"
+    }
+
     package var frame: LiveFrame {
         var body = "<h1>History</h1>\n"
         if let rollout {
@@ -41,7 +52,7 @@ package struct LiveHistoryPage {
                     ("ok", count(.ok)), ("current", count(.current)),
                     ("deferred", count(.deferred)), ("unreachable", count(.unreachable)),
                     ("failed", count(.failed)),
-                    ("what", Markup.text(list.sentence(of: row))),
+                    ("what", Markup.text(list.sentence(of: row)) + comparison(row)),
                 ],
                 " data-run=\"\(run.number)\""
             )

@@ -34,6 +34,8 @@ package enum LiveRoute: Sendable, Equatable {
     static let staleDays = 1...3_650
     /// How many runs a list can have.
     static let runCount = 1...10_000
+    /// What a run's number can be.
+    static let runNumber = 1...Int(Int32.max)
 
     package init(_ text: String) throws(Fault) {
         let target: LiveTarget
@@ -46,6 +48,7 @@ package enum LiveRoute: Sendable, Equatable {
         case ["vehicles"]: self = .page(.vehicles(try query.filter()))
         case ["morning"]: self = .page(try query.morning())
         case ["history"]: self = .page(try query.history())
+        case ["history", "compare"]: self = .page(try query.comparison())
         case ["trends"]: self = .page(try query.trends())
         case ["healthz"]: self = .health
         case ["metrics"]: self = .metrics
@@ -54,6 +57,7 @@ package enum LiveRoute: Sendable, Equatable {
         case ["api", "v1", "status"]: self = .document(.rollout(query.take("rollout")))
         case ["api", "v1", "morning"]: self = .document(try query.morning())
         case ["api", "v1", "history"]: self = .document(try query.history())
+        case ["api", "v1", "compare"]: self = .document(try query.comparison())
         case ["api", "v1", "openapi.json"]: self = .description
         case ["api", "v1", "changes"]: self = .changes
         case ["api", "v1", "requests"]: self = .requests
@@ -116,6 +120,8 @@ package enum LiveSubject: Sendable, Equatable {
     case vehicle(VehicleID)
     case morning(since: String?, days: Int)
     case history(rollout: String?, count: Int)
+    /// Two runs side by side.
+    case comparison(before: Int, after: Int)
     /// What links were like in the last runs; only for people.
     case trends(rollout: String?, count: Int)
 }
@@ -173,6 +179,12 @@ private struct LiveQuery {
 
     mutating func history() throws(LiveRoute.Fault) -> LiveSubject {
         .history(rollout: take("rollout"), count: try number("last", LiveRoute.runCount) ?? 20)
+    }
+
+    mutating func comparison() throws(LiveRoute.Fault) -> LiveSubject {
+        guard let before = try number("before", LiveRoute.runNumber) else { throw .query("before") }
+        guard let after = try number("after", LiveRoute.runNumber) else { throw .query("after") }
+        return .comparison(before: before, after: after)
     }
 
     mutating func trends() throws(LiveRoute.Fault) -> LiveSubject {

@@ -78,6 +78,25 @@ package enum OpenAPIDocument {
             RunList.jsonForm.schema
         ),
         OpenAPIOperation(
+            get: "/api/v1/compare",
+            "Two runs side by side, and which vehicles they left in different ways.",
+            [
+                OpenAPIParameter(
+                    query: "before",
+                    "The number of the one.",
+                    within: LiveRoute.runNumber,
+                    isRequired: true
+                ),
+                OpenAPIParameter(
+                    query: "after",
+                    "The number of the other.",
+                    within: LiveRoute.runNumber,
+                    isRequired: true
+                ),
+            ],
+            RunComparison.jsonForm.schema
+        ),
+        OpenAPIOperation(
             "/api/v1/changes",
             "get",
             "Server-sent events: one of the kind `change` when the journal was written to.",
@@ -151,7 +170,8 @@ package enum OpenAPIDocument {
     private static var schemas: [JSONMember] {
         var schemas: [String: JSONValue] = [:]
         for member in RolloutStatus.jsonForm.named + VehicleStory.jsonForm.named
-            + MorningPage.jsonForm.named + RunList.jsonForm.named + SteeringRequest.jsonForm.named
+            + MorningPage.jsonForm.named + RunList.jsonForm.named + RunComparison.jsonForm.named
+            + SteeringRequest.jsonForm.named
             + SteeringAnswer.jsonForm.named + CommandError.jsonForm.named
         {
             precondition(schemas[member.name] ?? member.value == member.value, member.name)
@@ -234,24 +254,35 @@ struct OpenAPIParameter {
         self.init(name, "query", sentence, .anyText)
     }
 
-    init(query name: String, _ sentence: String, within range: ClosedRange<Int>) {
+    init(
+        query name: String,
+        _ sentence: String,
+        within range: ClosedRange<Int>,
+        isRequired: Bool = false
+    ) {
         let schema = JSONValue.object([
             "type": "integer", "minimum": .int(range.lowerBound), "maximum": .int(range.upperBound),
         ])
-        self.init(name, "query", sentence, schema)
+        self.init(name, "query", sentence, schema, isRequired: isRequired)
     }
 
-    init(path name: String) { self.init(name, "path", nil, .anyText) }
+    init(path name: String) { self.init(name, "path", nil, .anyText, isRequired: true) }
 
     init(header name: String, _ sentence: String, pattern: String) {
         let schema = JSONValue.object(["type": "string", "pattern": .string(pattern)])
         self.init(name, "header", sentence, schema)
     }
 
-    private init(_ name: String, _ place: String, _ sentence: String?, _ schema: JSONValue) {
+    private init(
+        _ name: String,
+        _ place: String,
+        _ sentence: String?,
+        _ schema: JSONValue,
+        isRequired: Bool = false
+    ) {
         self.name = name
         json = .object([
-            "name": .string(name), "in": .string(place), "required": .bool(place == "path"),
+            "name": .string(name), "in": .string(place), "required": .bool(isRequired),
             "description": sentence.map { .string($0) }, "schema": schema,
         ])
     }

@@ -15,7 +15,7 @@ _yardmaster() {
     fi
     if [[ $command == history && ${COMP_WORDS[2]} != -* ]]; then
         if ((COMP_CWORD == 2)); then
-            mapfile -t COMPREPLY < <(compgen -W 'show' -- "$cur")
+            mapfile -t COMPREPLY < <(compgen -W 'show compare' -- "$cur")
             return
         fi
         command+=" ${COMP_WORDS[2]}"
@@ -224,6 +224,13 @@ _yardmaster() {
         --state) flags= kind=directories ;;
         --limit) flags= kind=vehicles ;;
         --report) flags= kind=files ;;
+        esac
+        ;;
+    'history compare')
+        flags='--state --json --no-color --help'
+        kind=runs
+        case $prev in
+        --state) flags= kind=directories ;;
         esac
         ;;
     'scan')

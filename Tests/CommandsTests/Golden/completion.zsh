@@ -59,7 +59,7 @@ _yardmaster() {
     (( CURRENT-- ))
     if [[ $command == history && $words[2] != -* ]]; then
         if (( CURRENT == 2 )); then
-            _values form show
+            _values form show compare
             return
         fi
         command+=" $words[2]"
@@ -326,6 +326,15 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '1:RUN: _yardmaster_known runs'
+        ;;
+    'history compare')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:BEFORE: _yardmaster_known runs' \
+            '2:AFTER: _yardmaster_known runs'
         ;;
     'scan')
         _arguments -S \

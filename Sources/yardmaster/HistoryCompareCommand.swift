@@ -1,0 +1,35 @@
+import Commands
+import Domain
+import Journal
+import Operations
+import Reports
+import Wire
+
+/// `history compare`: two runs side by side.
+struct HistoryCompareCommand {
+    private let state: String
+    /// Nil for the last one.
+    private let numbers: [Int?]
+    private let common: CommonOptions
+
+    init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
+        state = try CommonOptions.stateDirectory(invocation, context)
+        var numbers: [Int?] = []
+        for text in invocation.arguments { numbers.append(try HistoryJournal.run(text)) }
+        self.numbers = numbers
+        common = CommonOptions(invocation)
+    }
+
+    func run(_ context: Context) throws(CommandError) -> ExitCode {
+        let last = try HistoryJournal.read(state) { view throws(JournalError) in
+            try view.lastRun(rollout: nil)?.number
+        }
+        guard let last else { throw HistoryJournal.unknown(run: nil, in: state) }
+        let (comparison, list, zone) = try StandingJournal(state: state, flags: "")
+            .comparison(numbers[0] ?? last, numbers[1] ?? last, context)
+        context.console.result(
+            common.wantsJSON ? comparison.json.text + "\n" : comparison.text(list, zone.text)
+        )
+        return .done
+    }
+}
