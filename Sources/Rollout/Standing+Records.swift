@@ -103,6 +103,9 @@ package struct OpenAccounts: Sendable {
         check: (IntentRecord) -> String? = { _ in nil }
     ) -> Standing {
         let doubt = onlyReads ? nil : doubts[record.vehicle]
+        var record = record
+        // Nobody is in doubt any more once a person has answered: the next run goes on from there.
+        if !onlyReads, doubt == nil, record.end?.outcome == .inDoubt { record.end = nil }
         return Standing(
             record,
             asking: run,

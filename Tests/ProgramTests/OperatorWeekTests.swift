@@ -48,6 +48,27 @@ import Workbench
         #expect(try yard.say("status").output.contains("1 succeeded"))
     }
 
+    @Test func `a doubt that somebody has answered is a question no more`() throws {
+        let yard = try PromiseYard(car: ", faults: [{late-result: 40s}]")
+        try yard.manifest(steps: "[{command: unlock-all}, {command: check-in}]")
+        try yard.cut(at: "command unlock-all")
+        // The run after it cannot know either, and says so in its report.
+        #expect(try yard.run().status == 10)
+        let asked = "look whether the doors are open"
+        #expect(try yard.say("status").output.contains(asked))
+        #expect(try yard.say("clear", "car").output.contains("counts as done"))
+        for words in [["status"], ["morning"], ["show", "car"]] {
+            let page = try yard.program.run(words + ["--state", yard.program.state])
+            #expect(!page.output.contains(asked), "\(page.output)")
+            #expect(!page.output.contains("See to the vehicle"), "\(page.output)")
+        }
+        let status = try yard.say("status")
+        #expect(status.output.contains("begun, without a verdict yet; the next run goes on"))
+        #expect(toDo(status).contains("Wait: a run does it: car"), "\(status.output)")
+        #expect(try yard.run().status == 0)
+        #expect(try yard.say("status").output.contains("1 succeeded"))
+    }
+
     @Test func `a vehicle that is left alone waits for uninhibit and for no run`() throws {
         let yard = try PromiseYard(bikes: ["", ""])
         try yard.manifest(family: "comodule", steps: "[{set: {lights: enabled}}]")
