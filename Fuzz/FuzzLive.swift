@@ -31,6 +31,7 @@ func fuzzLive(_ bytes: [UInt8]) {
     if let access = LiveAccess.read(bytes, path: "access.yaml").access {
         precondition(access.person(with: "") == nil)
     }
+    fuzzHeaders(text)
     if case .page(.vehicles(let filter))? = try? LiveRoute(text) { precondition(filter.page > 0) }
     let host = LiveHost(names: ["depot.example"])
     if host.takes(text) {
@@ -39,5 +40,25 @@ func fuzzLive(_ bytes: [UInt8]) {
                 text.lowercased().hasPrefix($0)
             }
         )
+    }
+}
+
+/// What a header says is taken whole or not at all.
+private func fuzzHeaders(_ text: String) {
+    if case .token(let token) = LiveCredential(authorization: text, cookie: nil) {
+        precondition(!token.isEmpty && text.hasSuffix(token))
+        precondition(text.lowercased().drop { $0 == " " }.hasPrefix("bearer "))
+    }
+    if case .session(let session) = LiveCredential(authorization: nil, cookie: text) {
+        precondition(!session.contains(";") && text.contains(LiveCredential.cookie + "=" + session))
+        let twice = text + "; " + LiveCredential.cookie + "=" + session
+        precondition(LiveCredential(authorization: nil, cookie: twice) == .nobody)
+    }
+    if let key = RequestKey(text, body: []) {
+        precondition(key.text == text && (1...200).contains(text.utf8.count))
+    }
+    let parts = text.split(separator: "\n", maxSplits: 1).map(String.init)
+    if parts.count == 2, LiveOrigin.isOurs(origin: parts[0], site: nil, host: parts[1]) {
+        precondition(parts[0].lowercased().hasSuffix("://" + parts[1].lowercased()))
     }
 }

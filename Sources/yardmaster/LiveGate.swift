@@ -28,8 +28,6 @@ final class LiveGate: Sendable {
         var sessions = LiveSessions()
     }
 
-    static let cookie = "yardmaster"
-
     private let path: String
     private let state: Mutex<State>
 
@@ -51,26 +49,15 @@ final class LiveGate: Sendable {
         case .failure(let error): return .closed(error)
         case .success(let found?): access = found
         }
-        if let words = request.authorization {
-            let parts = words.split(separator: " ", maxSplits: 1)
-            guard parts.count == 2, parts[0].lowercased() == "bearer",
-                let person = access.person(with: String(parts[1]))
-            else { return .nobody }
-            return .person(person, session: nil)
+        switch LiveCredential(authorization: request.authorization, cookie: request.cookie) {
+        case .nobody: return .nobody
+        case .token(let token):
+            return access.person(with: token).map { .person($0, session: nil) } ?? .nobody
+        case .session(let session):
+            let now = RealTime().now
+            let person = state.withLock { $0.sessions.person(of: session, in: access, at: now) }
+            return person.map { .person($0, session: session) } ?? .nobody
         }
-        guard let session = Self.session(in: request.cookie) else { return .nobody }
-        let now = RealTime().now
-        let person = state.withLock { $0.sessions.person(of: session, in: access, at: now) }
-        return person.map { .person($0, session: session) } ?? .nobody
-    }
-
-    /// Nil for none, and for several.
-    private static func session(in cookies: String?) -> String? {
-        let found = (cookies ?? "").split(separator: ";").compactMap { pair -> String? in
-            let pair = pair.drop { $0 == " " }
-            return pair.hasPrefix(cookie + "=") ? String(pair.dropFirst(cookie.count + 1)) : nil
-        }
-        return found.count == 1 ? found[0] : nil
     }
 
     // MARK: Sessions

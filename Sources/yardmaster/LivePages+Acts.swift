@@ -68,7 +68,8 @@ extension LivePages {
                 (name: "Location", value: "/"),
                 (
                     name: "Set-Cookie",
-                    value: "\(LiveGate.cookie)=\(session); Path=/; HttpOnly; SameSite=Strict; "
+                    value:
+                        "\(LiveCredential.cookie)=\(session); Path=/; HttpOnly; SameSite=Strict; "
                         + "Max-Age=43200\(secure)"
                 ),
             ],
@@ -88,7 +89,7 @@ extension LivePages {
                 (name: "Location", value: "/session"),
                 (
                     name: "Set-Cookie",
-                    value: "\(LiveGate.cookie)=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"
+                    value: "\(LiveCredential.cookie)=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"
                 ),
             ],
             body: []

@@ -13,6 +13,23 @@ import Testing
         return (access, diagnostics.map { "\($0)" })
     }
 
+    @Test(
+        arguments: [
+            ("Bearer abc", nil, .token("abc")), ("bEARER  abc", nil, .token(" abc")),
+            ("Bearer", nil, .nobody), ("Basic abc", nil, .nobody), ("", nil, .nobody),
+            ("Bearer abc", "yardmaster=s", .token("abc")), ("Basic abc", "yardmaster=s", .nobody),
+            (nil, "a=b; yardmaster=s", .session("s")), (nil, "xyardmaster=s", .nobody),
+            (nil, "yardmaster=s; yardmaster=t", .nobody), (nil, nil, .nobody), (nil, "", .nobody),
+        ] as [(String?, String?, LiveCredential)]
+    )
+    func `headers name one person or nobody`(
+        authorization: String?,
+        cookie: String?,
+        expected: LiveCredential
+    ) {
+        #expect(LiveCredential(authorization: authorization, cookie: cookie) == expected)
+    }
+
     @Test func `a token is somebody's, whole and long enough`() throws {
         let short = "short"
         let (found, faults) = read(
