@@ -140,6 +140,30 @@ import Testing
         #expect(nights[0].versions == [FirmwareVersion(4, 13)])
     }
 
+    /// D3: the one after it has more than the last look that a cut settling gets.
+    @Test func `a settle deadline that passed is followed by a whole one in the next run`() throws {
+        let busy = Duration.seconds(330)
+        let module = DepotBench.module(1) {
+            $0.faults = [.init(.flap(total: busy, period: .seconds(6)))]
+        }
+        let settle = try #require(SettleRules(total: .seconds(200)))
+        #expect(settle.total + settle.lastLook < busy, "a last look would be too short")
+        let bench = DepotBench(seed: 3, [module])
+        let each = DepotBench.schedule([[0]])
+        let left = Mutex<[Debt]>([])
+        let nights = try bench.nights(update, [each, each], rules: RolloutRules(settle: settle)) {
+            index,
+            journal in
+            let debts = try await journal.debts()
+            if index == 1 { left.withLock { $0 = debts } }
+        }
+        #expect(nights[0].result.counts == [.timedOut: 1], "\(nights[0].records)")
+        let debt = try #require(left.withLock { $0.first })
+        #expect(debt.stage == UpdateMemory.Stage.settling.rawValue)
+        #expect(nights[1].result.counts == [.succeeded: 1], "\(nights[1].records)")
+        #expect(nights[1].versions == [image.version])
+    }
+
     /// G1: nobody went to it, so nothing that was done has failed.
     @Test func `one that owes an update and is left alone trips no gate`() throws {
         let bench = DepotBench(seed: 3, [DepotBench.module(1)])

@@ -70,6 +70,27 @@ import Testing
         }
     }
 
+    @Test(arguments: UpdateMemory.Stage.allCases)
+    func `the image found running after a cut is watched to its rest, for one look proves nothing`(
+        stage: UpdateMemory.Stage
+    ) throws {
+        var course = try SampleCourse.course { $0.stage = stage }
+        var (machine, _) = UpdateApproach.begin(linkedTo: .application, &course, at: at(0))
+        let found = SampleCourse.inspection(SampleCourse.target)
+        let turn = machine.inspected(found, &course, at: at(1))
+        switch stage {
+        case .none: #expect(turn == .end(.alreadyCurrent(SampleCourse.target)))
+        case .preparing, .transferring, .activating, .settling, .checking:
+            #expect(turn == .settle(.image, isLinked: true))
+        case .confirming:
+            // It was at rest before it was asked to keep the image.
+            #expect(turn == .end(.settled(.confirmed(SampleCourse.target))))
+        case .rollingBack:
+            let sentence = "it did not meet its health conditions"
+            #expect(turn == .settle(.wayBack(because: sentence), isLinked: true))
+        }
+    }
+
     @Test func `a search is repeated as often as promised, the first for a bootloader is longer`()
         throws
     {

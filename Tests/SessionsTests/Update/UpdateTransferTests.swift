@@ -57,6 +57,24 @@ import Testing
         )
     }
 
+    @Test func `an image that is sent again has a settle deadline of its own`() throws {
+        // A settling was begun; then the module was in its bootloader again, without the image.
+        let first = wall(600)
+        var course = try SampleCourse.course {
+            $0.stage = .transferring
+            $0.settleDeadline = first
+        }
+        var machine = transfer(course)
+        _ = machine.probed(.nothing(parts: 1), &course, at: at(590))
+        #expect(
+            machine.transferred(linkHolds: true, &course, at: at(700))
+                == .settle(.image, isLinked: false)
+        )
+        _ = UpdateProof.settle(.image, isLinked: false, &course, at: at(700))
+        let whole = course.limits.settle.total
+        #expect(course.memory.settleDeadline == wall(700).advanced(by: whole))
+    }
+
     @Test(arguments: [
         (UpdateProbe.Holding.whole, UpdateTurn.act(.activate)), (.pending, .act(.activate)),
         (.running, .settle(.image, isLinked: true)),
