@@ -86,13 +86,16 @@ final class DepotBench: Sendable {
 
     static let profile = sure(ProfileLibrary.shipped.profile(Profile.generic, of: .comodule))
 
-    func jobs(_ steps: [JobStep]) -> [VehicleJob] {
+    func jobs(_ steps: [JobStep], always: [JobStep] = []) -> [VehicleJob] {
         plans.enumerated().map { index, plan in
             VehicleJob(
                 vehicle: sure(VehicleID("v\(index + 1)")),
                 serial: plan.serial,
-                key: sure(try? ComoduleKey(Secret(Array(Hex.text(Self.key).utf8)))),
-                steps: steps
+                driver: ComoduleUpdate(
+                    key: sure(try? ComoduleKey(Secret(Array(Hex.text(Self.key).utf8))))
+                ),
+                steps: steps,
+                always: always
             )
         }
     }

@@ -23,6 +23,7 @@ extension DepotBench {
     func nights(
         _ steps: [JobStep],
         _ schedules: [Schedule],
+        always: [JobStep] = [],
         adapters: Int = 1,
         roster: any AdapterRoster = NamedAdapters(),
         rules: RolloutRules? = nil,
@@ -44,7 +45,7 @@ extension DepotBench {
                     do {
                         nights.append(
                             try await night(
-                                steps,
+                                jobs(steps, always: always),
                                 schedule,
                                 names,
                                 roster,
@@ -65,8 +66,8 @@ extension DepotBench {
         return try outcome.get()
     }
 
-    func night(
-        _ steps: [JobStep],
+    private func night(
+        _ jobs: [VehicleJob],
         _ schedule: Schedule,
         _ names: [String],
         _ roster: any AdapterRoster,
@@ -96,7 +97,7 @@ extension DepotBench {
             rules: try rules ?? Self.rules()
         )
         let result = try await RolloutRun(
-            jobs(steps),
+            jobs,
             in: depot,
             adapters: centrals,
             roster: roster,

@@ -1,0 +1,133 @@
+import Domain
+import Families
+import Journal
+import Manifest
+import Modules
+import Reports
+import Rollout
+import Simulation
+import Testing
+
+/// Vehicles that people want left alone, before a run and while it is at work on them.
+@Suite struct InhibitTests {
+    private let image = DepotBench.image(bytes: 20_000)
+
+    private func inhibit(_ vehicle: String, _ reason: String, in bench: DepotBench) -> Inhibit {
+        Inhibit(
+            VehicleID(vehicle),
+            reason: reason,
+            expires: nil,
+            at: bench.simulation.time.wallTime
+        )
+    }
+
+    /// Has something said in the journal so many seconds from now.
+    private func say(
+        after seconds: Int,
+        in bench: DepotBench,
+        _ journal: Journal,
+        _ body: @escaping @Sendable (isolated Journal) throws -> Void
+    ) {
+        let time = bench.simulation.time
+        time.schedule(at: time.now.advanced(by: .seconds(seconds))) {
+            journal.assumeIsolated { journal in
+                do { try body(journal) } catch { Issue.record(error) }
+            }
+        }
+    }
+
+    @Test func `an inhibited vehicle that is away has its verdict before anything is begun`() throws
+    {
+        let bench = DepotBench(
+            seed: 3,
+            [DepotBench.module(1), DepotBench.module(2) { $0.signal = nil }]
+        )
+        let schedule = DepotBench.schedule([[0, 1]])
+        let night = try bench.nights([.update(image)], [schedule]) { _, journal in
+            try await journal.inhibit(inhibit("v2", "in the workshop", in: bench))
+        }[0]
+        #expect(night.result.counts == [.succeeded: 1, .deferred: 1], "\(night.records)")
+        let kinds = bench.events.compactMap { event -> String? in
+            switch event.body {
+            case .attemptStarted(let id, _, _, _): "begun \(id)"
+            case .vehicleEnded(let id, let verdict): "ended \(id) \(verdict.outcome.rawValue)"
+            default: nil
+            }
+        }
+        #expect(kinds == ["ended v2 deferred", "begun v1", "ended v1 succeeded"])
+    }
+
+    /// S4: nothing but this look stands before an update, for its intent is that of a debt.
+    @Test func `an update is not begun on a vehicle that was inhibited in the step before`() throws
+    {
+        let bench = DepotBench(seed: 3, [DepotBench.module(1)])
+        let steps: [JobStep] = [.wait(.seconds(120)), .update(image)]
+        let night = try bench.nights(steps, [DepotBench.schedule([[0]])]) { _, journal in
+            let brakes = inhibit("v1", "brakes", in: bench)
+            say(after: 60, in: bench, journal) { try $0.inhibit(brakes) }
+        }[0]
+        let waited = bench.events.contains { event in
+            guard case .stateChanged(_, .acting, _, let detail) = event.body else { return false }
+            return detail == "wait"
+        }
+        #expect(waited, "it was at work when it was inhibited")
+        #expect(night.result.counts == [.deferred: 1], "\(night.records)")
+        #expect(night.records.first?.end?.message == "inhibited: brakes")
+        #expect(night.versions == [FirmwareVersion(4, 11, 3)])
+        #expect(night.records.first?.acted == false)
+    }
+
+    /// G4: both owe a step of `always`, so not to be reached is a failure that counts.
+    @Test func `of those given up together nobody is after the one who trips the gate`() throws {
+        let bench = DepotBench(
+            seed: 3,
+            (1...3).map { number in DepotBench.module(number) { if number == 3 { $0.signal = nil } }
+            }
+        )
+        func lights(_ state: String) -> JobStep { .set([PropertyOrder("lights", .state(state))]) }
+        let (time, air) = (bench.simulation.time, bench.simulation.air)
+        let schedule = DepotBench.schedule([[0, 1, 2]]) {
+            $0.rules.pause = PauseRule(failed: .count(0), atLeast: 1)
+            $0.limits.patience = .seconds(900)
+        }
+        let (first, second) = (try #require(VehicleID("v1")), try #require(VehicleID("v2")))
+        let night = try bench.nights(
+            [lights("enabled"), .wait(.seconds(120)), lights("blinking")],
+            [schedule],
+            always: [lights("disabled")]
+        ) { _, journal in
+            // One after the other is left alone in its wait: it owes a step then, and counts not.
+            let (one, two) = (inhibit("v1", "", in: bench), inhibit("v2", "", in: bench))
+            say(after: 60, in: bench, journal) { try $0.inhibit(one) }
+            say(after: 200, in: bench, journal) { try $0.inhibit(two) }
+            // Both are to be taken again, and are gone.
+            say(after: 400, in: bench, journal) { journal in
+                for vehicle in [first, second] { _ = try journal.uninhibit(vehicle) }
+                let again = try journal.retry(
+                    "test",
+                    [first, second],
+                    quarantined: [],
+                    tellingRun: true,
+                    by: "test",
+                    at: time.wallTime
+                )
+                #expect(again.vehicles == [first, second])
+            }
+            time.schedule(at: time.now.advanced(by: .seconds(400))) {
+                air.assumeIsolated { air in
+                    air.arrange { world in
+                        for module in world.comoduleModules { module.signal = nil }
+                    }
+                }
+            }
+        }[0]
+        #expect(bench.notices(.request).map(\.message) == ["retry: 2 vehicles are taken again"])
+        #expect(night.records.map(\.acted) == [true, true, false])
+        guard case .paused = night.result.ending else {
+            Issue.record("\(night.result), \(night.records)")
+            return
+        }
+        #expect(night.result.counts == [.failed: 1], "\(night.records)")
+        #expect(night.records.map { $0.end?.outcome } == [.failed, nil, nil])
+    }
+}
