@@ -129,6 +129,34 @@ import Testing
         #expect(yard.deeds.filter { $0 == "open-trunk" }.count == 2)
     }
 
+    @Test(arguments: [("pause", 12), ("abort", 13)] as [(String, Int32)])
+    func `a rollout that is held is not begun again by its manifest`(
+        verb: String,
+        status: Int32
+    ) throws {
+        let yard = try PromiseYard()
+        try yard.manifest(
+            steps: "[{command: open-trunk}, {wait: 2m}]",
+            rollout: "{again: daily}"
+        )
+        try yard.cut(at: "\"detail\":\"wait\"")
+        #expect(try yard.say(verb).status == 0)
+        // Simulated depots begin at 22:00 UTC: the next day has begun when this has ended.
+        try yard.manifest("pass", steps: "[{wait: 1h}, {wait: 1h}, {wait: 1h}]")
+        #expect(try yard.run("pass").status == 0)
+        let held = try yard.run()
+        #expect(held.status == status, "\(held.output)\(held.errors)")
+        #expect(
+            yard.deeds == ["open-trunk"],
+            "a person has said no, and a day changes nothing of it"
+        )
+        // Until a person says otherwise: then the day counts, or what was said.
+        let again = verb == "pause" ? [] : ["--again"]
+        if verb == "pause" { #expect(try yard.say("resume", "--rollout", "yard").status == 0) }
+        #expect(try yard.program.run(yard.line() + again).status == 0)
+        #expect(yard.deeds == ["open-trunk", "open-trunk"])
+    }
+
     @Test func `an edited daily rollout begins again on the next day, finished or not`() throws {
         let yard = try PromiseYard()
         let daily = "{again: daily}"
