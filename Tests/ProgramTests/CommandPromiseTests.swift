@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func `another plan of the same name does its own steps`() throws {
-        let yard = try PromiseYard()
+        let yard = try PromiseYard(hasSpare: true)
         try yard.manifest(steps: "[{command: unlock-all}]")
         #expect(try yard.run().status == 0)
         try yard.manifest(steps: "[{command: unlock-driver}]")
@@ -87,7 +87,7 @@ import Testing
     @Test func `a part of a rollout begins again for its vehicles, and only when it is asked to`()
         throws
     {
-        let yard = try PromiseYard()
+        let yard = try PromiseYard(hasSpare: true)
         try yard.manifest(steps: "[{command: unlock-all}]")
         #expect(try yard.run().status == 0)
         #expect(try yard.run("yard", "--limit", "car").status == 0)

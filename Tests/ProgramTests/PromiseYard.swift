@@ -4,9 +4,18 @@ import Testing
 /// A car and a few bikes in one simulated depot, for rollouts over several runs.
 struct PromiseYard {
     let program: Program
+    /// Of the car, and of what stands beside it.
+    private let families: String
 
     /// `bikes` lists the modules, as text that is added to each one's item.
-    init(bikes: [String] = [], car: String = "", link: String = "") throws {
+    ///
+    /// Instead of them there may be a spare vehicle that only waits.
+    init(
+        bikes: [String] = [],
+        car: String = "",
+        link: String = "",
+        hasSpare: Bool = false
+    ) throws {
         program = try Program()
         try program.copyDemo()
         try program.write("key", Self.key + "\n")
@@ -16,6 +25,11 @@ struct PromiseYard {
             fleet += "b\(number),\(Self.serial(number)),comodule,file:key,\n"
         }
         fleet += "car,G9-0001,geotab-go,,file:car.token\n"
+        if hasSpare {
+            fleet = "id,serial,family,secret,token,steps\ncar,G9-0001,geotab-go,,file:car.token,\n"
+            fleet += "spare,\(Self.serial(9)),comodule,file:key,,wait: 1s\n"
+        }
+        families = hasSpare ? "[geotab-go, comodule]" : "geotab-go"
         try program.write("fleet.csv", fleet)
         try depot(bikes: bikes, car: car, link: link)
     }
@@ -40,7 +54,7 @@ struct PromiseYard {
     @discardableResult
     func manifest(
         _ name: String = "yard",
-        family: String = "geotab-go",
+        family: String? = nil,
         steps: String,
         always: String? = nil,
         rollout: String = "{}",
@@ -50,7 +64,7 @@ struct PromiseYard {
             "\(name).yaml",
             """
             name: \(name)
-            vehicles: {from: fleet.csv, select: {family: \(family)}}
+            vehicles: {from: fleet.csv, select: {family: \(family ?? families)}}
             images:
               city:
                 url: file:demo/city-4.12.0.zip

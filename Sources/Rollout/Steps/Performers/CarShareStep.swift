@@ -50,9 +50,6 @@ struct CarShareStep: StepPerformer {
                 throw .verdict(.failed, error.failureClass, error.description)
             case .notSent, .refused:
                 if let radio = error.radioError { throw Halt(radio, "as a peripheral") }
-                if error.failureClass == .rejected {
-                    throw .verdict(.rejected, .rejected, error.description)
-                }
                 throw .failure(error.failureClass, error.description)
             }
         }

@@ -1,0 +1,130 @@
+import Digests
+import Domain
+import Families
+import Journal
+import Rollout
+import Simulation
+import Synchronization
+import Testing
+
+/// What several runs of a rollout do with commands: judged by what the vehicles have carried out.
+@Suite struct CommandStepMemoryTests {
+    private static let unlocked = CarShareCommands(.unlockAll)
+    private static let located = CarShareCommands(.locate)
+    private let unlock = JobStep.command(Self.unlocked)
+
+    /// Of the whole rollout, or of its first vehicles alone.
+    private static func schedule(
+        of vehicles: Int,
+        plan: UInt8 = 1,
+        isPartial: Bool = false,
+        again: Bool = false
+    ) -> Schedule {
+        var schedule = Schedule(vehicles: vehicles)
+        schedule.plan = SHA256.digest(of: [plan])
+        schedule.isPartial = isPartial
+        schedule.again = again
+        return schedule
+    }
+
+    /// E4: a part that is begun again is not gone on with.
+    @Test func `a part that begins again does its steps again, and the others nothing`() throws {
+        let yard = CommandYard(seed: 1, count: 2)
+        let nights = try yard.nights(
+            [unlock],
+            times: 3,
+            schedules: [
+                Self.schedule(of: 2), Self.schedule(of: 1, isPartial: true, again: true),
+                Self.schedule(of: 1, isPartial: true),
+            ]
+        )
+        let once = [Self.unlocked]
+        #expect(
+            nights.map(\.executed) == [[once, once], [once + once, once], [once + once, once]]
+        )
+        #expect(nights.allSatisfy { $0.counts[.succeeded] == $0.counts.values.reduce(0, +) })
+    }
+
+    /// E2: what was begun last is still the whole, by its own plan.
+    @Test func `a part by another plan takes nothing away from the rollout that was begun`() throws
+    {
+        let yard = CommandYard(seed: 1, count: 2)
+        let begun = Mutex<[RolloutRecord?]>([])
+        let nights = try yard.nights(
+            [unlock],
+            times: 3,
+            schedules: [
+                Self.schedule(of: 2), Self.schedule(of: 1, plan: 2, isPartial: true),
+                Self.schedule(of: 2),
+            ]
+        ) { _, journal in
+            let record = try await journal.rollout("batch")
+            begun.withLock { $0.append(record) }
+        }
+        let once = [Self.unlocked]
+        #expect(nights[1].executed == [once + once, once], "the other plan has its own steps")
+        #expect(nights[2].executed == nights[1].executed, "the first plan was done, and stays so")
+        let records = begun.withLock { $0 }
+        #expect(records[1]?.plan == SHA256.digest(of: [1]) && records[1]?.state == .finished)
+        #expect(records[2]?.plan == records[1]?.plan && records[2]?.began == records[1]?.began)
+    }
+
+    /// N2: it stands nowhere in the list of those that it is done with.
+    @Test func `a step that is owed is not taken for the one at the first place`() throws {
+        let yard = CommandYard(seed: 1, count: 1)
+        let time = yard.simulation.time
+        let nights = try yard.nights(
+            [unlock, .wait(.seconds(120))],
+            always: [.command(Self.located)],
+            times: 2,
+            schedules: [Self.schedule(of: 1), Self.schedule(of: 1, again: true)]
+        ) { night, _ in
+            guard night == 1 else { return yard.stop.reset() }
+            time.schedule(at: time.now.advanced(by: .seconds(60))) { yard.stop.request() }
+        }
+        #expect(nights[0].executed == [[Self.unlocked]], "it was cut in its wait")
+        let both = [Self.unlocked, Self.located]
+        #expect(nights[1].executed == [both + both], "what was owed, and then all of it again")
+        #expect(nights[1].counts == [.succeeded: 1])
+    }
+
+    /// C1, C2: the disk refuses one write of the run, each in turn.
+    @Test func `a command whose outcome could not be written is in doubt and not sent again`()
+        throws
+    {
+        let whole = Self.schedule(of: 1)
+        var met = 0
+        for write in 0... {
+            let yard = CommandYard(seed: 1, count: 1)
+            let left = Mutex<[IntentRecord]>([])
+            let nights = try yard.nights([unlock], times: 2, schedules: [whole, whole]) {
+                night,
+                journal in
+                try await journal.refuse(after: night == 1 ? write : nil)
+                let intents = try await journal.intents(rollout: "batch", vehicle: nil)
+                left.withLock { $0 = intents }
+            }
+            guard nights.count == 1, let next = nights.first else { break }
+            #expect(next.executed[0].count <= 1, "write \(write)")
+            // Refused the intent, or what comes before it, it was not sent: then the next run does it.
+            guard let intent = left.withLock({ $0.first }), intent.settlement == nil else {
+                continue
+            }
+            #expect(next.counts == [.inDoubt: 1], "write \(write)")
+            #expect(next.intents.count == 1, "write \(write)")
+            if next.executed == [[Self.unlocked]] { met += 1 }
+        }
+        #expect(met == 1, "one of the writes was that of the outcome, with the command carried out")
+    }
+
+    /// The vehicle would take it the second time.
+    @Test func `a command that a vehicle refuses is sent once and tried no more`() throws {
+        let unknownKey: UInt8 = 2
+        let yard = CommandYard(seed: 1, count: 1, faults: [.init(.nack(unknownKey))])
+        let night = try yard.nights([unlock])[0]
+        #expect(night.counts == [.rejected: 1], "\(night.records)")
+        #expect(night.intents.map { $0.settlement?.outcome } == [IntentRecord.failed])
+        #expect(night.records.first?.attempt == 1)
+        #expect(night.executed == [[]])
+    }
+}
