@@ -24,7 +24,7 @@ package final class DepotMemory {
     private var length: Int
     private var slots: [String: Int] = [:]
     /// The newest copy of a slot's facts, once this process has written one.
-    fileprivate var written: [Int: Int] = [:]
+    fileprivate var written: [Int: DepotSlot.Copy] = [:]
 
     private var slotSize: Int { Self.page + imageCapacity }
 
@@ -126,14 +126,22 @@ package final class DepotMemory {
         slots[serial.text].map { DepotSlot(memory: self, index: $0) }
     }
 
-    /// Read, and not looked at in the mapping: there the kernel would map what lies around each name.
     private func name(ofSlot index: Int) throws(Failure) -> String {
-        var bytes = [UInt8](repeating: 0, count: 64)
-        let count = bytes.withUnsafeMutableBytes {
+        guard let bytes = head(ofSlot: index, 64) else {
+            throw .system(call: "pread", path: path, number: errno)
+        }
+        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+
+    /// The first bytes of a slot; nil when the file cannot be read.
+    ///
+    /// Read, and not looked at in the mapping: there the kernel would map what lies around them.
+    fileprivate func head(ofSlot index: Int, _ count: Int = page) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let got = bytes.withUnsafeMutableBytes {
             pread(descriptor, $0.baseAddress, $0.count, off_t(Self.page + index * slotSize))
         }
-        guard count >= 0 else { throw .system(call: "pread", path: path, number: errno) }
-        return String(decoding: bytes.prefix(count).prefix { $0 != 0 }, as: UTF8.self)
+        return got < 0 ? nil : bytes
     }
 
     fileprivate func offset(ofSlot index: Int) -> UnsafeMutableRawPointer {
@@ -158,14 +166,15 @@ package struct DepotSlot {
     private var start: UnsafeMutableRawPointer { memory.offset(ofSlot: index) }
     private var image: UnsafeMutableRawPointer { start + 4_096 }
 
-    /// The facts last saved whole; nil when there are none.
-    package func facts() -> [UInt8]? {
-        newest().map { copy in
-            let at = start + Self.copies[copy]
-            let count = Int(at.load(fromByteOffset: 12, as: UInt16.self))
-            return Array(UnsafeRawBufferPointer(start: at + 16, count: count))
-        }
+    /// One of the two copies of a slot's facts.
+    fileprivate struct Copy {
+        let index: Int
+        /// Counts up with each save.
+        let sequence: UInt64
     }
+
+    /// The facts last saved whole; nil when there are none.
+    package func facts() -> [UInt8]? { newest()?.facts }
 
     /// Saves facts beside the newest copy, so that a torn save loses nothing.
     ///
@@ -173,16 +182,18 @@ package struct DepotSlot {
     package func save(_ facts: [UInt8], at now: Moment) {
         memory.clock = max(memory.clock, now.nanoseconds)
         precondition(facts.count <= DepotMemory.factsBound, "the facts of a module are bounded")
-        let newest = memory.written[index] ?? newest()
-        let last = newest.map { sequence(ofCopy: $0) } ?? 0
-        let next = newest == 0 ? 1 : 0
-        let at = start + Self.copies[next]
+        let newest = memory.written[index] ?? newest()?.copy
+        let next = Copy(
+            index: newest?.index == 0 ? 1 : 0,
+            sequence: (newest?.sequence ?? 0) + 1
+        )
+        // Stores alone: what is read in the mapping brings the pages around it into memory.
+        let at = start + Self.copies[next.index]
         at.storeBytes(of: 0, toByteOffset: 8, as: UInt32.self)
         (at + 16).copyMemory(from: facts, byteCount: facts.count)
-        at.storeBytes(of: last + 1, as: UInt64.self)
+        at.storeBytes(of: next.sequence, as: UInt64.self)
         at.storeBytes(of: UInt16(facts.count), toByteOffset: 12, as: UInt16.self)
-        let kept = UnsafeRawBufferPointer(start: at + 16, count: facts.count)
-        at.storeBytes(of: seal(kept), toByteOffset: 8, as: UInt32.self)
+        at.storeBytes(of: seal(facts), toByteOffset: 8, as: UInt32.self)
         memory.written[index] = next
     }
 
@@ -208,29 +219,29 @@ package struct DepotSlot {
         madvise(image, imageCapacity, MADV_DONTNEED)
     }
 
-    private func newest() -> Int? {
-        switch (isWhole(0), isWhole(1)) {
-        case (false, false): nil
-        case (true, false): 0
-        case (false, true): 1
-        case (true, true): sequence(ofCopy: 1) > sequence(ofCopy: 0) ? 1 : 0
+    /// Of the copies that are whole the last one.
+    private func newest() -> (copy: Copy, facts: [UInt8])? {
+        guard let head = memory.head(ofSlot: index) else { return nil }
+        return Self.copies.indices.compactMap { whole($0, in: head) }
+            .max { $0.copy.sequence < $1.copy.sequence }
+    }
+
+    private func whole(_ copy: Int, in head: [UInt8]) -> (copy: Copy, facts: [UInt8])? {
+        head.withUnsafeBytes { head in
+            let at = Self.copies[copy]
+            let sequence = head.load(fromByteOffset: at, as: UInt64.self)
+            let count = Int(head.load(fromByteOffset: at + 12, as: UInt16.self))
+            guard sequence > 0, count <= DepotMemory.factsBound else { return nil }
+            let facts = Array(head[(at + 16)..<(at + 16 + count)])
+            guard head.load(fromByteOffset: at + 8, as: UInt32.self) == seal(facts) else {
+                return nil
+            }
+            return (Copy(index: copy, sequence: sequence), facts)
         }
     }
 
-    private func sequence(ofCopy copy: Int) -> UInt64 {
-        (start + Self.copies[copy]).load(as: UInt64.self)
-    }
-
-    private func isWhole(_ copy: Int) -> Bool {
-        let at = start + Self.copies[copy]
-        let count = Int(at.load(fromByteOffset: 12, as: UInt16.self))
-        guard at.load(as: UInt64.self) > 0, count <= DepotMemory.factsBound else { return false }
-        let facts = UnsafeRawBufferPointer(start: at + 16, count: count)
-        return at.load(fromByteOffset: 8, as: UInt32.self) == seal(facts)
-    }
-
     /// A checksum that is never zero.
-    private func seal(_ facts: UnsafeRawBufferPointer) -> UInt32 {
+    private func seal(_ facts: [UInt8]) -> UInt32 {
         var sum: UInt32 = 0x811C_9DC5
         for byte in facts { sum = (sum ^ UInt32(byte)) &* 0x0100_0193 }
         return sum | 1
