@@ -135,19 +135,19 @@ let package = Package(
         adapter(
             "Operations",
             [
-                "BlueZ", "CLinux", "Commands", "Digests", "Domain", "Families", "Images", "Journal",
-                "Manifest", "SourceTree", "Modules", "Postgres", "Radio", "Reports", "Rollout",
-                "Sessions", "Signatures", "Threads", "Trust", "Wire",
+                "BlueZ", "CLinux", "Commands", "DBus", "Digests", "Domain", "Families",
+                "Images", "Journal", "Manifest", "Modules", "Postgres", "Protocols", "Radio",
+                "Rehearsal", "Reports", "Rollout", "Sessions", "Signatures", "Simulation",
+                "SourceTree", "Threads", "Trust", "Web", "Wire",
             ]
         ),
         .executableTarget(
             name: "yardmaster",
             dependencies: [
-                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Protocols",
-                "Families", "Simulation", "Images", "SourceTree", "Operations",
-                "Manifest", "Journal", "Reports", "Rollout", "Commands", "Signatures", "Threads",
-                "Trust", "Web",
-                "DBus", "BlueZ", "FakeBlueZ", "Rehearsal", "CLinux", "Postgres",
+                "BlueZ", "CLinux", "Commands", "DBus", "Digests", "Domain", "FakeBlueZ", "Families",
+                "Images", "Journal", "Manifest", "Modules", "Operations", "Postgres", "Radio",
+                "Rehearsal", "Reports", "Rollout", "Simulation", "SourceTree", "Threads", "Trust",
+                "Web", "Wire",
             ],
             swiftSettings: common
         ),

@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Glibc
 import Images
+import Journal
 import Manifest
 import Operations
 import SourceTree
@@ -40,7 +41,7 @@ struct BundleCreateCommand {
                 )
             } catch { throw CommandError(.inputMissing, error.description) }
         }
-        _ = try RunCommand.stateDirectory(at: state)
+        _ = try StateDirectory.prepared(at: state)
         let room = ImagePreparation(
             plan: plan,
             state: state,

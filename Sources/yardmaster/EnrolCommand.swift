@@ -350,11 +350,11 @@ struct EnrolCommand: Sendable {
 
     func run() async throws(CommandError) -> ExitCode {
         let orders = try orders()
-        let directory = try RunCommand.stateDirectory(at: state)
+        let directory = try StateDirectory.prepared(at: state)
         let lock: StateLock
         do throws(StateDirectoryError) {
             lock = try directory.lock(rollout: "enrol", started: RealTime().wallTime)
-        } catch { throw RunCommand.refusal(error) }
+        } catch { throw CommandError(error) }
         let stop = Signals.catchThem()
         let results = try await work(orders, stop)
         lock.release()
@@ -366,7 +366,7 @@ struct EnrolCommand: Sendable {
         _ stop: StopSignal
     ) async throws(CommandError) -> [Result] {
         guard let simulation else {
-            let thread = try RunCommand.thread("files")
+            let thread = try ThreadExecutor.working("files")
             defer { thread.stop() }
             return try await HostBluetooth.use(bus: bus, state: state, context) { central, time in
                 await work(orders, central, time, thread, stop)
@@ -393,7 +393,7 @@ struct EnrolCommand: Sendable {
         let journal: Journal
         do throws(JournalError) {
             journal = try await Journal.open(directory: state, executor: lane)
-        } catch { return .failure(RunCommand.refusal(error)) }
+        } catch { return .failure(CommandError(error)) }
         var results: [Result] = []
         for order in orders {
             if stop.isRequested { break }

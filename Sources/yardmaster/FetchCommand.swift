@@ -27,7 +27,7 @@ struct FetchCommand {
         let directory: StateDirectory
         do throws(StateDirectoryError) {
             directory = try StateDirectory.create(at: options.state)
-        } catch { throw RunCommand.refusal(error) }
+        } catch { throw CommandError(error) }
         let room = ImagePreparation(
             plan: plan,
             state: directory.path,

@@ -1,4 +1,5 @@
 import Commands
+import Operations
 
 /// What `fetch` was asked for.
 struct FetchOptions: Sendable {

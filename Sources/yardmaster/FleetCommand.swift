@@ -44,7 +44,7 @@ struct FleetCommand {
             say("made the tables of version \(FleetSchema.current.version) in \(name(access))")
         case .same, .ahead:
             say("the tables are there, in \(name(access)): nothing to do")
-        case .older, .newer: throw Self.misfit(standing)
+        case .older, .newer: throw CommandError(misfit: standing)
         }
         warn(of: missing)
         return finish([
@@ -64,7 +64,7 @@ struct FleetCommand {
         }
         var isChanged = false
         switch standing {
-        case .absent, .newer: throw Self.misfit(standing)
+        case .absent, .newer: throw CommandError(misfit: standing)
         case .same, .ahead:
             if !wantsStatements { say("the tables fit, in \(name(access)): nothing to do") }
         case .older(let version):
@@ -167,7 +167,7 @@ struct FleetCommand {
                 Finding(.good, "tables", "version \(version), which this program can work with")
             )
         case .absent, .older, .newer:
-            let error = misfit(standing)
+            let error = CommandError(misfit: standing)
             findings.append(Finding(.bad, "tables", error.sentence, error.hint))
             return findings
         }
@@ -237,34 +237,6 @@ struct FleetCommand {
                 "make sure that no gateway reaches the earlier database, then: yardmaster fleet "
                     + "accept-restore"
             )
-        }
-    }
-
-    /// Why tables do not fit this program.
-    static func misfit(_ standing: FleetSchema.Standing) -> CommandError {
-        switch standing {
-        case .absent:
-            CommandError(
-                .configuration,
-                "the tables of the fleet are not there",
-                hint: "make them with 'yardmaster fleet init'"
-            )
-        case .older(let version):
-            CommandError(
-                .configuration,
-                "the tables have version \(version), and this program needs "
-                    + "\(FleetSchema.current.version)",
-                hint: "bring them there with 'yardmaster fleet upgrade'"
-            )
-        case .newer(let version):
-            CommandError(
-                .configuration,
-                "the tables have version \(version), and this program knows "
-                    + "\(FleetSchema.current.version)",
-                hint: "install the newer program on this machine"
-            )
-        case .same, .ahead:
-            CommandError(.internal, "tables that fit were refused")
         }
     }
 

@@ -181,7 +181,7 @@ enum OpenRollouts {
             } catch {
                 guard error.kind != .missing else { return [:] }
                 // Nothing is removed that a journal which cannot be read may need.
-                throw RunCommand.refusal(error)
+                throw CommandError(error)
             }
             guard let record, record.hold?.kind != .aborted,
                 record.hold != nil || record.state != .finished

@@ -56,18 +56,18 @@ struct InventoryCommand: Sendable {
         guard !isLast else {
             return try tell(plan, chosen, since: WallTime(milliseconds: .min), code: .done)
         }
-        let directory = try RunCommand.stateDirectory(at: state)
+        let directory = try StateDirectory.prepared(at: state)
         let lock: StateLock
         do throws(StateDirectoryError) {
             lock = try directory.lock(rollout: "inventory", started: RealTime().wallTime)
-        } catch { throw RunCommand.refusal(error) }
+        } catch { throw CommandError(error) }
         let stop = Signals.catchThem()
         let library = try library(of: plan)
         let targets = try plan.map { (plan) throws(CommandError) in
             try self.targets(of: chosen ?? [], in: plan, library)
         }
         let look = try await survey(targets, library, plan?.radio.adapters.first, stop)
-        let thread = try RunCommand.thread("journal")
+        let thread = try ThreadExecutor.working("journal")
         let kept = await keep(look.records, on: thread)
         thread.stop()
         lock.release()
@@ -235,11 +235,11 @@ struct InventoryCommand: Sendable {
                 try await journal.keep(records)
             } catch {
                 await journal.close()
-                return .failure(RunCommand.refusal(error))
+                return .failure(CommandError(error))
             }
             await journal.close()
             return .success(())
-        } catch { return .failure(RunCommand.refusal(error)) }
+        } catch { return .failure(CommandError(error)) }
     }
 
     // MARK: Telling
@@ -257,7 +257,7 @@ struct InventoryCommand: Sendable {
             inventory = try JournalReader(directory: state).read { view throws(JournalError) in
                 try Inventory(in: view, plan: plan, chosen: wanted, since: since)
             }
-        } catch { throw RunCommand.refusal(reading: error, in: state) }
+        } catch { throw CommandError(reading: error, in: state) }
         if common.wantsJSON {
             let document = inventory.json(exit: Int(code.rawValue), reason: code.sentence)
             context.console.result(document.text + "\n")

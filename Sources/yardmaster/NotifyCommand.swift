@@ -97,14 +97,14 @@ struct NotifyCommand {
     }
 
     private func post(_ wishes: [OutboxWish]) async throws(CommandError) {
-        _ = try RunCommand.stateDirectory(at: state)
-        let thread = try RunCommand.thread("journal")
+        _ = try StateDirectory.prepared(at: state)
+        let thread = try ThreadExecutor.working("journal")
         defer { thread.stop() }
         do throws(JournalError) {
             let journal = try await Journal.open(directory: state, executor: thread)
             try await journal.post(wishes, at: RealTime().wallTime)
             await journal.close()
-        } catch { throw RunCommand.refusal(error) }
+        } catch { throw CommandError(error) }
     }
 
     // MARK: send
@@ -126,7 +126,7 @@ struct NotifyCommand {
             last = try JournalReader(directory: state).read { view throws(JournalError) in
                 try view.lastRollout()
             }
-        } catch { throw RunCommand.refusal(reading: error, in: state) }
+        } catch { throw CommandError(reading: error, in: state) }
         // One that goes on is heard of by anyone who looks.
         guard let last, let end = last.end, end.time.duration(to: now) > limit else { return }
         try await post(
@@ -196,7 +196,7 @@ struct NotifyCommand {
                 try view.outbox(limit: 100)
             }
         } catch {
-            if error.kind != .missing { throw RunCommand.refusal(reading: error, in: state) }
+            if error.kind != .missing { throw CommandError(reading: error, in: state) }
             entries = []
         }
         // What has not arrived comes first.

@@ -1,4 +1,5 @@
 import Commands
+import Operations
 
 /// What `plan` was asked for.
 struct PlanOptions: Sendable {

@@ -71,7 +71,7 @@ struct RunCommand {
         }
         return try await within(written, vehicles, sources, isOrder, now) {
             job throws(CommandError) in
-            let thread = try Self.thread("simulation")
+            let thread = try ThreadExecutor.working("simulation")
             let site = SimulationThread(executor: thread)
             let result = await site.run(
                 SimulatedJob(run: job, file: file, options: simulation)
@@ -97,8 +97,8 @@ struct RunCommand {
             let now = { () -> WallTime in RealTime().wallTime }
             let code = try await within(written, vehicles, sources, isOrder, now) {
                 job throws(CommandError) in
-                let thread = try Self.thread("files")
-                let waiting = try Self.thread("check")
+                let thread = try ThreadExecutor.working("files")
+                let waiting = try ThreadExecutor.working("check")
                 defer { waiting.stop() }
                 var site = RunPlace(
                     time: real.time,
@@ -138,7 +138,7 @@ struct RunCommand {
     ) async throws(CommandError) -> ExitCode {
         var vehicles = chosen
         // Where time is virtual it stands still while somebody is asked for a token.
-        let waiting = options.simulation == nil ? try Self.thread("tokens") : nil
+        let waiting = options.simulation == nil ? try ThreadExecutor.working("tokens") : nil
         defer { waiting?.stop() }
         let tokens = TokenCache(
             context,
@@ -150,7 +150,7 @@ struct RunCommand {
         try demand(written, for: vehicles)
         var access = try access(to: vehicles, tokens)
         var zone = try ZoneSource.zone(of: written, context)
-        let directory = try stateDirectory()
+        let directory = try StateDirectory.prepared(at: options.state)
         let lock = try await lock(directory, written)
         // Only the holder of the lock knows whether the rollout is over.
         let isWhole = chosen.count == written.vehicles.count
@@ -245,7 +245,7 @@ struct RunCommand {
             }
         } catch {
             // Nothing is brought or kept for a run that cannot be; the rest is reported by who opens it.
-            if error.kind == .corrupt { throw Self.refusal(error) }
+            if error.kind == .corrupt { throw CommandError(error) }
             return plan
         }
         guard let record, record.plan != plan.digest else { return plan }
@@ -277,18 +277,12 @@ struct RunCommand {
         return access
     }
 
-    private func stateDirectory() throws(CommandError) -> StateDirectory {
-        do throws(StateDirectoryError) {
-            return try StateDirectory.create(at: options.state)
-        } catch { throw Self.refusal(error) }
-    }
-
     /// The lock, after what the plan says of a run that finds another one at work.
     private func lock(
         _ directory: StateDirectory,
         _ plan: FrozenPlan
     ) async throws(CommandError) -> StateLock {
-        let thread = try Self.thread("overlap")
+        let thread = try ThreadExecutor.working("overlap")
         defer { thread.stop() }
         let queue = LockQueue(directory, rollout: plan.name, executor: thread)
         var isAsked = false
@@ -297,7 +291,7 @@ struct RunCommand {
                 return try directory.lock(rollout: plan.name, started: RealTime().wallTime)
             } catch {
                 guard case .busy = error, plan.rollout.overlap != .skip else {
-                    throw Self.refusal(error)
+                    throw CommandError(error)
                 }
                 // Who reads this may already ask it to end.
                 if !isAsked {
@@ -311,83 +305,5 @@ struct RunCommand {
                 throw CommandError(.busy, "ended while it waited for another run")
             }
         }
-    }
-
-    /// The state directory, made when it is not there.
-    static func stateDirectory(at path: String) throws(CommandError) -> StateDirectory {
-        do throws(StateDirectoryError) {
-            return try StateDirectory.create(at: path)
-        } catch { throw refusal(error) }
-    }
-
-    static func thread(_ name: String) throws(CommandError) -> ThreadExecutor {
-        do throws(ThreadError) {
-            return try ThreadExecutor.start(name: name)
-        } catch {
-            throw CommandError(.unavailable, "no thread for the run", because: [error.description])
-        }
-    }
-
-    static func refusal(_ error: StateDirectoryError) -> CommandError {
-        switch error {
-        case .busy:
-            CommandError(
-                .busy,
-                error.description,
-                hint: "wait for it, or use another --state directory"
-            )
-        case .missing, .notADirectory, .notPermitted, .readOnly, .full, .networkFileSystem, .failed:
-            CommandError(
-                .cannotCreate,
-                error.description,
-                hint: "name a directory on a local disk that can be written with --state DIR"
-            )
-        }
-    }
-
-    static func refusal(_ error: JournalError) -> CommandError {
-        let kind: CommandError.Kind =
-            switch error.kind {
-            case .cannotCreate, .missing: .cannotCreate
-            case .notPermitted: .inputMissing
-            case .full, .readOnly, .disk: .cannotWrite
-            case .busy: .busy
-            case .corrupt, .foreign, .schema: .configuration
-            case .internal: .internal
-            }
-        let hint: String? =
-            switch error.kind {
-            case .full, .readOnly, .disk:
-                "make room or fix the disk, then run again: it goes on where it stood"
-            case .corrupt:
-                "what was begun and what is owed is not known any more: put a copy of "
-                    + "journal.sqlite back; without one, look at the vehicles, then move the "
-                    + "file away to begin with a new one"
-            case .notPermitted: "ask as the user that the runs have"
-            case .cannotCreate, .missing, .busy, .foreign, .schema, .internal: nil
-            }
-        return CommandError(kind, error.description, hint: hint)
-    }
-
-    /// Why the journal could not be read by what only looks at it.
-    static func refusal(
-        reading error: JournalError,
-        in state: String
-    ) -> CommandError {
-        guard error.kind == .missing else { return refusal(error) }
-        return CommandError(
-            .inputMissing,
-            "there is no journal in \(state)",
-            hint: "nothing has run there yet; name another directory with --state DIR"
-        )
-    }
-
-    /// No run of that name.
-    static func unknown(rollout name: String) -> CommandError {
-        CommandError(
-            .inputMissing,
-            "no rollout \(name.visible) has run here",
-            hint: "'yardmaster history' lists what has run; name another directory with --state DIR"
-        )
     }
 }

@@ -86,7 +86,7 @@ struct SimulateCommand: Sendable {
     ) async throws(CommandError) {
         do throws(StateDirectoryError) {
             _ = try StateDirectory.create(at: state)
-        } catch { throw RunCommand.refusal(error) }
+        } catch { throw CommandError(error) }
         let memory = try DepotMemoryFile.path(of: file, in: state)
         try await serve(file, memory, on: address, until: stop)
     }

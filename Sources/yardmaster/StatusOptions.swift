@@ -1,4 +1,5 @@
 import Commands
+import Operations
 
 /// What `status` was asked for.
 struct StatusOptions: Sendable {

@@ -88,7 +88,7 @@ private final class Screen: Sendable {
     func begin() throws(CommandError) {
         let look = try look(RunFollower())
         guard look == nil else { return }
-        if let rollout { throw RunCommand.unknown(rollout: rollout) }
+        if let rollout { throw CommandError.unknown(rollout: rollout) }
         write("nothing has run here yet; waits for the first run\n")
     }
 

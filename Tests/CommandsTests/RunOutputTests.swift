@@ -6,8 +6,6 @@ import Reports
 import Testing
 import Wire
 
-@testable import yardmaster
-
 @Suite struct RunOutputTests {
     private func options(_ line: [String]) throws -> RunOptions {
         guard case .run(let invocation) = try Parser.parse(["run"] + line) else {

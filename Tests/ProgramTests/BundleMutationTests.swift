@@ -7,8 +7,6 @@ import Signers
 import Testing
 import Trust
 
-@testable import yardmaster
-
 /// Bundles that were changed at random: nothing wrong is accepted, and nothing is wedged by them.
 @Suite struct BundleMutationTests {
     /// How many are tried: few in the gate, as many as one likes by hand.

@@ -1,5 +1,6 @@
+package import CLinux
 package import Domain
-package import Glibc
+import Glibc
 
 /// A program of others that we have started.
 ///

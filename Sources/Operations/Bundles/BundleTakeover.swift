@@ -1,0 +1,153 @@
+package import Commands
+import Domain
+import Families
+import Images
+import Journal
+import Manifest
+import Modules
+import SourceTree
+import Threads
+import Trust
+
+/// A bundle that a depot takes over: all of it or nothing.
+///
+/// It is judged before anything is written. Then everything is put where nobody looks yet, and gets its
+/// place in an order in which an end at any moment leaves what the next attempt finishes: images,
+/// what they were judged by, files, the manifest.
+package struct BundleTakeover {
+    package let bundle: BundleFile
+    package let contents: BundlePlan
+    package let state: String
+
+    package init(bundle: BundleFile, contents: BundlePlan, state: String) {
+        self.bundle = bundle
+        self.contents = contents
+        self.state = state
+    }
+
+    private var plan: FrozenPlan { contents.plan }
+
+    /// What this depot says to each image; nothing is kept.
+    package func judge() async throws(CommandError) -> [TrustVerdict] {
+        // Also of images that nobody signed: each is there, with the digest and the size promised.
+        for image in plan.images { _ = try bytes(of: image) }
+        return try await verdicts(keeps: false)
+    }
+
+    private func verdicts(keeps: Bool) async throws(CommandError) -> [TrustVerdict] {
+        let verifier = ReleaseVerifier(
+            plan: plan,
+            supply: BundleSupply(bundle: bundle, state: state, keeps: keeps),
+            now: RealTime().wallTime
+        )
+        return try await verifier.verdicts { (image) throws(CommandError) in try bytes(of: image) }
+    }
+
+    private func bytes(of image: PlannedImage) throws(CommandError) -> [UInt8] {
+        do throws(BundleFault) {
+            // The part was checked against the index; the index against the manifest's digest.
+            let name = "images/\(image.digest)"
+            let (_, member) = try bundle.index.place(of: name)
+            guard member.digest == image.digest else { throw .wrongMember(name) }
+            // As the store would say when it is brought over the network.
+            if let size = image.size, Int64(size.bytes) != member.size {
+                throw .wrongSize(name, expected: Int64(size.bytes), found: member.size)
+            }
+            guard member.isHeld else { return try bundle.bytes(of: name) }
+        } catch { throw BundleFile.refusal(bundle.path, error) }
+        return try heldBytes(of: image)
+    }
+
+    /// What a bundle leaves out because the depot has it from an earlier one.
+    private func heldBytes(of image: PlannedImage) throws(CommandError) -> [UInt8] {
+        let store = StoreFolder(stateDirectory: state)
+        do throws(ImageError) {
+            let request = ImageRequest(name: image.name, digest: image.digest, size: image.size)
+            if let request, let stored = try store.image(request) { return try stored.bytes() }
+        } catch { throw FetchFailure.refusal(ofStore: error) }
+        throw CommandError(
+            .inputMissing,
+            "the image \(image.name) is neither in the bundle nor in the store of this depot",
+            because: ["the bundle only adds to an earlier one, which has it"],
+            hint: "take that one over first, or have one made without --since"
+        )
+    }
+
+    /// Takes over what was judged well, with files of the depot beside it.
+    package func perform(
+        into target: String,
+        with own: [FolderDelivery.File] = []
+    ) async throws(CommandError) {
+        let delivery = try FolderDelivery(own + (try files()), into: target)
+        try delivery.stage()
+        _ = try StateDirectory.prepared(at: state)
+        let folder = StoreFolder(stateDirectory: state)
+        let lock = try ImagePreparation.lockedStore(folder, for: plan)
+        let executor = try ThreadExecutor.working("images")
+        let result = await store(executor)
+        executor.stop()
+        try result.get()
+        let kept = try await verdicts(keeps: true)
+        let name = bundle.path.split(separator: "/").last.map(String.init) ?? bundle.path
+        let images = plan.images.map { image in
+            let isHere =
+                (try? bundle.index.place(of: "images/\(image.digest)").member.isHeld) == false
+            return (
+                digest: image.digest,
+                origin: isHere ? "the bundle \(name), \(bundle.index.digest)" : nil
+            )
+        }
+        kept.note(images, state: state)
+        lock.release()
+        try delivery.publish()
+    }
+
+    private func files() throws(CommandError) -> [FolderDelivery.File] {
+        var files: [FolderDelivery.File] = []
+        do throws(BundleFault) {
+            for file in contents.files {
+                // Where programs look for settings nobody expects a rollout's files.
+                let name = file.path.joined(separator: "/")
+                guard !bundle.signers.isEmpty || !file.path.contains(where: { $0.first == "." })
+                else { throw .hidden(name) }
+                let bytes = try bundle.bytes(of: file.part)
+                if file.isProfile, !Self.isProfile(bytes, name) {
+                    throw .badProfile(name)
+                }
+                files.append(FolderDelivery.File(path: file.path, bytes: bytes))
+            }
+        } catch { throw BundleFile.refusal(bundle.path, error) }
+        return files
+    }
+
+    private static func isProfile(_ bytes: [UInt8], _ name: String) -> Bool {
+        Profile.parse(bytes, file: name, Diagnostics(main: name)) != nil
+    }
+
+    private func store(_ executor: ThreadExecutor) async -> Result<Void, CommandError> {
+        let store = ImageStore(stateDirectory: state, executor: executor)
+        do throws(CommandError) {
+            for image in plan.images {
+                let bytes = try bytes(of: image)
+                guard
+                    let request = ImageRequest(
+                        name: image.name,
+                        digest: image.digest,
+                        size: image.size
+                    )
+                else { throw CommandError(.manifest, "\(image.name) is too large") }
+                do throws(ImageError) {
+                    _ = try await store.acquire(request, from: BytesInMemory(bytes: bytes))
+                } catch { throw FetchFailure.refusal(ofStore: error) }
+            }
+            return .success(())
+        } catch { return .failure(error) }
+    }
+}
+
+/// An image that is in memory already.
+private struct BytesInMemory: ImageReading {
+    let bytes: [UInt8]
+
+    func deliver(to sink: inout ImageSink) throws(ImageError) { try sink.take(bytes.span) }
+}

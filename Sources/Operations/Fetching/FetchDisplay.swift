@@ -1,0 +1,48 @@
+import Domain
+import Images
+import Manifest
+import Reports
+import Synchronization
+
+/// Shows on standard error how the images of a plan come in.
+///
+/// A terminal gets a line for each one under way and one for all; a log gets a line when something
+/// happens, and not more than one in ten seconds for each image.
+final class FetchDisplay: Sendable {
+    private let printer: Mutex<FetchPrinter>
+    private let context: Context
+    private let time: FetchTime
+    private let isQuiet: Bool
+
+    init(_ room: ImagePreparation, _ time: FetchTime) {
+        context = room.context
+        self.time = time
+        isQuiet = room.common.isQuiet
+        let style = room.context.style(noColor: room.common.noColor)
+        printer = Mutex(
+            FetchPrinter(
+                room.plan.images.map { FetchPrinter.Row(name: $0.name, size: $0.size) },
+                isLive: style.isLive,
+                isUnicode: style.isUnicode,
+                tellsLocalFiles: room.tellsLocalFiles
+            )
+        )
+    }
+
+    func take(_ progress: FetchProgress, of index: Int) {
+        show { $0.take(progress, of: index, at: time.now) }
+    }
+
+    func tick() {
+        let width = context.columns ?? 80
+        show { $0.draw(width: width, at: time.now) }
+    }
+
+    func end() { show { $0.end() } }
+
+    private func show(_ body: (inout sending FetchPrinter) -> String) {
+        guard !isQuiet else { return }
+        let text = printer.withLock { body(&$0) }
+        if !text.isEmpty { context.console.note(text) }
+    }
+}

@@ -1,0 +1,238 @@
+package import Commands
+import Domain
+package import Images
+package import Manifest
+import Rollout
+import Synchronization
+import Threads
+import Wire
+
+/// An image that is in the store now.
+package struct FetchedImage: Sendable {
+    package let planned: PlannedImage
+    package let stored: StoredImage
+    /// Whether it was brought in this call.
+    let isNew: Bool
+    /// Where it was brought from in this call, nil when it was here.
+    let origin: String?
+}
+
+/// Brings every image of a plan into the store, before anything else is done.
+package struct ImagePreparation: Sendable {
+    package let plan: FrozenPlan
+    /// The state directory, which exists.
+    package let state: String
+    package let context: Context
+    package let common: CommonOptions
+    /// Whether a word is said about images that are copied from this machine.
+    package let tellsLocalFiles: Bool
+
+    package init(
+        plan: FrozenPlan,
+        state: String,
+        context: Context,
+        common: CommonOptions,
+        tellsLocalFiles: Bool
+    ) {
+        self.plan = plan
+        self.state = state
+        self.context = context
+        self.common = common
+        self.tellsLocalFiles = tellsLocalFiles
+    }
+
+    private enum Step: Sendable {
+        case image(Int, Result<FetchedImage, FetchFailure>)
+        case tick
+    }
+
+    /// All images in the order of the plan; the error tells of every one that cannot be had.
+    ///
+    /// Nil when a signal cut it short: what arrived is kept.
+    package func bringAll() async throws(CommandError) -> [FetchedImage]? {
+        let outcome = try await bring()
+        guard !outcome.wasCut else { return nil }
+        if let refusal = outcome.refusal { throw refusal }
+        return outcome.images
+    }
+
+    /// What became of each image, in the order of the plan.
+    package func bring() async throws(CommandError) -> FetchOutcome {
+        let folder = StoreFolder(stateDirectory: state)
+        let lock = try Self.lockedStore(folder, for: plan)
+        try checkRoom(in: folder)
+        let executor: ThreadExecutor
+        do throws(ThreadError) {
+            executor = try ThreadExecutor.start(name: "images")
+        } catch {
+            throw CommandError(.unavailable, "no thread for the images", because: ["\(error)"])
+        }
+        let time = FetchTime()
+        let fetcher = ImageFetcher(
+            into: folder,
+            settings: settings,
+            time: time,
+            seed: time.seed,
+            executor: executor
+        )
+        // On the fetcher's thread, which each of them would have to change to time and again.
+        let results = await withTaskExecutorPreference(executor) {
+            await bring(with: fetcher, time)
+        }
+        await fetcher.stop()
+        executor.stop()
+        lock.release()
+        return FetchOutcome(plan: plan, results: results)
+    }
+
+    /// What a signal that cut it short ends the program with.
+    package static var cutCode: ExitCode { Signals.exitCode ?? .terminated }
+
+    package func noteCut() {
+        context.console.note(
+            "yardmaster: the images are not all here; what arrived is kept for the next time\n"
+        )
+    }
+
+    /// Tells that a signal cut it short.
+    package func tellCut() -> ExitCode {
+        let code = Self.cutCode
+        noteCut()
+        if common.wantsJSON {
+            let exit = JSONValue.object([
+                "code": .integer(Int64(code.rawValue)), "reason": .string(code.sentence),
+            ])
+            context.console.result(JSONValue.object(["schema": 1, "exit": exit]).text + "\n")
+        }
+        return code
+    }
+
+    /// Says before the first byte whether what is missing fits.
+    private func checkRoom(in folder: StoreFolder) throws(CommandError) {
+        let limit = plan.fetch.storeLimit
+        let budget: StoreBudget
+        do throws(ImageError) {
+            budget = try StoreBudget(for: plan.images.map { ($0.digest, $0.size) }, in: folder)
+        } catch { throw FetchFailure.refusal(ofStore: error) }
+        if let complaint = budget.complaint(limit: limit) {
+            throw CommandError(
+                .cannotWrite,
+                "the images do not fit into the store",
+                because: [complaint],
+                hint:
+                    "'yardmaster images prune' removes what no rollout needs; `fetch: store` in the "
+                    + "manifest says how much the store may hold"
+            )
+        }
+        guard budget.missing > 0, tellsLocalFiles, !common.isQuiet else { return }
+        context.console.note("yardmaster: \(budget.words(limit: limit))\n")
+    }
+
+    /// The right to use the store, with what a plan needs noted first.
+    static func lockedStore(
+        _ folder: StoreFolder,
+        for plan: FrozenPlan
+    ) throws(CommandError) -> StoreLock {
+        do throws(ImageError) {
+            if let lock = try StoreLock(folder, for: .use) {
+                try ImageReferences(folder).set(plan.name, plan.images.map(\.digest))
+                return lock
+            }
+        } catch { throw FetchFailure.refusal(ofStore: error) }
+        throw CommandError(
+            .busy,
+            "the image store is being cleaned up",
+            hint: "wait for 'yardmaster images prune' to end, then try again"
+        )
+    }
+
+    private var settings: FetchSettings { FetchSettings(plan.fetch) }
+
+    /// A few images at a time, with the screen kept up to date and an ear for INT and TERM.
+    private func bring(
+        with fetcher: ImageFetcher,
+        _ time: FetchTime
+    ) async -> [Result<FetchedImage, FetchFailure>] {
+        let images = plan.images
+        let display = FetchDisplay(self, time)
+        let stop = Signals.catchThem()
+        let results = await withTaskGroup(of: Step.self) { group in
+            var results: [Int: Result<FetchedImage, FetchFailure>] = [:]
+            var next = 0
+            func begin() {
+                guard next < images.count else { return }
+                let index = next
+                next += 1
+                group.addTask {
+                    .image(index, await one(images[index], index, fetcher, display))
+                }
+            }
+            func wait() {
+                group.addTask {
+                    await time.sleep(for: .milliseconds(100), "the screen")
+                    return .tick
+                }
+            }
+            // Those beyond wait for the disk, or for their turn at the network.
+            for _ in 0..<(settings.connections + 8) { begin() }
+            wait()
+            while results.count < images.count, let step = await group.next() {
+                switch step {
+                case .image(let index, let result):
+                    results[index] = result
+                    if !stop.isRequested { begin() }
+                case .tick:
+                    display.tick()
+                    if stop.isRequested {
+                        group.cancelAll()
+                        // Those that did not begin are cancelled as well.
+                        for index in next..<max(next, images.count) {
+                            results[index] = .failure(FetchFailure(images[index], .cancelled))
+                        }
+                        next = images.count
+                    }
+                    if results.count < images.count { wait() }
+                }
+            }
+            group.cancelAll()
+            return results
+        }
+        display.end()
+        return images.indices.map {
+            results[$0] ?? .failure(FetchFailure(images[$0], .cancelled))
+        }
+    }
+
+    private func one(
+        _ image: PlannedImage,
+        _ index: Int,
+        _ fetcher: ImageFetcher,
+        _ display: FetchDisplay
+    ) async -> Result<FetchedImage, FetchFailure> {
+        guard
+            let request = ImageRequest(name: image.name, digest: image.digest, size: image.size)
+        else {
+            return .failure(FetchFailure(image, .store(.tooLarge(limit: ImageRequest.largest))))
+        }
+        let origins = ([image.source] + image.mirrors).compactMap(\.origin)
+        do throws(FetchError) {
+            let wasNew = NewMark()
+            let from = Mutex<String?>(nil)
+            let stored = try await fetcher.image(request, from: origins) { progress in
+                if case .stored = progress { wasNew.set() }
+                if case .started(let origin, _, _) = progress {
+                    from.withLock { $0 = origin.description }
+                }
+                display.take(progress, of: index)
+            }
+            return .success(
+                FetchedImage(
+                    planned: image,
+                    stored: stored,
+                    isNew: wasNew.isSet,
+                    origin: wasNew.isSet ? from.withLock { $0 } : nil
+                )
+            )
+        } catch { return .failure(FetchFailure(image, error)) }
+    }
+}

@@ -1,0 +1,217 @@
+package import Commands
+import Domain
+import Glibc
+package import Postgres
+import SourceTree
+import Threads
+
+/// Where the fleet's database is, and what opens it.
+package struct FleetAccess: Sendable {
+    package let address: FleetAddress
+    /// What this machine is called in the fleet.
+    package let gateway: String
+    private let password: Secret?
+
+    private static let file = "/etc/yardmaster/fleet.conf"
+    private static let credential = "fleet-password"
+    private static let configurationLimit = 65_536
+
+    private init(address: FleetAddress, gateway: String, password: Secret?) {
+        self.address = address
+        self.gateway = gateway
+        self.password = password
+    }
+
+    /// For commands that mean nothing without one.
+    package init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
+        guard let access = try Self.named(invocation.value("fleet"), context) else {
+            throw CommandError(
+                .usage,
+                "nothing says where the fleet's database is",
+                hint: "name it with --fleet postgresql://USER@HOST/DATABASE, in YARDMASTER_FLEET, "
+                    + "or as `fleet = ADDRESS` in \(Self.file)"
+            )
+        }
+        self = access
+    }
+
+    /// For runs: nil where there is no fleet.
+    ///
+    /// A rehearsal takes rights only when it is asked to: what is rehearsed are the fleet's own modules.
+    /// The flag of `exec` has another meaning.
+    static func ofRun(
+        _ invocation: Invocation,
+        _ context: Context
+    ) throws(CommandError) -> FleetAccess? {
+        let flag = invocation.command == .run ? invocation.value("fleet") : nil
+        if flag == nil, invocation.has("simulate") { return nil }
+        return try named(flag, context)
+    }
+
+    /// For what people set: nil where the machine belongs to no fleet.
+    package static func ofVerb(_ context: Context) throws(CommandError) -> FleetAccess? {
+        try named(nil, context)
+    }
+
+    /// From the flag, else the environment, else the file.
+    private static func named(
+        _ flag: String?,
+        _ context: Context
+    ) throws(CommandError) -> FleetAccess? {
+        let configuration = try configuration()
+        let address: FleetAddress
+        if let flag {
+            address = try Self.address(flag, .usage, in: "--fleet")
+        } else if let given = context.variable("YARDMASTER_FLEET"), !given.isEmpty {
+            address = try Self.address(given, .configuration, in: "YARDMASTER_FLEET")
+        } else if let given = configuration?.fleet {
+            address = try Self.address(given, .configuration, in: file)
+        } else {
+            return nil
+        }
+        return FleetAccess(
+            address: address,
+            gateway: context.variable("YARDMASTER_GATEWAY") ?? configuration?.gateway
+                ?? NoticeSender.host,
+            password: try password(address, context)
+        )
+    }
+
+    private static func address(
+        _ text: String,
+        _ kind: CommandError.Kind,
+        in place: String
+    ) throws(CommandError) -> FleetAddress {
+        do throws(FleetAddressError) {
+            return try FleetAddress(text)
+        } catch {
+            throw CommandError(
+                kind,
+                "the address in \(place) is no address of a fleet",
+                because: [error.description],
+                hint: error.hint
+            )
+        }
+    }
+
+    private static func configuration() throws(CommandError) -> FleetConfiguration? {
+        guard access(file, F_OK) == 0 else { return nil }
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try TextFile.read(path: file, limit: configurationLimit)
+        } catch { throw CommandError(.configuration, error.description) }
+        do throws(FleetConfigurationError) {
+            return try FleetConfiguration(String(decoding: bytes, as: UTF8.self))
+        } catch {
+            throw CommandError(
+                .configuration,
+                "\(file):\(error.line): \(error.words)",
+                hint: "it has lines such as `fleet = postgresql://USER@HOST/DATABASE`"
+            )
+        }
+    }
+
+    /// Of the service manager.
+    ///
+    /// A password file is libpq's to read; here it is only made sure that it will, for it passes over
+    /// one that others can read.
+    private static func password(
+        _ address: FleetAddress,
+        _ context: Context
+    ) throws(CommandError) -> Secret? {
+        guard context.variable("PGPASSWORD") == nil else {
+            throw CommandError(
+                .configuration,
+                "PGPASSWORD is set: a password does not belong into the environment",
+                hint: FleetAddressError.password.hint
+            )
+        }
+        let secrets = SecretSource(context: context)
+        if let path = address.files[.passfile] { _ = try secrets.read(path: path, of: "the fleet") }
+        guard let directory = context.variable("CREDENTIALS_DIRECTORY"),
+            access(directory + "/" + credential, F_OK) == 0
+        else { return nil }
+        return try secrets.read(
+            path: directory + "/" + credential,
+            of: "the fleet",
+            isCredential: true
+        )
+    }
+
+    /// The database, on a thread that it may block.
+    func database(on executor: any SerialExecutor) -> FleetDatabase {
+        let settings = FleetSettings(
+            address,
+            password: password,
+            name: "yardmaster/\(gateway.visible)"
+        )
+        return FleetDatabase(settings, on: executor) { RealTime().now }
+    }
+
+    /// Lends the database behind a thread of its own, and ends both.
+    package func withDatabase<R: Sendable>(
+        _ body: (FleetDatabase) async throws(FleetError) -> R
+    ) async throws(CommandError) -> R {
+        let executor: ThreadExecutor
+        do throws(ThreadError) {
+            executor = try ThreadExecutor.start(name: "fleet")
+        } catch {
+            throw CommandError(.unavailable, "no thread for the fleet", because: ["\(error)"])
+        }
+        let fleet = database(on: executor)
+        let result: Result<R, FleetError>
+        do throws(FleetError) {
+            result = .success(try await body(fleet))
+        } catch {
+            result = .failure(error)
+        }
+        await fleet.close()
+        executor.stop()
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): throw error.commandError(address)
+        }
+    }
+
+    /// The same for what needs tables that fit this program; nothing is asked of others.
+    package func withTables<R: Sendable>(
+        _ body: (FleetDatabase) async throws(FleetError) -> R
+    ) async throws(CommandError) -> R {
+        let (standing, result) = try await withDatabase {
+            fleet throws(FleetError) -> (FleetSchema.Standing, R?) in
+            let standing = try await fleet.standing()
+            switch standing {
+            case .same, .ahead: return (standing, try await body(fleet))
+            case .absent, .older, .newer: return (standing, nil)
+            }
+        }
+        guard let result else { throw CommandError(misfit: standing) }
+        return result
+    }
+}
+
+extension FleetError {
+    /// The same for people.
+    package func commandError(_ address: FleetAddress) -> CommandError {
+        let (kind, hint): (CommandError.Kind, String?) =
+            switch self.kind {
+            case .noLibrary: (.unavailable, "apt-get install libpq5")
+            case .unreachable, .lost, .collided, .busy:
+                (.unavailable, "look at the server, its pg_hba.conf and its log")
+            case .forbidden:
+                (
+                    .configuration,
+                    "make this user a member of yardmaster_gateway, yardmaster_operator or "
+                        + "yardmaster_reader"
+                )
+            case .noSchema: (.configuration, "make the tables with 'yardmaster fleet init'")
+            case .refused: (.configuration, nil)
+            }
+        return CommandError(
+            kind,
+            "the fleet at \(address.text.visible) cannot be used",
+            because: [description],
+            hint: hint
+        )
+    }
+}

@@ -1,0 +1,205 @@
+import Commands
+import Domain
+import Glibc
+import Journal
+import Manifest
+import Postgres
+import Rollout
+import Threads
+
+/// A fleet that a run is to take rights from.
+package struct FleetPlace: Sendable {
+    package let access: FleetAccess
+    package let context: Context
+
+    package init(access: FleetAccess, context: Context) {
+        self.access = access
+        self.context = context
+    }
+
+    /// In the state directory: the last start of this gateway that may have rights.
+    private static let file = "fleet-instance"
+
+    /// Signs in, after it gave back what the last start in this state directory held.
+    ///
+    /// For the holder of the directory's lock, before any radio work. On `lane`, or a thread of its own.
+    func sit(
+        state: String,
+        journal: Journal,
+        on lane: (any SerialExecutor)?,
+        at time: WallTime
+    ) async throws(CommandError) -> FleetSeat {
+        let thread = lane == nil ? try ThreadExecutor.working("fleet") : nil
+        guard let executor: any SerialExecutor = lane ?? thread else {
+            throw CommandError(.internal, "a fleet has no thread")
+        }
+        let fleet = access.database(on: executor)
+        let entrance = FleetEntrance(fleet, journal, gateway: access.gateway)
+        do {
+            let path = state + "/" + Self.file
+            let (holder, freed) = try await entrance.signIn(
+                after: try Self.instance(at: path),
+                program: "yardmaster \(Version.current)",
+                random: (0..<16).map { _ in UInt8.random(in: .min ... .max) },
+                at: time
+            ) { holder in
+                let line = Array((holder.instance + "\n").utf8)
+                if let code = Draft.write(line, to: path, mode: 0o640) {
+                    throw CommandError(.cannotWrite, "\(path): \(Descriptor.text(of: code))")
+                }
+            }
+            if freed > 0 {
+                context.console.note(
+                    "yardmaster: gave back \(freed) module\(freed == 1 ? "" : "s") that the last run here had the "
+                        + "right to\n"
+                )
+            }
+            return FleetSeat(
+                fleet: fleet,
+                entrance: entrance,
+                holder: holder,
+                thread: thread,
+                context: context,
+                access: access
+            )
+        } catch {
+            await fleet.close()
+            thread?.stop()
+            throw access.commandError(error)
+        }
+    }
+
+    /// Nil when there is none.
+    private static func instance(at path: String) throws(CommandError) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw CommandError(.configuration, "\(path): \(Descriptor.text(of: errno))")
+        }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = read(descriptor, &bytes, bytes.count)
+        let text = String(
+            decoding: bytes.prefix(max(0, count)).prefix { $0 != 0x0A },
+            as: UTF8.self
+        )
+        let isInstance = text.utf8.count == 36 && text.allSatisfy { $0.isHexDigit || $0 == "-" }
+        guard isInstance else {
+            throw CommandError(
+                .configuration,
+                "\(path) does not hold what a run wrote there",
+                hint: "remove it; modules that its run had are free after two minutes"
+            )
+        }
+        return text
+    }
+}
+
+/// A run's place in a fleet, from its signing in to its end.
+struct FleetSeat: Sendable {
+    let fleet: FleetDatabase
+    let entrance: FleetEntrance
+    let holder: FleetHolder
+    /// Nil where the database has the run's own.
+    let thread: ThreadExecutor?
+    let context: Context
+    let access: FleetAccess
+
+    /// Begins the rollout or goes on with it, for all gateways; tells whether it begins again here.
+    func enter(
+        _ plan: FrozenPlan,
+        _ jobs: [VehicleJob],
+        again: Bool,
+        starts start: RolloutStart,
+        at now: WallTime
+    ) async throws(CommandError) -> (part: FleetPart, isNew: Bool) {
+        do {
+            let (beginning, isNew) = try await entrance.enter(
+                plan,
+                as: holder,
+                again: again,
+                starts: start,
+                at: now
+            )
+            let part = try await entrance.enlist(plan, jobs, as: holder, beginning: beginning)
+            return (part, isNew)
+        } catch { throw access.commandError(error) }
+    }
+
+    func coordinator(
+        over local: LocalCoordinator,
+        journal: Journal,
+        rollout: String,
+        run: Int,
+        part: FleetPart,
+        time: any Timekeeper
+    ) -> FleetCoordinator {
+        FleetCoordinator(
+            local: local,
+            journal: journal,
+            fleet: fleet,
+            holder: holder,
+            rollout: rollout,
+            run: run,
+            part: part,
+            time: time
+        ) { [console = context.console] text in
+            console.note("yardmaster: warning: \(text.visible)\n")
+        }
+    }
+
+    /// Says good-bye; a database that does not answer finds out by itself.
+    func leave() async {
+        do throws(FleetError) { try await fleet.signOff(holder) } catch {}
+        await fleet.close()
+        thread?.stop()
+    }
+}
+
+extension FleetAccess {
+    /// Why a run does not take part, for people.
+    fileprivate func commandError(_ error: any Error) -> CommandError {
+        switch error {
+        case let error as FleetError: return error.commandError(address)
+        case let error as RolloutStart.ClockBehind: return CommandError(error)
+        case let error as JournalError: return CommandError(error)
+        case let error as FleetEntrance.Refusal: return commandError(error)
+        default: return error as? CommandError ?? CommandError(.internal, "\(error)")
+        }
+    }
+
+    private func commandError(_ refusal: FleetEntrance.Refusal) -> CommandError {
+        switch refusal {
+        case .misfit(let standing): CommandError(misfit: standing)
+        case .restored(let words):
+            CommandError(
+                .configuration,
+                "the fleet's database grants no rights",
+                because: [words],
+                hint:
+                    "make sure that no gateway reaches the earlier database, then: yardmaster fleet "
+                    + "accept-restore"
+            )
+        case .nameTaken:
+            CommandError(
+                .busy,
+                "another machine is at work in the fleet as \(gateway.visible)",
+                hint: "give each its own name: `gateway = NAME` in /etc/yardmaster/fleet.conf"
+            )
+        case .otherPlan(let rollout, let digest):
+            CommandError(
+                .trust,
+                "the fleet works on \(rollout.visible) by another plan, \(digest.visible)",
+                because: ["every gateway works by the same manifest, images and fleet list"],
+                hint: "bring the same files here, or begin the rollout again for all gateways with "
+                    + "'run --again'"
+            )
+        case .begunAgain(let rollout):
+            CommandError(
+                .busy,
+                "the rollout \(rollout.visible) was begun again by another gateway just now",
+                hint: "run it again"
+            )
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package import Commands
+package import Domain
+import Families
+package import Modules
+import Reports
+
+/// The flags that several commands share, resolved.
+package struct CommonOptions: Sendable {
+    package let wantsJSON: Bool
+    package let isQuiet: Bool
+    package let noColor: Bool
+    private let limit: [VehicleSelection]
+    /// Those whom selections mean that are no patterns, once they were looked up.
+    private var chosen: Set<VehicleID>?
+    /// The profiles of the vehicles' modules.
+    package private(set) var profiles = ProfileLibrary.shipped
+    /// The folder of those that the operator names besides.
+    private(set) var profileFolder: String?
+
+    /// For commands that read manifests: with the operator's own profiles.
+    package init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
+        self.init(invocation)
+        profiles = try ProfileFolder.library(invocation, context)
+        profileFolder = invocation.value("profiles")
+    }
+
+    package init(_ invocation: Invocation) {
+        wantsJSON = invocation.has("json")
+        isQuiet = invocation.has("quiet")
+        noColor = invocation.has("no-color")
+        limit = invocation.values("limit").compactMap { VehicleSelection($0) }
+    }
+
+    /// What follows the command's name in lines for the shell, where the directory is not the usual one.
+    package static func stateFlag(_ invocation: Invocation) -> String {
+        invocation.value("state").map { " --state \(NextStep.quoted($0))" } ?? ""
+    }
+
+    /// The same with other profiles.
+    package func using(_ profiles: ProfileLibrary, in folder: String) -> CommonOptions {
+        var options = self
+        options.profiles = profiles
+        options.profileFolder = folder
+        return options
+    }
+
+    /// Whether `--limit` lets the vehicle in; without the flag all are.
+    package func takes(_ vehicle: VehicleID) -> Bool {
+        if let chosen { return chosen.contains(vehicle) }
+        precondition(limit.allSatisfy(\.isPattern), "a selection was not looked up")
+        return limit.isEmpty
+            || limit.contains { selection in
+                if case .pattern(let pattern) = selection.form { return pattern.matches(vehicle) }
+                return false
+            }
+    }
+
+    /// Whether the journal or the fleet list says whom `--limit` means.
+    var mustLookUp: Bool { !limit.allSatisfy(\.isPattern) }
+
+    /// The same with `--limit` looked up.
+    package func looking(in ground: @autoclosure () -> VehicleGround) throws(CommandError)
+        -> CommonOptions
+    {
+        guard mustLookUp else { return self }
+        let ground = ground()
+        var chosen: Set<VehicleID> = []
+        for selection in limit { chosen.formUnion(try ground.vehicles(selection)) }
+        var options = self
+        options.chosen = chosen
+        return options
+    }
+
+    /// What `--limit` says, for messages.
+    var limitText: String { limit.map(\.text.visible).joined(separator: ", ") }
+
+    /// The state directory that the flag or the environment names.
+    package static func stateDirectory(
+        _ invocation: Invocation,
+        _ context: Context
+    ) throws(CommandError) -> String {
+        let flag = invocation.value("state")
+        if let path = StateLocation.path(flag: flag, environment: context.variable) { return path }
+        throw CommandError(
+            .configuration,
+            "nothing says where the state directory is",
+            because: ["STATE_DIRECTORY, XDG_STATE_HOME and HOME are no absolute paths"],
+            hint: "name it with --state DIR"
+        )
+    }
+}
+
+/// A simulated depot in place of Bluetooth.
+package struct SimulationOptions: Sendable {
+    /// The depot's file.
+    package let depot: String
+    /// Simulated seconds in a second, nil for as fast as can be.
+    package let pace: Double?
+    package let seed: UInt64?
+
+    /// Nil without `--simulate`.
+    package init?(_ invocation: Invocation) {
+        guard let depot = invocation.value("simulate") else { return nil }
+        self.depot = depot
+        pace = invocation.value("pace").flatMap { ValueKind.positive($0) }
+        seed = invocation.value("seed").flatMap { ValueKind.whole($0) }
+    }
+}

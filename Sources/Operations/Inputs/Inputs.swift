@@ -1,0 +1,128 @@
+package import Commands
+import Domain
+import Families
+package import Manifest
+package import Modules
+import Rollout
+package import Simulation
+package import SourceTree
+
+/// Reads what commands work from and turns its faults into the errors that people read.
+package enum Inputs {
+    /// The plan of a manifest, with warnings told on the way.
+    package static func plan(
+        _ path: String,
+        _ context: Context,
+        _ common: CommonOptions
+    ) throws(CommandError) -> FrozenPlan {
+        var sources = PlanSources()
+        return try plan(path, context, common, &sources)
+    }
+
+    /// The same, and the files that the plan was made from.
+    package static func plan(
+        _ path: String,
+        _ context: Context,
+        _ common: CommonOptions,
+        _ sources: inout PlanSources
+    ) throws(CommandError) -> FrozenPlan {
+        let (plan, diagnostics) = try read(path, common) {
+            (path, limit) throws(FileError) in
+            let bytes = try TextFile.read(path: path, limit: limit)
+            sources.add(path, bytes)
+            return bytes
+        }
+        if !common.isQuiet || plan == nil { tell(diagnostics, context) }
+        guard let plan else { throw invalid(path, diagnostics) }
+        return plan
+    }
+
+    package static func read(
+        _ path: String,
+        _ common: CommonOptions,
+        files: ManifestReader.Files = TextFile.read
+    ) throws(CommandError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
+        let read: (plan: FrozenPlan?, diagnostics: [Diagnostic])
+        do throws(ManifestError) {
+            read = try ManifestReader.read(path: path, files: files)
+        } catch {
+            switch error {
+            case .unreadable(_, _, let place):
+                throw CommandError(
+                    .inputMissing,
+                    error.description,
+                    because: place.map { ["it is named at \($0)"] } ?? [],
+                    hint: place == nil
+                        ? "give the path of a manifest" : "the path is relative to the manifest"
+                )
+            }
+        }
+        guard let plan = read.plan else { return read }
+        let (profiles, faults) = try ProfileFolder.library(of: plan, common)
+        guard !faults.contains(where: { $0.severity == .error }) else {
+            return (nil, read.diagnostics + faults)
+        }
+        // What a step names must be there on the vehicles that it is meant for.
+        let mistakes = JobBuilder(plan, profiles: profiles).mistakes + TokenCheck.unnamed(plan)
+        return (mistakes.isEmpty ? plan : nil, read.diagnostics + faults + mistakes)
+    }
+
+    /// The simulated depot of `--simulate`.
+    package static func depot(
+        _ path: String,
+        _ context: Context,
+        _ profiles: ProfileLibrary
+    ) throws(CommandError) -> DepotFile {
+        let diagnostics = Diagnostics()
+        let depot: DepotFile?
+        do throws(FileError) {
+            depot = try DepotFile.load(
+                path: path,
+                families: FamilyRegistry.simulated,
+                profiles: profiles,
+                diagnostics
+            )
+        } catch {
+            throw CommandError(
+                .inputMissing,
+                error.description,
+                hint: "give the path of a simulated depot"
+            )
+        }
+        tell(diagnostics.list, context)
+        guard let depot else { throw invalid(path, diagnostics.list) }
+        return depot
+    }
+
+    package static func tell(_ diagnostics: [Diagnostic], _ context: Context) {
+        for text in Diagnostic.texts(diagnostics) { context.console.note(text + "\n") }
+    }
+
+    package static func invalid(_ path: String, _ diagnostics: [Diagnostic]) -> CommandError {
+        let count = diagnostics.count { $0.severity == .error }
+        return CommandError(
+            .manifest,
+            "\(count) error\(count == 1 ? "" : "s") in \(path)",
+            hint: "nothing was touched; fix what is listed above and try again"
+        )
+    }
+
+    /// The vehicles that `--limit` lets in.
+    ///
+    /// How they ended last stands in the journal of `state`.
+    package static func selected(
+        _ plan: FrozenPlan,
+        _ common: CommonOptions,
+        state: String
+    ) throws(CommandError) -> [PlannedVehicle] {
+        let common = try common.looking(in: KnownVehicles(state: state).ground(of: plan))
+        let vehicles = plan.vehicles.filter { common.takes($0.id) }
+        guard vehicles.isEmpty else { return vehicles }
+        throw CommandError(
+            .usage,
+            "--limit matches none of the \(plan.vehicles.count) vehicles",
+            because: ["\(common.limitText) means nobody now"],
+            hint: "'yardmaster plan' lists them"
+        )
+    }
+}

@@ -1,0 +1,85 @@
+package import Commands
+import Domain
+import Journal
+package import Manifest
+
+/// What a state directory knows of vehicles, for anyone who selects from them.
+package struct KnownVehicles {
+    package let state: String
+    /// For a command that lives on.
+    package var shelf: PlanShelf?
+
+    package init(state: String, shelf: PlanShelf? = nil) {
+        self.state = state
+        self.shelf = shelf
+    }
+
+    /// Whom an argument means.
+    package static func selection(_ text: String) throws(CommandError) -> VehicleSelection {
+        if let selection = VehicleSelection(text) { return selection }
+        throw CommandError(
+            .usage,
+            text.isEmpty
+                ? "the name of the vehicle is empty" : "'\(text.visible)' means no vehicle",
+            hint: "give \(VehicleSelection.expected)"
+        )
+    }
+
+    /// The vehicles of a plan, and how they ended in the last run of its rollout.
+    package func ground(of plan: FrozenPlan) -> VehicleGround {
+        let snapshot = snapshot(of: plan.name)
+        return VehicleGround(
+            rollout: plan.name,
+            planned: plan.vehicles,
+            groups: snapshot?.groups
+        )
+    }
+
+    /// The vehicles of a rollout that has run, with the labels of the plan that is kept.
+    package func ground(of snapshot: RolloutSnapshot) -> VehicleGround {
+        let name = snapshot.run?.rollout
+        return VehicleGround(
+            rollout: name,
+            planned: plan(of: snapshot)?.vehicles ?? [],
+            others: Set(snapshot.executions.map(\.vehicle)),
+            groups: snapshot.groups
+        )
+    }
+
+    /// The same by its name; nil means the one that ran last.
+    package func ground(ofRollout name: String?) -> VehicleGround {
+        guard let snapshot = snapshot(of: name) else {
+            return VehicleGround(rollout: name, planned: [])
+        }
+        return ground(of: snapshot)
+    }
+
+    /// The plan that the rollout was begun with, nil when it is not kept.
+    package func plan(of snapshot: RolloutSnapshot) -> FrozenPlan? {
+        snapshot.rollout.flatMap { rollout in
+            let archive = PlanArchive(state: state)
+            guard let shelf else { return archive.plan(rollout.plan, of: rollout.name) }
+            return shelf.plan(rollout.plan) { archive.plan(rollout.plan, of: rollout.name) }
+        }
+    }
+
+    /// The plans that are kept of rollouts, by their names, with the manifests that they were given as.
+    func plans(of snapshots: [RolloutSnapshot]) -> [String: MorningMaker.Plan] {
+        let archive = PlanArchive(state: state)
+        var plans: [String: MorningMaker.Plan] = [:]
+        for snapshot in snapshots {
+            guard let name = snapshot.run?.rollout, let plan = plan(of: snapshot) else { continue }
+            plans[name] = MorningMaker.Plan(plan, manifest: archive.manifest(of: name))
+        }
+        return plans
+    }
+
+    /// Nil where there is no journal that can be read; anyone who needs it says so.
+    private func snapshot(of name: String?) -> RolloutSnapshot? {
+        let now = RealTime().wallTime
+        let holder = StateDirectoryHolder.current(state)
+        return try? JournalReader(directory: state).read { view throws(JournalError) in
+            try RolloutSnapshot(of: name, in: view, holder: holder, at: now)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package import Commands
+import Families
+package import Manifest
+package import Modules
+package import SourceTree
+
+/// The profiles that a command works with.
+package enum ProfileFolder {
+    /// Those for a plan: of the command line before those of the manifest, and both before those
+    /// that are shipped.
+    package static func library(
+        of plan: FrozenPlan,
+        _ common: CommonOptions,
+        _ context: Context
+    ) throws(CommandError) -> ProfileLibrary {
+        let (library, diagnostics) = try library(of: plan, common)
+        if diagnostics.contains(where: { $0.severity == .error }) {
+            Inputs.tell(diagnostics, context)
+            throw Inputs.invalid(plan.profiles ?? "", diagnostics)
+        }
+        return library
+    }
+
+    /// The same, with what is wrong in the manifest's folder.
+    package static func library(
+        of plan: FrozenPlan,
+        _ common: CommonOptions
+    ) throws(CommandError) -> (ProfileLibrary, [Diagnostic]) {
+        guard let folder = plan.profiles else { return (common.profiles, []) }
+        let diagnostics = Diagnostics()
+        do throws(FileError) {
+            var library = try ProfileLibrary.shipped.adding(folder: folder, diagnostics)
+            if let own = common.profileFolder {
+                // What is wrong there was told when the command line was read.
+                library = try library.adding(folder: own, Diagnostics())
+            }
+            return (library, diagnostics.list)
+        } catch {
+            throw CommandError(
+                .inputMissing,
+                error.description,
+                hint: "`profiles` in the manifest names a folder of YAML files"
+            )
+        }
+    }
+
+    /// Those that are shipped, and those of the folder that `--profiles` names.
+    package static func library(
+        _ invocation: Invocation,
+        _ context: Context
+    ) throws(CommandError) -> ProfileLibrary {
+        guard let folder = invocation.value("profiles") else { return .shipped }
+        return try library(folder, context)
+    }
+
+    package static func library(
+        _ folder: String,
+        _ context: Context
+    ) throws(CommandError) -> ProfileLibrary {
+        let diagnostics = Diagnostics()
+        let library: ProfileLibrary
+        do throws(FileError) {
+            library = try ProfileLibrary.shipped.adding(folder: folder, diagnostics)
+        } catch {
+            throw CommandError(
+                .inputMissing,
+                error.description,
+                hint: "--profiles names a folder of YAML files"
+            )
+        }
+        Inputs.tell(diagnostics.list, context)
+        guard !diagnostics.hasErrors else { throw Inputs.invalid(folder, diagnostics.list) }
+        return library
+    }
+}

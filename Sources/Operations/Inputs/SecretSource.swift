@@ -1,0 +1,317 @@
+package import Commands
+package import Domain
+package import Families
+import Glibc
+package import Manifest
+package import Radio
+package import Rollout
+package import SourceTree
+
+/// Fetches the secrets that a plan refers to; what it reads goes nowhere but into a key.
+package struct SecretSource {
+    /// The longest secret is a car-share token.
+    private static let limit = CarShareToken.longestText + 1
+
+    package let context: Context
+    /// Who has tokens handed out; without one they are not needed.
+    package var tokens: TokenCache?
+
+    package init(context: Context, tokens: TokenCache? = nil) {
+        self.context = context
+        self.tokens = tokens
+    }
+
+    /// What opens a vehicle: its module, and its GO device when it has one.
+    package func access(to vehicle: PlannedVehicle) throws(CommandError) -> VehicleAccess {
+        let passkey = try passkey(of: vehicle)
+        let module = try opener(of: vehicle)
+        guard FamilyRegistry.takesToken(vehicle.family) else {
+            return VehicleAccess(
+                module: module,
+                carShare: try token(of: vehicle).map { TokenSupply($0) } ?? issued(to: vehicle),
+                secrets: keeper(of: vehicle),
+                passkey: passkey
+            )
+        }
+        if vehicle.tokenReference == nil, vehicle.issuer != nil {
+            return VehicleAccess(
+                module: module,
+                carShare: issued(to: vehicle),
+                passkey: passkey
+            )
+        }
+        guard let secret = vehicle.tokenReference else { throw missing(vehicle) }
+        return VehicleAccess(
+            module: module,
+            carShare: TokenSupply(try token(secret, of: vehicle)),
+            passkey: passkey
+        )
+    }
+
+    private func keeper(of vehicle: PlannedVehicle) -> FileSecret? {
+        guard case .file(let file)? = vehicle.secret,
+            FamilyRegistry.secrets(of: vehicle.family) != nil
+        else { return nil }
+        return FileSecret(path: file.path)
+    }
+
+    private func issued(to vehicle: PlannedVehicle) -> TokenSupply? {
+        guard let issuer = vehicle.issuer else { return nil }
+        return tokens?.supply(for: vehicle, by: issuer)
+    }
+
+    /// One secret of a vehicle, read.
+    package struct Check {
+        package let kind: String
+        /// Where it is kept, or who hands it out.
+        package let title: String
+        /// The one that is read here; what is handed out may need none.
+        package let reference: SecretReference?
+        package let place: Place
+        package var fault: CommandError?
+        package var token: CarShareToken?
+        package var isIssued = false
+
+        /// Whether a fault may be none where the run takes place: by the service manager.
+        package func mayBeElsewhere(_ context: Context) -> Bool {
+            switch reference {
+            case .credential: context.variable("CREDENTIALS_DIRECTORY") == nil
+            case .environment(let name): context.variable(name) == nil
+            case .file, nil: false
+            }
+        }
+    }
+
+    /// All secrets of a vehicle, each read; that none is named where one is needed, too.
+    package func checks(of vehicle: PlannedVehicle) -> [Check] {
+        let isToken = FamilyRegistry.takesToken(vehicle.family)
+        var checks: [Check] = []
+        func attempt(
+            _ kind: String,
+            _ reference: SecretReference?,
+            _ place: Place?,
+            _ body: () throws(CommandError) -> CarShareToken?
+        ) {
+            var check = Check(
+                kind: kind,
+                title: reference.map { "\($0)" } ?? "none",
+                reference: reference,
+                place: place ?? vehicle.place
+            )
+            do throws(CommandError) { check.token = try body() } catch { check.fault = error }
+            // A family that needs nothing is told of nothing.
+            if reference != nil || check.fault != nil { checks.append(check) }
+        }
+        attempt("key", isToken ? nil : vehicle.secret, vehicle.secretPlace) {
+            () throws(CommandError) in
+            _ = try opener(of: vehicle)
+            return nil
+        }
+        attempt("passkey", vehicle.bond.passkey, vehicle.passkeyPlace) {
+            () throws(CommandError) in
+            _ = try passkey(of: vehicle)
+            return nil
+        }
+        if let issuer = vehicle.issuer, vehicle.tokenReference == nil {
+            var check = Check(
+                kind: "token",
+                title: issuer.title,
+                reference: issuer.key,
+                place: issuer.place,
+                isIssued: true
+            )
+            do throws(CommandError) {
+                if let key = issuer.key { _ = try read(key, of: "the token's server") }
+            } catch { check.fault = error }
+            checks.append(check)
+        } else {
+            let place = isToken && vehicle.secret != nil ? vehicle.secretPlace : vehicle.tokenPlace
+            attempt("token", vehicle.tokenReference, place) { () throws(CommandError) in
+                guard let reference = vehicle.tokenReference else {
+                    if isToken { throw missing(vehicle) }
+                    return nil
+                }
+                return try token(reference, of: vehicle).token
+            }
+        }
+        return checks
+    }
+
+    private func opener(of vehicle: PlannedVehicle) throws(CommandError) -> ModuleOpener {
+        let isToken = FamilyRegistry.takesToken(vehicle.family)
+        let secret = try (isToken ? nil : vehicle.secret).map { (reference) throws(CommandError) in
+            try read(reference, of: "vehicle \(vehicle.id)")
+        }
+        do throws(ModuleSecretError) {
+            return try FamilyRegistry.opener(of: vehicle.family, secret)
+        } catch {
+            guard case .unfit(let sentence, let cause, let form) = error,
+                let reference = vehicle.secret
+            else { throw missing(vehicle) }
+            throw CommandError(
+                .configuration,
+                "the secret of vehicle \(vehicle.id) \(sentence)",
+                because: [cause],
+                hint: "look at \(reference); it holds \(form)"
+            )
+        }
+    }
+
+    /// The six digits that a module is paired with.
+    private func passkey(of vehicle: PlannedVehicle) throws(CommandError) -> Passkey? {
+        guard let reference = vehicle.bond.passkey else { return nil }
+        return try passkey(reference, of: "vehicle \(vehicle.id)")
+    }
+
+    package func passkey(
+        _ reference: SecretReference,
+        of owner: String
+    ) throws(CommandError) -> Passkey {
+        let secret = try read(reference, of: owner)
+        guard let passkey = secret.withBytes(Self.passkey) else {
+            throw CommandError(
+                .configuration,
+                "the passkey of \(owner) cannot be one",
+                hint: "look at \(reference); it holds six digits, leading zeros included"
+            )
+        }
+        return passkey
+    }
+
+    private static func passkey(_ bytes: [UInt8]) -> Passkey? {
+        let digits = bytes.drop { $0 == 0x20 }.prefix { (0x30...0x39).contains($0) }
+        let rest = bytes.drop { $0 == 0x20 }.dropFirst(digits.count)
+        guard rest.allSatisfy({ $0 == 0x0A || $0 == 0x0D || $0 == 0x20 }) else { return nil }
+        return Passkey(text: String(decoding: digits, as: UTF8.self))
+    }
+
+    private func missing(_ vehicle: PlannedVehicle) -> CommandError {
+        CommandError(
+            .manifest,
+            "vehicle \(vehicle.id) has no secret",
+            hint: "name one in its `secret` column, as in file:keys/\(vehicle.id).key"
+        )
+    }
+
+    private func token(of vehicle: PlannedVehicle) throws(CommandError) -> CarShareCredentials? {
+        try vehicle.token.map { (reference) throws(CommandError) in
+            try token(reference, of: vehicle)
+        }
+    }
+
+    private func token(
+        _ reference: SecretReference,
+        of vehicle: PlannedVehicle
+    ) throws(CommandError) -> CarShareCredentials {
+        let text = try read(reference, of: "vehicle \(vehicle.id)")
+        do throws(CarShareCredentialsError) {
+            return try CarShareCredentials(text: text)
+        } catch {
+            throw CommandError(
+                .configuration,
+                "the car-share token of vehicle \(vehicle.id) cannot be used",
+                because: error.reasons,
+                hint: "look at \(reference) with `yardmaster token show`"
+            )
+        }
+    }
+
+    /// The text that a reference leads to; `owner` is said in errors.
+    package func read(
+        _ reference: SecretReference,
+        of owner: String
+    ) throws(CommandError) -> Secret {
+        switch reference {
+        case .file(let file):
+            return try read(path: file.path, of: owner)
+        case .credential(let name):
+            guard let directory = context.variable("CREDENTIALS_DIRECTORY") else {
+                throw CommandError(
+                    .configuration,
+                    "\(owner) has its secret in credential:\(name)",
+                    because: ["the service manager passed no credentials directory"],
+                    hint: "add LoadCredential=\(name):PATH to the service"
+                )
+            }
+            return try read(path: directory + "/" + name, of: owner, isCredential: true)
+        case .environment(let name):
+            guard let value = context.variable(name) else {
+                throw CommandError(
+                    .inputMissing,
+                    "\(owner) has its secret in env:\(name)",
+                    because: ["there is no such variable in the environment"]
+                )
+            }
+            return Secret(Array(value.utf8))
+        }
+    }
+
+    /// Whether a key is one of the samples that were installed with this program: everybody has those.
+    private static func isSample(_ path: String) -> Bool {
+        guard let program = ProgramFile.path, let file = realpath(path, nil) else { return false }
+        defer { free(file) }
+        let prefix = Draft.folder(of: Draft.folder(of: program))
+        return String(cString: file).hasPrefix("\(prefix)/share/yardmaster/manifests/")
+    }
+
+    /// Refuses a file that others can read: it would be no secret any more.
+    ///
+    /// A credential is read by an access control list of the service manager's, which shows as a
+    /// right of the group; its folder is closed to everybody else.
+    package func read(
+        path: String,
+        of owner: String,
+        isCredential: Bool = false
+    ) throws(CommandError) -> Secret {
+        let sentence = "the secret of \(owner) cannot be read"
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            let kind: CommandError.Kind = errno == ENOENT ? .inputMissing : .configuration
+            throw CommandError(
+                kind,
+                sentence,
+                because: ["\(path): \(Descriptor.text(of: errno))"],
+                hint: kind == .inputMissing
+                    ? "put it there with mode 0600; `file:` is relative to the manifest" : nil
+            )
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw CommandError(.configuration, sentence, because: ["\(path) is no regular file"])
+        }
+        let forbidden: mode_t = isCredential ? 0o037 : Self.isSample(path) ? 0o022 : 0o077
+        guard status.st_mode & forbidden == 0 else {
+            throw CommandError(
+                .configuration,
+                sentence,
+                because: ["\(path) can be read by other users"],
+                hint: "chmod 600 \(path)"
+            )
+        }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw CommandError(
+                .configuration,
+                sentence,
+                because: ["\(path) belongs to another user"]
+            )
+        }
+        var bytes = [UInt8](repeating: 0, count: Self.limit)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else {
+            throw CommandError(
+                .configuration,
+                sentence,
+                because: ["\(path): \(Descriptor.text(of: errno))"]
+            )
+        }
+        guard count < Self.limit else {
+            throw CommandError(
+                .configuration,
+                sentence,
+                because: ["\(path) is too long for a secret"]
+            )
+        }
+        return Secret(Array(bytes[..<count]))
+    }
+}

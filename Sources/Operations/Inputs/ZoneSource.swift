@@ -1,0 +1,71 @@
+package import Commands
+import Domain
+package import Manifest
+import SourceTree
+package import Wire
+
+/// Finds the time zone of a plan's window among the machine's zone files.
+package enum ZoneSource {
+    /// No zone has more than a few kilobytes.
+    private static let limit = 1 << 20
+
+    /// Zones of which people write another part, and those that are near.
+    private static func hint(_ name: String, _ folder: String) -> String {
+        let names = names(in: folder)
+        guard !names.isEmpty else { return "install the package tzdata" }
+        let city = name.split(separator: "/").last.map { $0.lowercased() } ?? ""
+        let same = names.filter { $0.split(separator: "/").last?.lowercased() == city }
+        if let first = same.first { return "did you mean `\(first)`?" }
+        if let near = Nearest.match(name, among: names.map { $0.lowercased() }) {
+            return "did you mean `\(names.first { $0.lowercased() == near } ?? near)`?"
+        }
+        return "write it as in Europe/Tallinn; `timedatectl list-timezones` lists them"
+    }
+
+    /// From the table that lies beside the zones' files.
+    private static func names(in folder: String) -> [String] {
+        for table in ["zone1970.tab", "zone.tab"] {
+            guard let bytes = try? TextFile.read(path: "\(folder)/\(table)", limit: limit) else {
+                continue
+            }
+            return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap {
+                line in
+                guard !line.hasPrefix("#") else { return nil }
+                let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+                return fields.count > 2 ? String(fields[2]) : nil
+            }.sorted()
+        }
+        return []
+    }
+
+    package static func zone(
+        of plan: FrozenPlan,
+        _ context: Context
+    ) throws(CommandError) -> Zone {
+        guard let name = plan.rollout.window?.zone else { return .utc }
+        let folder = context.variable("TZDIR") ?? "/usr/share/zoneinfo"
+        let path = "\(folder)/\(name)"
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try TextFile.read(path: path, limit: limit)
+        } catch {
+            // Every machine knows it, files or not.
+            if name == "UTC" || name == "Etc/UTC" { return .utc }
+            throw CommandError(
+                .configuration,
+                "this machine does not know the time zone \(name) of the window",
+                because: ["\(error)"],
+                hint: hint(name, folder)
+            )
+        }
+        do throws(ZoneError) {
+            return try Zone(bytes)
+        } catch {
+            throw CommandError(
+                .configuration,
+                "the time zone \(name) of the window cannot be used",
+                because: ["\(path): \(error)"]
+            )
+        }
+    }
+}

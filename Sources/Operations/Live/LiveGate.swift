@@ -1,0 +1,168 @@
+package import Commands
+import Domain
+import Glibc
+import Synchronization
+import Web
+
+/// Who asks: by the list of tokens, and by the browsers that have signed in.
+///
+/// Without a list everybody may look and nobody may act. A list that was there and is there no more,
+/// or cannot be read any more, lets nobody in.
+package final class LiveGate: Sendable {
+    package enum Viewer: Sendable {
+        /// There is no list.
+        case anybody
+        case nobody
+        /// With the session of a browser that has signed in.
+        case person(LiveAccess.Person, session: String?)
+        /// The list cannot be used.
+        case closed(CommandError)
+    }
+
+    private struct State: Sendable {
+        /// Of the file when it was read last.
+        var stamp: FileMark?
+        var list: Result<LiveAccess?, CommandError> = .success(nil)
+        var wasThere: Bool
+        var sessions = LiveSessions()
+    }
+
+    private let path: String
+    private let state: Mutex<State>
+
+    /// `isNamed` says that somebody has asked for the list, and it must be there.
+    package init(path: String, isNamed: Bool) {
+        self.path = path
+        state = Mutex(State(wasThere: isNamed))
+    }
+
+    /// Whether there is a list; one that is not right ends the command before it serves.
+    package func check() throws(CommandError) -> Bool { try list().get() != nil }
+
+    // MARK: Who asks
+
+    func viewer(_ request: WebRequest) -> Viewer {
+        let access: LiveAccess
+        switch list() {
+        case .success(nil): return .anybody
+        case .failure(let error): return .closed(error)
+        case .success(let found?): access = found
+        }
+        switch LiveCredential(authorization: request.authorization, cookie: request.cookie) {
+        case .nobody: return .nobody
+        case .token(let token):
+            return access.person(with: token).map { .person($0, session: nil) } ?? .nobody
+        case .session(let session):
+            let now = RealTime().now
+            let person = state.withLock { $0.sessions.person(of: session, in: access, at: now) }
+            return person.map { .person($0, session: session) } ?? .nobody
+        }
+    }
+
+    // MARK: Sessions
+
+    /// The session of somebody who gives his token; nil when it is nobody's.
+    package func begin(with token: String) -> String? {
+        guard case .success(let access?) = list(), let person = access.person(with: token) else {
+            return nil
+        }
+        let session = Self.mark()
+        let now = RealTime().now
+        state.withLock { $0.sessions.begin(session, person, at: now) }
+        return session
+    }
+
+    package func end(_ session: String) { state.withLock { $0.sessions.end(session) } }
+
+    /// A mark for a form that is shown.
+    func give(for purpose: String, to session: String) -> String {
+        let mark = Self.mark()
+        state.withLock { $0.sessions.give(mark, for: purpose, to: session) }
+        return mark
+    }
+
+    package func take(_ mark: String, for purpose: String, from session: String) -> Bool {
+        state.withLock { $0.sessions.take(mark, for: purpose, from: session) }
+    }
+
+    /// Cannot be guessed: 256 bits from the system.
+    private static func mark() -> String {
+        var source = SystemRandomNumberGenerator()
+        return Hex.text((0..<32).map { _ in UInt8.random(in: 0...255, using: &source) })
+    }
+
+    // MARK: The list
+
+    private func list() -> Result<LiveAccess?, CommandError> {
+        let stamp = FileMark(path)
+        let isThere = stamp.isThere
+        let (known, wasThere) = state.withLock { state in
+            (state.stamp == stamp && isThere ? state.list : nil, state.wasThere)
+        }
+        if let known { return known }
+        if stamp.isMissing, !wasThere { return .success(nil) }
+        let list: Result<LiveAccess?, CommandError>
+        do throws(CommandError) { list = .success(try read()) } catch { list = .failure(error) }
+        state.withLock { state in
+            (state.stamp, state.list, state.wasThere) = (stamp, list, true)
+        }
+        return list
+    }
+
+    private func read() throws(CommandError) -> LiveAccess {
+        let sentence = "the list of tokens cannot be used"
+        func refused(_ why: String, hint: String? = nil) -> CommandError {
+            CommandError(.configuration, sentence, because: ["\(path.visible) \(why)"], hint: hint)
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            throw refused("cannot be opened: " + Descriptor.text(of: errno))
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw refused("is no regular file")
+        }
+        // Its group may read it: that is how the system's list reaches the service.
+        guard status.st_mode & 0o037 == 0 else {
+            throw refused("can be read or written by others", hint: "chmod 640 \(path.visible)")
+        }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw refused("belongs to another user")
+        }
+        var bytes = [UInt8](repeating: 0, count: LiveAccess.mostBytes + 1)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        guard count >= 0, count < bytes.count else { throw refused("is too long") }
+        let (access, diagnostics) = LiveAccess.read(Array(bytes[..<count]), path: path)
+        guard let access else {
+            throw CommandError(
+                .configuration,
+                sentence,
+                because: diagnostics.map { "\($0)" }
+            )
+        }
+        return access
+    }
+}
+
+/// Tells whether a file was written between two looks.
+struct FileMark: Sendable, Equatable {
+    private let parts: [Int]
+    private let written: [UInt8]
+    let isThere: Bool
+    /// That there is none; without it, it may be there and out of reach.
+    let isMissing: Bool
+
+    init(_ path: String) {
+        var status = stat()
+        isThere = stat(path, &status) == 0
+        isMissing = !isThere && errno == ENOENT
+        parts =
+            isThere
+            ? [
+                Int(bitPattern: UInt(status.st_ino)), Int(status.st_size), Int(status.st_mode),
+                Int(status.st_uid),
+            ] : []
+        written = isThere ? withUnsafeBytes(of: status.st_mtim) { Array($0) } : []
+    }
+}

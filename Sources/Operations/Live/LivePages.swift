@@ -1,0 +1,492 @@
+import CLinux
+package import Commands
+import Digests
+import Domain
+import Glibc
+import Journal
+import Reports
+import Synchronization
+package import Web
+import Wire
+
+/// Answers what `serve` is asked, from the journal alone; what it is told goes through `ControlDesk`.
+///
+/// An answer is kept until the journal has changed: many who look cost no more than one. While a run
+/// writes, an answer stays for ten times as long as it took to make.
+package final class LivePages: Sendable {
+    /// An answer as it was made.
+    private struct Kept: Sendable {
+        let status: Int
+        let type: String
+        let body: [UInt8]
+        let tag: String
+        let mark: JournalMark
+        let made: Moment
+        let cost: Duration
+    }
+
+    private struct State: Sendable {
+        var kept: [String: Kept] = [:]
+        var bytes = 0
+        var mark: JournalMark?
+        var change = 0
+        /// Somebody was given an answer that the journal has left behind.
+        var isBehind = false
+        /// Metrics of runs that have ended, which never change.
+        var metrics: [Int: [MetricsText.Family]] = [:]
+        /// How a rollout stood, for other pages of the same.
+        var status: KnownStatus?
+        /// What links were like in runs that have ended.
+        var trends: [Int: RunTrend] = [:]
+    }
+
+    private struct KnownStatus: Sendable {
+        let rollout: String?
+        let mark: JournalMark
+        let made: Moment
+        let status: RolloutStatus
+    }
+
+    private static let mostKept = 64
+    private static let mostBytes = 8 << 20
+    /// An answer that took longer has read much.
+    private static let costly = Duration.milliseconds(100)
+    /// What is said of a time in the future or the past is true for so long.
+    private static let longest = Duration.seconds(60)
+
+    private let journal: StandingJournal
+    private let host: LiveHost
+    private let context: Context
+    package let gate: LiveGate
+    let queue: ControlQueue
+    private let state = Mutex(State())
+
+    package init(
+        _ journal: StandingJournal,
+        _ host: LiveHost,
+        _ gate: LiveGate,
+        _ queue: ControlQueue,
+        _ context: Context
+    ) {
+        self.journal = journal
+        self.host = host
+        self.gate = gate
+        self.queue = queue
+        self.context = context
+    }
+
+    /// What a page shows to whom.
+    private struct Look: Sendable {
+        var isOpen: Bool
+        var mayAct = false
+        /// Nil where nobody has to.
+        var isSignedIn: Bool?
+
+        /// Pages that differ are kept apart.
+        var key: String {
+            (isOpen ? "o" : "p") + (mayAct ? "a" : "-") + (isSignedIn.map { $0 ? "s" : "n" } ?? "-")
+        }
+    }
+
+    /// The number of the last change when there was one since it was asked last.
+    package func change() -> Int? {
+        let mark = JournalMark(journal.state)
+        return state.withLock { state in
+            guard state.mark != mark || state.isBehind else { return nil }
+            state.mark = mark
+            state.isBehind = false
+            state.change += 1
+            return state.change
+        }
+    }
+
+    // MARK: One request
+
+    /// `checksHost` is false for sockets that no browser can reach.
+    package func answer(_ request: WebRequest, checksHost: Bool) -> WebAnswer {
+        let viewer = gate.viewer(request)
+        let isSent = request.method == "POST"
+        if case .anybody = viewer, isSent {
+            return Self.notAllowed("GET, HEAD", "Only reading is possible here", "Use GET or HEAD.")
+        }
+        guard isSent || ((request.method == "GET" || request.method == "HEAD") && !request.hasBody)
+        else {
+            return Self.notAllowed("GET, HEAD", "Only reading is possible here", "Use GET or HEAD.")
+        }
+        guard !checksHost || host.takes(request.host) else {
+            return refusal(
+                421,
+                "This is not served under that name",
+                "Ask for localhost, or have 'yardmaster serve --host NAME' know the name."
+            )
+        }
+        let route: LiveRoute
+        do throws(LiveRoute.Fault) {
+            route = try LiveRoute(request.target)
+        } catch {
+            switch error {
+            case .target:
+                return refusal(400, "That is no address", "It cannot be read.")
+            case .unknown:
+                return refusal(404, "There is nothing here", "Nobody knows this address.")
+            case .query(let name):
+                return refusal(
+                    400,
+                    "That is no question",
+                    "What is asked with '\(name.visible)' cannot be answered."
+                )
+            }
+        }
+        let isFree = [.health, .style, .script, .description].contains(route)
+        if case .closed(let error) = viewer, !isFree {
+            context.console.note(error.text)
+            return isForPrograms(route)
+                ? document(503, error) : refusal(503, "Nobody is let in", error.sentence)
+        }
+        if isSent { return post(request, route, viewer) }
+        switch route {
+        case .session, .act(.some): return personal(route, viewer)
+        case .leaving, .act(nil), .requests:
+            return Self.notAllowed("POST", "There is nothing to read here", "It takes requests.")
+        default: break
+        }
+        if case .nobody = viewer, !isFree {
+            return isForPrograms(route)
+                ? document(401, CommandError(.usage, "show a token: 'Authorization: Bearer TOKEN'"))
+                : personal(401, LiveActPage.signIn())
+        }
+        return read(route, request, viewer)
+    }
+
+    private func isForPrograms(_ route: LiveRoute) -> Bool {
+        switch route {
+        case .document, .description, .changes, .metrics, .requests: true
+        case .page, .health, .style, .script, .session, .leaving, .act: false
+        }
+    }
+
+    private func read(
+        _ route: LiveRoute,
+        _ request: WebRequest,
+        _ viewer: LiveGate.Viewer
+    ) -> WebAnswer {
+        var look = Look(isOpen: request.accept.contains("application/openmetrics-text"))
+        var cache = "no-cache"
+        if case .person(let person, let session) = viewer {
+            look.mayAct = person.mayAct && session != nil
+            look.isSignedIn = true
+            cache = "private, no-cache"
+        }
+        if route == .changes {
+            guard request.method == "GET" else {
+                return .whole(
+                    status: 200,
+                    headers: Self.headers("text/event-stream", cache: cache),
+                    body: []
+                )
+            }
+            return .events(
+                headers: Self.headers("text/event-stream", cache: cache) + [
+                    (name: "X-Accel-Buffering", value: "no")
+                ]
+            )
+        }
+        let kept = kept(route, look, key: look.key + request.target)
+        let tagged = Self.headers(kept.type, cache: cache) + [(name: "ETag", value: kept.tag)]
+        if kept.status == 200, let known = request.validator, Self.names(kept.tag, in: known) {
+            return .whole(status: 304, headers: tagged, body: [])
+        }
+        return .whole(status: kept.status, headers: tagged, body: kept.body)
+    }
+
+    /// What was changed here is to be seen at once.
+    package func forget() {
+        state.withLock { state in
+            state.kept = [:]
+            state.bytes = 0
+            state.status = nil
+        }
+    }
+
+    /// As the journal stands now; pages, filters and documents of one rollout share it.
+    private func status(of rollout: String?) throws(CommandError) -> RolloutStatus {
+        let mark = JournalMark(journal.state)
+        let now = RealTime().now
+        let known = state.withLock { state -> RolloutStatus? in
+            if let known = state.status, known.rollout == rollout, known.mark == mark,
+                known.made.duration(to: now) < Self.longest
+            {
+                return known.status
+            }
+            // Two of a large rollout would be too much memory.
+            state.status = nil
+            return nil
+        }
+        if let known { return known }
+        let status = try journal.status(of: rollout)
+        state.withLock {
+            $0.status = KnownStatus(rollout: rollout, mark: mark, made: now, status: status)
+        }
+        return status
+    }
+
+    private static func names(_ tag: String, in list: String) -> Bool {
+        list.split(separator: ",").contains { item in
+            let item = item.drop { $0 == " " }
+            return item == "*" || item == tag || item == "W/" + tag
+        }
+    }
+
+    private func kept(_ route: LiveRoute, _ look: Look, key: String) -> Kept {
+        let time = RealTime()
+        let mark = JournalMark(journal.state)
+        let found = state.withLock { $0.kept[key] }
+        if let found {
+            let age = found.made.duration(to: time.now)
+            let isSame = found.mark == mark && age < Self.longest
+            if isSame { return found }
+            if age < max(.seconds(1), found.cost * 10) {
+                // Anyone who was given it is told once more.
+                state.withLock { $0.isBehind = true }
+                return found
+            }
+        }
+        let began = time.now
+        let (status, type, body) = make(route, look)
+        let made = time.now
+        // What was read for a large rollout is not kept for the next one.
+        if began.duration(to: made) > Self.costly { memory_give_back() }
+        let fresh = Kept(
+            status: status,
+            type: type,
+            body: body,
+            tag: "\"\(SHA256.digest(of: body).description.prefix(32))\"",
+            mark: mark,
+            made: made,
+            cost: began.duration(to: made)
+        )
+        state.withLock { state in
+            if state.kept.count >= Self.mostKept || state.bytes + body.count > Self.mostBytes {
+                state.kept = [:]
+                state.bytes = 0
+            }
+            if let old = state.kept.updateValue(fresh, forKey: key) {
+                state.bytes -= old.body.count
+            }
+            state.bytes += body.count
+        }
+        return fresh
+    }
+
+    // MARK: Making
+
+    private func make(_ route: LiveRoute, _ look: Look) -> (Int, String, [UInt8]) {
+        switch route {
+        case .changes, .session, .leaving, .act, .requests: return (500, "text/plain", [])
+        case .health: return (200, "text/plain; charset=utf-8", Array("ok\n".utf8))
+        case .style: return (200, "text/css; charset=utf-8", Array(LiveFrame.style.utf8))
+        case .script:
+            return (200, "text/javascript; charset=utf-8", Array(LiveFrame.script.utf8))
+        case .description:
+            return (200, "application/json", Array(OpenAPIDocument.text.utf8))
+        case .metrics:
+            let type =
+                look.isOpen
+                ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                : "text/plain; version=0.0.4; charset=utf-8"
+            do throws(CommandError) {
+                let text = MetricsText.text(try metrics()) + (look.isOpen ? "# EOF\n" : "")
+                return (200, type, Array(text.utf8))
+            } catch { return (503, "text/plain; charset=utf-8", Array(error.text.utf8)) }
+        case .document(let subject):
+            do throws(CommandError) {
+                var bytes = try document(subject).bytes
+                bytes.append(0x0A)
+                return (200, "application/json", bytes)
+            } catch {
+                return (Self.status(error), "application/json", error.document.bytes + [0x0A])
+            }
+        case .page(let subject):
+            do throws(CommandError) {
+                let (frame, zone) = try page(subject, look)
+                let text = frame.text(
+                    made: zone.text(RealTime().wallTime),
+                    isSignedIn: look.isSignedIn
+                )
+                return (200, Self.html, Array(text.utf8))
+            } catch {
+                let sentence = LiveFrame.refusal("There is nothing to show", error.sentence)
+                return (Self.status(error), Self.html, Array(sentence.utf8))
+            }
+        }
+    }
+
+    private func document(_ subject: LiveSubject) throws(CommandError) -> JSONValue {
+        switch subject {
+        case .rollouts, .vehicles: return try status(of: nil).json
+        case .rollout(let name): return try status(of: name).json
+        case .vehicle(let vehicle): return try story(of: vehicle).story.json
+        case .morning(let since, let days):
+            return try morning(since, days).page.json
+        case .history(let rollout, let count):
+            return try journal.history(of: rollout, count: count, context).history.json
+        case .comparison(let before, let after):
+            return try journal.comparison(before, after, context).comparison.json
+        case .trends: throw CommandError(.inputMissing, "trends are for people alone")
+        }
+    }
+
+    private func page(
+        _ subject: LiveSubject,
+        _ look: Look
+    ) throws(CommandError) -> (LiveFrame, Zone) {
+        switch subject {
+        case .rollouts: return try rollout(nil, look)
+        case .rollout(let name): return try rollout(name, look)
+        case .vehicles(let filter):
+            let status = try status(of: filter.rollout)
+            let zone = zone(of: status)
+            return (LiveVehiclesPage(status, filter, time: zone.text).frame, zone)
+        case .vehicle(let vehicle):
+            let (story, zone) = try story(of: vehicle)
+            return (LiveVehiclePage(story, mayAct: look.mayAct, time: zone.text).frame, zone)
+        case .morning(let since, let days):
+            let (page, zone) = try morning(since, days)
+            let body = MorningHTML(page, time: zone.text).body
+            return (LiveFrame(.morning, "What to do", body), zone)
+        case .comparison(let before, let after):
+            // What two large runs have told is as much as a rollout's vehicles.
+            state.withLock { $0.status = nil }
+            let (comparison, list, zone) = try journal.comparison(before, after, context)
+            return (LiveComparisonPage(comparison, list, time: zone.text).frame, zone)
+        case .trends(let rollout, let count):
+            let (trends, zone) = try trends(rollout, count)
+            return (LiveTrendsPage(trends, of: rollout, time: zone.text).frame, zone)
+        case .history(let rollout, let count):
+            let (list, zone) = try journal.history(of: rollout, count: count, context)
+            return (LiveHistoryPage(list, of: rollout, time: zone.text).frame, zone)
+        }
+    }
+
+    private func rollout(
+        _ name: String?,
+        _ look: Look
+    ) throws(CommandError) -> (LiveFrame, Zone) {
+        let status = try status(of: name)
+        let zone = zone(of: status)
+        return (LiveRolloutPage(status, mayAct: look.mayAct, time: zone.text).frame, zone)
+    }
+
+    private func story(
+        of vehicle: VehicleID
+    ) throws(CommandError) -> (story: Operations.VehicleStory, zone: Zone) {
+        state.withLock { $0.status = nil }
+        return try journal.story(of: vehicle, context)
+    }
+
+    private func morning(
+        _ since: String?,
+        _ days: Int
+    ) throws(CommandError) -> (page: MorningPage, zone: Zone) {
+        // It reads all rollouts, and more than one at a time would be too much memory.
+        state.withLock { $0.status = nil }
+        return try journal.morning(since: since, days: days, context)
+    }
+
+    /// What links were like in the last runs, the newest first; runs that have ended are read once.
+    private func trends(
+        _ rollout: String?,
+        _ count: Int
+    ) throws(CommandError) -> ([RunTrend], Zone) {
+        let (list, zone) = try journal.history(of: rollout, count: count, context)
+        var trends: [RunTrend] = []
+        for row in list.rows {
+            if let known = state.withLock({ $0.trends[row.run.number] }) {
+                trends.append(known)
+                continue
+            }
+            let trend = try journal.read { view throws(JournalError) in
+                RunTrend(row, try view.radio(ofRun: row.run.number))
+            }
+            if row.run.end != nil { state.withLock { $0.trends[row.run.number] = trend } }
+            trends.append(trend)
+        }
+        return (trends, zone)
+    }
+
+    private func zone(of status: RolloutStatus) -> Zone {
+        status.plan.flatMap { try? ZoneSource.zone(of: $0, context) } ?? .utc
+    }
+
+    /// Of each rollout how it stands, and what the metrics file of its last run would have.
+    private func metrics() throws(CommandError) -> [MetricsText.Family] {
+        let briefs = try status(of: nil).briefs
+        var families: [MetricsText.Family] = []
+        for brief in briefs {
+            families.append(MetricsText.standing(brief.run.rollout, brief.counts))
+            let (last, success) = try journal.lastEnded(of: brief.run.rollout)
+            guard let last else { continue }
+            if let known = state.withLock({ $0.metrics[last] }) {
+                families += known
+                continue
+            }
+            // Its events and the vehicles of a rollout at a time would be too much memory.
+            state.withLock { $0.status = nil }
+            memory_give_back()
+            let story = try journal.story(ofRun: last)
+            let made = MetricsText.families(story) { _ in success.map(MetricsText.stamp) }
+            state.withLock { $0.metrics[last] = made }
+            families += made
+        }
+        return families
+    }
+
+    // MARK: Refusing
+
+    package static let html = "text/html; charset=utf-8"
+
+    package static func status(_ error: CommandError) -> Int {
+        switch error.kind {
+        case .inputMissing: 404
+        case .usage: 400
+        default: 503
+        }
+    }
+
+    package func refusal(_ status: Int, _ title: String, _ sentence: String) -> WebAnswer {
+        .whole(
+            status: status,
+            headers: Self.headers(Self.html, cache: "no-cache"),
+            body: Array(LiveFrame.refusal(title, sentence).utf8)
+        )
+    }
+
+    static func notAllowed(_ methods: String, _ title: String, _ sentence: String) -> WebAnswer {
+        .whole(
+            status: 405,
+            headers: headers(html, cache: "no-cache") + [(name: "Allow", value: methods)],
+            body: Array(LiveFrame.refusal(title, sentence).utf8)
+        )
+    }
+
+    /// What every answer has: names that come over the air are shown here, and nothing of them may act.
+    static func headers(_ type: String, cache: String) -> [(name: String, value: String)] {
+        [
+            (name: "Content-Type", value: type),
+            (
+                name: "Content-Security-Policy",
+                value:
+                    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+                    + "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+            ),
+            (name: "X-Content-Type-Options", value: "nosniff"),
+            (name: "X-Frame-Options", value: "DENY"),
+            // With "no-referrer" browsers do not say of a form that a page of ours has sent it.
+            (name: "Referrer-Policy", value: "same-origin"),
+            (name: "Cross-Origin-Resource-Policy", value: "same-origin"),
+            (name: "Cross-Origin-Opener-Policy", value: "same-origin"),
+            (name: "Cache-Control", value: cache),
+            (name: "Vary", value: "Authorization, Cookie"),
+        ]
+    }
+}

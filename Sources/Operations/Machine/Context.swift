@@ -1,0 +1,42 @@
+import CLinux
+import Commands
+import Glibc
+package import Reports
+
+/// What a command is given of the world besides its options.
+package struct Context: Sendable {
+    package let console: Console
+
+    package init(console: Console) {
+        self.console = console
+    }
+
+    /// A variable of the environment, nil when it is not set or no text.
+    package func variable(_ name: String) -> String? {
+        guard let value = getenv(name) else { return nil }
+        return String(validatingCString: value)
+    }
+
+    /// What may be done on the standard streams.
+    package func style(noColor: Bool) -> TerminalStyle {
+        TerminalStyle(
+            environment: variable,
+            outIsTerminal: isatty(STDOUT_FILENO) == 1,
+            errIsTerminal: isWatched,
+            noColor: noColor,
+            columns: columns
+        ).with(width: 0, height: Int(window_lines(STDERR_FILENO)))
+    }
+
+    /// Whether somebody may look at standard error.
+    package var isWatched: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// The width of the terminal on standard error, nil when there is none.
+    package var columns: Int? {
+        let columns = Int(window_columns(STDERR_FILENO))
+        return columns > 0 ? columns : nil
+    }
+
+    /// Its height, 0 when there is none.
+    package var lines: Int { Int(window_lines(STDERR_FILENO)) }
+}

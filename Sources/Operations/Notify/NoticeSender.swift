@@ -1,0 +1,410 @@
+package import Commands
+import Domain
+import Glibc
+import Images
+package import Journal
+package import Manifest
+import Reports
+import SourceTree
+import Threads
+import Wire
+
+/// Who is notified how runs end, and the way there: nothing of it stands in the way of radio work.
+package struct NoticeSender: Sendable {
+    /// What one telling may take.
+    private static let patience = Duration.seconds(10)
+    /// What all of them may take at the end of a run.
+    static let endPatience = Duration.seconds(30)
+    /// For so long an entry is nobody else's.
+    private static let claim = Duration.seconds(60)
+
+    package let state: String
+    package let context: Context
+    /// What a manifest says.
+    package var own: NotifyPolicy?
+
+    package init(state: String, context: Context, own: NotifyPolicy? = nil) {
+        self.state = state
+        self.context = context
+        self.own = own
+    }
+
+    /// What became of one telling.
+    package struct Result: Sendable {
+        package let entry: OutboxEntry
+        /// Nil when it arrived.
+        package let failure: String?
+        let isGivenUp: Bool
+    }
+
+    // MARK: Who is notified
+
+    /// All targets that this user may know; a command for notices says which list it may not read.
+    package func policy() throws(CommandError) -> NotifyPolicy {
+        let found = try lists.find()
+        if let unread = found.unread {
+            context.console.note("yardmaster: warning: \(unread); its targets are left out\n")
+        }
+        return found.policy
+    }
+
+    private var lists: NotifyLists { NotifyLists(state: state, own: own) }
+
+    /// Whom the end of a run concerns; a list that is not right holds nothing up.
+    ///
+    /// The machine's list is for real vehicles' sake: a user who may not read it and rehearses loses
+    /// no notice.
+    package func wishes(
+        run: Int,
+        of rollout: String,
+        exitCode: Int,
+        failed: Int,
+        isRehearsal: Bool
+    ) -> [OutboxWish] {
+        do throws(CommandError) {
+            let found = try lists.find()
+            if let unread = found.unread, !isRehearsal {
+                context.console.note(
+                    "yardmaster: warning: \(unread); its targets get no notice of run \(run)\n"
+                )
+            }
+            return NotifyPlan.wishes(
+                found.policy,
+                run: run,
+                of: rollout,
+                NotifyPlan.kinds(exitCode: exitCode, needsPerson: failed > 0),
+                pause: exitCode == 12 ? pause(of: rollout) : nil
+            )
+        } catch {
+            context.console.note("yardmaster: warning: no notice was sent: \(error.sentence)\n")
+            return []
+        }
+    }
+
+    /// What tells a pause from another one, and from itself once more vehicles are done.
+    private func pause(of rollout: String) -> String? {
+        let (now, holder) = (RealTime().wallTime, StateDirectoryHolder.current(state))
+        let found = try? JournalReader(directory: state).read { view throws(JournalError) in
+            (
+                try view.rollout(rollout), try view.hold(on: rollout),
+                try RolloutSnapshot(of: rollout, in: view, holder: holder, at: now)
+            )
+        }
+        guard case (let record?, let hold?, let snapshot)? = found else { return nil }
+        let vehicles = VehicleCounts(
+            snapshot.standings(of: snapshot.executions).map { $0.verdict?.outcome }
+        )
+        let done = [vehicles.count(.ok), vehicles.count(.failed)].map { "\($0)" }
+        return "pause-\(record.began)-\(hold.made.milliseconds)-" + done.joined(separator: "-")
+    }
+
+    // MARK: Telling
+
+    /// Tells what is due, for at most so long; says what did not arrive.
+    package func deliver(within limit: Duration, only key: String? = nil) async -> [Result] {
+        do throws(CommandError) {
+            let thread = try ThreadExecutor.working("notify")
+            let results = await Courier(self, executor: thread).deliver(within: limit, only: key)
+            thread.stop()
+            return try results.get()
+        } catch {
+            context.console.note("yardmaster: warning: no notice was sent: \(error.sentence)\n")
+            return []
+        }
+    }
+
+    /// At the end of a run: what did not arrive is a warning.
+    package func deliverAtEnd() async {
+        guard let found = try? lists.find(), !found.policy.targets.isEmpty else { return }
+        for result in await deliver(within: Self.endPatience) {
+            guard let failure = result.failure else { continue }
+            let rest = result.isGivenUp ? "given up" : "'yardmaster notify send' tries again"
+            context.console.note(
+                "yardmaster: warning: \(result.entry.target) was not told: \(failure); \(rest)\n"
+            )
+        }
+    }
+
+    /// Blocks while it waits for others, and so has a thread of its own.
+    private actor Courier {
+        private let notices: NoticeSender
+        private nonisolated let executor: ThreadExecutor
+        private var lists: [String: NotifyLists.Found] = [:]
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor {
+            executor.asUnownedSerialExecutor()
+        }
+
+        init(_ notices: NoticeSender, executor: ThreadExecutor) {
+            self.notices = notices
+            self.executor = executor
+        }
+
+        func deliver(
+            within limit: Duration,
+            only key: String?
+        ) async -> Swift.Result<[Result], CommandError> {
+            do throws(JournalError) {
+                let journal = try await Journal.open(directory: notices.state, executor: executor)
+                let results = await deliver(journal, within: limit, only: key)
+                await journal.close()
+                return .success(results)
+            } catch { return .failure(CommandError(error)) }
+        }
+
+        private func deliver(
+            _ journal: Journal,
+            within limit: Duration,
+            only key: String?
+        ) async -> [Result] {
+            var results: [Result] = []
+            let end = RealTime().now.advanced(by: limit)
+            var last: Int64 = 0
+            do throws(JournalError) {
+                while RealTime().now < end {
+                    let now = RealTime().wallTime
+                    let entry = try await journal.takeOutbox(
+                        after: last,
+                        at: now,
+                        until: now.advanced(by: NoticeSender.claim),
+                        only: key
+                    )
+                    guard let entry else { break }
+                    last = entry.id
+                    results.append(try await deliver(entry, journal))
+                }
+            } catch {
+                notices.context.console.note("yardmaster: warning: no notice was sent: \(error)\n")
+            }
+            return results
+        }
+
+        private func deliver(
+            _ entry: OutboxEntry,
+            _ journal: Journal
+        ) async throws(JournalError) -> Result {
+            let problem: Problem?
+            if let notice = try await notice(of: entry, journal) {
+                problem = await notices.tell(notice, entry, found(for: entry))
+            } else {
+                problem = Problem("what it is about is not in the journal any more", isFinal: true)
+            }
+            let now = RealTime().wallTime
+            guard let problem else {
+                try await journal.delivered(entry.id, at: now)
+                return Result(entry: entry, failure: nil, isGivenUp: false)
+            }
+            let pause =
+                problem.isFinal
+                ? nil : NotifyPlan.pause(after: entry.attempts, made: entry.made, at: now)
+            try await journal.undelivered(
+                entry.id,
+                because: problem.sentence,
+                again: pause.map { now.advanced(by: $0) }
+            )
+            return Result(entry: entry, failure: problem.sentence, isGivenUp: pause == nil)
+        }
+
+        /// The words that were found when it was tried first.
+        private func notice(
+            of entry: OutboxEntry,
+            _ journal: Journal
+        ) async throws(JournalError) -> NotifyNotice? {
+            if let body = entry.body {
+                return (try? JSONValue(json: body)).flatMap { NotifyNotice($0) }
+            }
+            guard let notice = notices.notice(of: entry) else { return nil }
+            try await journal.word(entry.id, notice.json.text)
+            return notice
+        }
+
+        /// The lists with what the entry's rollout says itself; nil while one of them is not right.
+        private func found(for entry: OutboxEntry) -> NotifyLists.Found? {
+            let name = entry.rollout ?? ""
+            if let known = lists[name] { return known }
+            var notices = notices
+            notices.own = notices.own ?? notices.manifestPolicy(of: name)
+            let found = try? notices.lists.find()
+            lists[name] = found
+            return found
+        }
+    }
+
+    /// Why something did not arrive.
+    private struct Problem {
+        let sentence: String
+        /// Another attempt would come to the same.
+        let isFinal: Bool
+
+        init(_ sentence: String, isFinal: Bool = false) {
+            self.sentence = sentence.visible
+            self.isFinal = isFinal
+        }
+    }
+
+    /// What the plan that is kept of a rollout says.
+    private func manifestPolicy(of rollout: String) -> NotifyPolicy? {
+        let record = try? JournalReader(directory: state).read { view throws(JournalError) in
+            try view.rollout(rollout)
+        }
+        guard let record else { return nil }
+        return PlanArchive(state: state).plan(record.plan, of: rollout)?.notify
+    }
+
+    private func tell(
+        _ notice: NotifyNotice,
+        _ entry: OutboxEntry,
+        _ found: NotifyLists.Found?
+    ) async -> Problem? {
+        guard let found else { return Problem("a list of targets is not right") }
+        guard let target = found.policy.target(entry.target) else {
+            // Somebody who may read that list can still send it.
+            if let unread = found.unread { return Problem("\(unread)") }
+            return Problem("no list names it any more", isFinal: true)
+        }
+        let id = "\(notice.host)-\(entry.key)-\(entry.target)"
+        var secrets = NotifyMessage.Secrets()
+        let address: WebAddress?
+        do throws(CommandError) {
+            if case .webhook(_, key: let key?) = target.way {
+                secrets.key = try secret(key, of: target)
+            }
+            if let token = target.token {
+                secrets.token = String(decoding: try secret(token, of: target), as: UTF8.self)
+            }
+            address = try self.address(of: target)
+        } catch {
+            return Problem(([error.sentence] + error.causes).joined(separator: ": "))
+        }
+        let message = NotifyMessage(notice, to: target, id: id, at: RealTime().wallTime, secrets)
+        switch message {
+        case .mail(let text):
+            let program = found.policy.sendmail ?? "/usr/sbin/sendmail"
+            return Self.problem(FedProgram([program, "-t", "-i"]), text)
+        case .program(let input):
+            guard case .program(let words) = target.way else { return nil }
+            return Self.problem(FedProgram(words), input)
+        case .web(let path, let headers, let body):
+            guard let address = address?.adding(path) else {
+                return Problem("its address is none", isFinal: true)
+            }
+            var settings = FetchSettings()
+            settings.connectTimeout = .seconds(5)
+            settings.redirects = 0
+            let error = await WebPost(
+                to: address,
+                headers: headers.map { ($0.name, $0.value) },
+                body: Array(body.utf8)
+            ).send(within: Self.patience, at: RealTime().wallTime, settings: settings)
+            return error.map { Self.problem($0, at: address) }
+        }
+    }
+
+    private static func problem(_ program: FedProgram, _ input: String) -> Problem? {
+        switch program.run(input, within: patience) {
+        case .ended(0): nil
+        case .ended(let code): Problem("\(program.words[0]) ended with \(code)")
+        case .cut(let why): Problem(why)
+        case .absent(let why): Problem(why, isFinal: true)
+        }
+    }
+
+    /// The server's host alone: who knows the address could send to it.
+    private static func problem(_ error: DownloadError, at address: WebAddress) -> Problem {
+        let isFinal =
+            switch error {
+            case .status(let code, _): !([408, 425, 429].contains(code) || code >= 500)
+            case .redirected, .weakerRedirect, .tooManyRedirects, .configuration: true
+            default: false
+            }
+        return Problem("\(address.host): \(error)", isFinal: isFinal)
+    }
+
+    private func secret(
+        _ reference: SecretReference,
+        of target: NotifyTarget
+    ) throws(CommandError) -> [UInt8] {
+        try SecretSource(context: context).read(reference, of: "the target \(target.name)")
+            .withBytes { bytes in Array(bytes.prefix { $0 != 0x0A && $0 != 0x0D }) }
+    }
+
+    private func address(of target: NotifyTarget) throws(CommandError) -> WebAddress? {
+        let address: NotifyAddress
+        switch target.way {
+        case .mail, .program: return nil
+        case .webhook(let to, _): address = to
+        case .ntfy(let to), .alertmanager(let to), .healthcheck(let to): address = to
+        }
+        switch address {
+        case .url(let text): return WebAddress(text, allowsHTTP: true)
+        case .secret(let reference):
+            let text = String(decoding: try secret(reference, of: target), as: UTF8.self)
+            // What is kept elsewhere was not looked at before.
+            return WebAddress(text)
+        }
+    }
+
+    // MARK: What is reported
+
+    /// Made from the journal as it is now.
+    private func notice(of entry: OutboxEntry) -> NotifyNotice? {
+        guard let rollout = entry.rollout, let number = entry.run,
+            let kind = NotifyKind(rawValue: entry.kind)
+        else { return nil }
+        let (now, holder) = (RealTime().wallTime, StateDirectoryHolder.current(state))
+        let found = try? JournalReader(directory: state).read { view throws(JournalError) in
+            (
+                try view.run(number),
+                try RolloutSnapshot(of: rollout, in: view, holder: holder, at: now)
+            )
+        }
+        guard case (let run?, let snapshot)? = found else { return nil }
+        let plan = KnownVehicles(state: state).plan(of: snapshot)
+        let zone = plan.flatMap { try? ZoneSource.zone(of: $0, context) } ?? .utc
+        let flags = " --state \(NextStep.quoted(state))"
+        let steps = snapshot.nextSteps(
+            manifest: PlanArchive(state: state).manifest(of: rollout),
+            plan,
+            flags: flags
+        )
+        let tasks = steps.filter { $0.step.work < .wait }
+            .sorted { $0.step.work < $1.step.work }
+            .map { record, _, step in
+                NotifyNotice.Task(
+                    vehicle: record.vehicle.text,
+                    work: step.work.rawValue,
+                    sentence: step.sentence,
+                    commands: step.commands.map(\.line)
+                )
+            }
+        let standings = snapshot.standings(of: snapshot.executions)
+        let end = run.end?.time ?? entry.made
+        let code = run.end?.exitCode
+        let reason =
+            kind == .silent
+            ? "nothing was heard from it since \(zone.text(end))" : run.end?.reason ?? "cut off"
+        return NotifyNotice(
+            kind: kind,
+            host: Self.host,
+            rollout: rollout,
+            run: number,
+            exitCode: code,
+            reason: run.seed == nil ? reason : "\(reason) (a rehearsal)",
+            counts: VehicleCounts(standings.map { $0.verdict?.outcome }).sentence,
+            tasks: tasks,
+            next: NotifyNotice.next(kind, exitCode: code, rollout: rollout, flags),
+            time: end,
+            localTime: zone.text(end)
+        )
+    }
+
+    /// What this machine calls itself.
+    package static var host: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "localhost" }
+        return String(
+            decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) },
+            as: UTF8.self
+        )
+    }
+}

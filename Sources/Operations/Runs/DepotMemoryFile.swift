@@ -1,0 +1,37 @@
+package import Commands
+import Glibc
+package import Simulation
+
+/// Where the modules of a simulated depot keep what is in their flash.
+package enum DepotMemoryFile {
+    /// The file's path, with its folder made; the state directory must be there.
+    package static func path(of depot: DepotFile, in state: String) throws(CommandError) -> String {
+        let folder = state + "/simulation"
+        try make(folder)
+        return "\(folder)/\(fileName(depot.name)).memory"
+    }
+
+    /// Makes a folder unless it is there.
+    package static func make(_ folder: String) throws(CommandError) {
+        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+            throw CommandError(
+                .cannotCreate,
+                "cannot make \(folder)",
+                because: [Descriptor.text(of: errno)]
+            )
+        }
+    }
+
+    /// A depot's name as part of a file's name.
+    private static func fileName(_ name: String) -> String {
+        String(
+            decoding: name.utf8.map { byte -> UInt8 in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: byte
+                default: 0x5F
+                }
+            },
+            as: UTF8.self
+        )
+    }
+}

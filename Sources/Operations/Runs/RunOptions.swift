@@ -1,0 +1,51 @@
+package import Commands
+
+/// What `run` was asked for.
+package struct RunOptions: Sendable {
+    package enum Events: Sendable, Equatable {
+        case none
+        case standardOutput
+        case file(String)
+    }
+
+    package let manifest: String
+    package let state: String
+    /// Names the state directory in lines for the shell.
+    package let stateFlag: String
+    package let simulation: SimulationOptions?
+    /// The bus to find BlueZ on, nil for the machine's.
+    package let bus: String?
+    package let events: Events
+    package let reports: [ReportFile]
+    package let common: CommonOptions
+    /// Whether the rollout is to be begun again.
+    package let again: Bool
+    /// Where rights on modules come from, when there are several gateways.
+    package let fleet: FleetAccess?
+
+    package init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
+        try self.init(invocation, manifest: invocation.arguments[0], context)
+    }
+
+    package init(
+        _ invocation: Invocation,
+        manifest: String,
+        _ context: Context
+    ) throws(CommandError) {
+        self.manifest = manifest
+        again = invocation.has("again")
+        fleet = try FleetAccess.ofRun(invocation, context)
+        state = try CommonOptions.stateDirectory(invocation, context)
+        stateFlag = CommonOptions.stateFlag(invocation)
+        simulation = SimulationOptions(invocation)
+        bus = invocation.value("bus")
+        events =
+            switch invocation.value("events") {
+            case nil: .none
+            case "-": .standardOutput
+            case .some(let path): .file(path)
+            }
+        reports = invocation.values("report").compactMap { ReportFile($0) }
+        common = try CommonOptions(invocation, context)
+    }
+}

@@ -1,0 +1,115 @@
+package import Commands
+package import Domain
+import Journal
+package import Manifest
+package import Simulation
+package import Threads
+
+/// All that a run in a simulated depot is made of.
+package struct SimulatedJob: Sendable {
+    package let run: RunJob
+    package let file: DepotFile
+    package let options: SimulationOptions
+
+    package init(run: RunJob, file: DepotFile, options: SimulationOptions) {
+        self.run = run
+        self.file = file
+        self.options = options
+    }
+
+    package var plan: FrozenPlan { run.plan }
+    package var state: String { run.state }
+}
+
+/// Where simulations run: a thread of its own, since virtual time is spent in one long call.
+package actor SimulationThread {
+    private nonisolated let executor: ThreadExecutor
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    package init(executor: ThreadExecutor) { self.executor = executor }
+
+    package func run(_ job: SimulatedJob) -> Result<ExitCode, CommandError> {
+        do throws(CommandError) {
+            return .success(try simulate(job))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// When the last simulated run of the directory ended: a depot in which nothing has run yet begins then.
+    package static func lastMoment(in state: String) -> WallTime? {
+        try? JournalReader(directory: state).read { view throws(JournalError) -> WallTime? in
+            guard let last = try view.runs(rollout: nil, limit: 1).first, last.seed != nil else {
+                return nil
+            }
+            if let end = last.end { return end.time }
+            return try view.lastEvent(run: last.number)?.time
+        }
+    }
+
+    private func simulate(_ job: SimulatedJob) throws(CommandError) -> ExitCode {
+        let depot: SimulatedDepot
+        let memory = try DepotMemoryFile.path(of: job.file, in: job.state)
+        do throws(SimulatedDepot.MemoryFailure) {
+            depot = try SimulatedDepot(
+                job.file,
+                seed: job.options.seed,
+                memoryPath: memory,
+                notBefore: Self.lastMoment(in: job.state)
+            )
+        } catch {
+            throw CommandError(.cannotCreate, error.description)
+        }
+        Signals.catchHurry()
+        let result: Result<ExitCode, CommandError>
+        do throws(Simulation.Deadlock) {
+            result = try depot.simulation.run(pace: Signals.pace(job.options.pace)) {
+                await SimulatedRun(job: job, depot: depot).result()
+            }
+        } catch {
+            throw CommandError(.internal, error.description)
+        }
+        do throws(SimulatedDepot.MemoryFailure) {
+            try depot.keepTime()
+        } catch {
+            throw CommandError(.cannotWrite, error.description)
+        }
+        return try result.get()
+    }
+}
+
+/// The run itself, in virtual time.
+private struct SimulatedRun {
+    let job: SimulatedJob
+    let depot: SimulatedDepot
+
+    func result() async -> Result<ExitCode, CommandError> {
+        do throws(CommandError) {
+            return .success(try await run())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func run() async throws(CommandError) -> ExitCode {
+        do throws(SimulatedDepot.MemoryFailure) {
+            try await depot.populate()
+        } catch { throw CommandError(.cannotCreate, error.description) }
+        var site = RunPlace(
+            time: depot.simulation.time,
+            lane: depot.simulation.worldLane,
+            seed: depot.simulation.seed,
+            adapters: job.plan.radio.adapters.isEmpty
+                ? job.file.adapters : job.plan.radio.adapters,
+            central: { [depot] in depot.radio($0) },
+            peripheral: { [depot] in depot.radio($0) },
+            linkTime: { [depot] in await depot.simulation.air.linkTime(of: $0) }
+        )
+        // As fast as it can, half a minute of a simulated night is over before anybody has said a word.
+        if job.options.pace == nil { site.askPause = .seconds(30) }
+        return try await JobRun(job: job.run, site: site).run()
+    }
+}

@@ -1,0 +1,239 @@
+package import Commands
+package import Domain
+package import Journal
+import Manifest
+package import Reports
+package import Wire
+
+/// What the journal of a state directory says to those who only look: `status`, `show`, `morning`,
+/// `history`, and the pages of `serve`.
+package struct StandingJournal: Sendable {
+    package let state: String
+    /// Follows the command's name in lines for the shell.
+    package let flags: String
+    /// For a command that lives on.
+    package var shelf: PlanShelf?
+
+    package init(state: String, flags: String, shelf: PlanShelf? = nil) {
+        self.state = state
+        self.flags = flags
+        self.shelf = shelf
+    }
+
+    /// Who works in the directory.
+    package var holder: LockHolder? { StateDirectoryHolder.current(state) }
+
+    private var ledger: KnownVehicles { KnownVehicles(state: state, shelf: shelf) }
+
+    package func read<R>(
+        _ body: (JournalView) throws(JournalError) -> R
+    ) throws(CommandError) -> R {
+        do throws(JournalError) {
+            return try JournalReader(directory: state).read(body)
+        } catch { throw CommandError(reading: error, in: state) }
+    }
+
+    /// How a rollout stands; nil means the one that ran last.
+    package func status(
+        of rollout: String?,
+        _ options: CommonOptions? = nil
+    ) throws(CommandError) -> RolloutStatus {
+        let now = RealTime().wallTime
+        if shelf != nil {
+            // What it takes to read a plan is free again before the vehicles are read.
+            let record = try read { view throws(JournalError) -> RolloutRecord? in
+                let run =
+                    rollout == nil ? try view.lastRollout() : try view.lastRun(rollout: rollout)
+                guard let run else { return nil }
+                return try view.rollout(run.rollout)
+            }
+            if let record { _ = plan(record.plan, of: record.name) }
+        }
+        let holder = holder
+        let (snapshot, briefs) = try read { view throws(JournalError) in
+            let snapshot = try RolloutSnapshot(of: rollout, in: view, holder: holder, at: now)
+            return (
+                snapshot,
+                try RolloutStatus.briefs(in: view, holder: holder, at: now, known: snapshot)
+            )
+        }
+        if snapshot.run == nil, let rollout { throw CommandError.unknown(rollout: rollout) }
+        let options = try options?.looking(in: ledger.ground(of: snapshot))
+        return RolloutStatus(
+            snapshot,
+            briefs: briefs,
+            plan: ledger.plan(of: snapshot),
+            manifest: PlanArchive(state: state).manifest(of: snapshot.run?.rollout ?? ""),
+            isRunning: holder != nil,
+            flags: flags,
+            takes: options.map { options in { options.takes($0) } }
+        )
+    }
+
+    /// All that is known of a vehicle, and the zone in which people are told of it.
+    package func story(
+        of vehicle: VehicleID,
+        _ context: Context
+    ) throws(CommandError) -> (story: Operations.VehicleStory, zone: Zone) {
+        let now = RealTime().wallTime
+        let holder = holder
+        let view = try read { view throws(JournalError) in
+            try VehicleView(of: vehicle, in: view, holder: holder, at: now)
+        }
+        guard view.isKnown else {
+            throw CommandError(
+                .inputMissing,
+                "no run here knows the vehicle \(vehicle.text.visible)",
+                hint:
+                    "'yardmaster status' lists those of the last rollout; ids are written as in the "
+                    + "fleet list"
+            )
+        }
+        let plans = ledger.plans(of: view.snapshots)
+        let zone =
+            view.snapshots.lazy.compactMap { snapshot -> Zone? in
+                guard let plan = plans[snapshot.run?.rollout ?? ""]?.plan,
+                    plan.rollout.window != nil
+                else { return nil }
+                return try? ZoneSource.zone(of: plan, context)
+            }.first ?? .utc
+        return (Operations.VehicleStory(view, plans: plans, flags: flags), zone)
+    }
+
+    /// What people have to do; `since` is a time as people write it, else the last noon.
+    package func morning(
+        since: String?,
+        days: Int,
+        _ context: Context
+    ) throws(CommandError) -> (page: MorningPage, zone: Zone) {
+        let runs = try read { view throws(JournalError) in
+            try view.runs(rollout: nil, limit: 50)
+        }
+        // A rehearsed night is over in a calendar of its own, and its morning is the one after it.
+        let rehearsed = runs.first.flatMap { $0.seed == nil ? nil : $0.end?.time ?? $0.started }
+        let now = rehearsed ?? RealTime().wallTime
+        let zone = zone(of: runs, context)
+        let begin = try Self.begin(since, now, zone)
+        let holder = holder
+        let ground = try read { view throws(JournalError) in
+            try MorningMaker.Ground(in: view, since: begin, holder: holder, at: now)
+        }
+        let maker = MorningMaker(
+            ground,
+            plans: ledger.plans(of: ground.snapshots),
+            since: begin,
+            at: now,
+            staleDays: days,
+            flags: flags
+        )
+        return (maker.page, zone)
+    }
+
+    /// The runs that there were, the newest first.
+    package func history(
+        of rollout: String?,
+        count: Int,
+        _ context: Context
+    ) throws(CommandError) -> (history: RunList, zone: Zone) {
+        let (rows, sayings) = try read { view throws(JournalError) in
+            var rows: [RunList.Row] = []
+            for run in try view.runs(rollout: rollout, limit: count) {
+                rows.append(RunList.Row(run, lastEvent: try view.lastEvent(run: run.number)))
+            }
+            let sayings = try view.sayings(
+                of: rollout,
+                sinceRun: rows.last?.run.number ?? 0,
+                limit: RunList.mostSayings
+            )
+            return (rows, Array(sayings.reversed()))
+        }
+        if rows.isEmpty, let rollout { throw CommandError.unknown(rollout: rollout) }
+        let list = RunList(rows, sayings: sayings, holder: holder)
+        return (list, zone(of: rows.map(\.run), context))
+    }
+
+    /// Two runs side by side, by their numbers.
+    package func comparison(
+        _ before: Int,
+        _ after: Int,
+        _ context: Context
+    ) throws(CommandError) -> (comparison: RunComparison, list: RunList, zone: Zone) {
+        func told(_ number: Int) throws(CommandError) -> (row: RunList.Row, words: [EventRecord]) {
+            let found = try read {
+                view throws(JournalError) -> (row: RunList.Row, words: [EventRecord])? in
+                guard let run = try view.run(number) else { return nil }
+                let row = RunList.Row(run, lastEvent: try view.lastEvent(run: number))
+                return (row, try view.lastWords(ofRun: number))
+            }
+            guard let found else { throw HistoryJournal.unknown(run: number, in: state) }
+            return found
+        }
+        let (one, other) = (try told(before), try told(after))
+        let list = RunList([other.row, one.row], sayings: [], holder: holder)
+        return (RunComparison(one, other), list, zone(of: list.rows.map(\.run), context))
+    }
+
+    /// The last run of a rollout that said how it ended, and when one last ended with exit code 0.
+    func lastEnded(of rollout: String) throws(CommandError) -> (run: Int?, success: WallTime?) {
+        let runs = try read { view throws(JournalError) in
+            try view.runs(rollout: rollout, limit: 1_000)
+        }
+        return (
+            runs.first { $0.end?.exitCode != nil }?.number,
+            runs.first { $0.end?.exitCode == 0 }?.end?.time
+        )
+    }
+
+    /// What a run that has ended has told, without its document.
+    ///
+    /// Read in pieces: all events of a large run at once would take more memory than all else.
+    package func story(ofRun number: Int) throws(CommandError) -> RunStory {
+        var story = RunStory(withDocument: false)
+        var last = 0
+        while true {
+            let records = try read { view throws(JournalError) in
+                try view.events(run: number, after: last, limit: 500)
+            }
+            guard let end = records.last?.number else { return story }
+            last = end
+            for record in records {
+                guard let body = RunList.body(of: record) else { continue }
+                story.note(Event(number: record.number, time: record.time, body: body))
+            }
+        }
+    }
+
+    private func plan(_ digest: SHA256Digest, of rollout: String) -> FrozenPlan? {
+        let archive = PlanArchive(state: state)
+        guard let shelf else { return archive.plan(digest, of: rollout) }
+        return shelf.plan(digest) { archive.plan(digest, of: rollout) }
+    }
+
+    /// That of the window of the rollout that ran last and has one.
+    package func zone(of runs: [RunRecord], _ context: Context) -> Zone {
+        var seen: Set<String> = []
+        for run in runs where seen.insert(run.rollout).inserted {
+            guard let plan = plan(run.plan, of: run.rollout),
+                plan.rollout.window != nil
+            else { continue }
+            if let zone = try? ZoneSource.zone(of: plan, context) { return zone }
+        }
+        return .utc
+    }
+
+    /// How long ago, or a time of the zone's clocks.
+    private static func begin(
+        _ since: String?,
+        _ now: WallTime,
+        _ zone: Zone
+    ) throws(CommandError) -> WallTime {
+        guard let since else { return zone.lastNoon(before: now) }
+        if let duration = Duration(text: since) { return now.advanced(by: .zero - duration) }
+        if let time = zone.moment(since) { return time }
+        throw CommandError(
+            .usage,
+            "'\(since.visible)' is no time",
+            hint: "write how long ago, such as 18h or 3d, or a time such as '2026-11-21 18:00'"
+        )
+    }
+}

@@ -1,0 +1,467 @@
+package import Commands
+import Domain
+import Journal
+package import Manifest
+import Postgres
+import Reports
+import Rollout
+import Threads
+import Wire
+
+/// Writes into the journal what people ask for: the one way of the commands, the pages and programs.
+package struct OperatorRequests: Sendable {
+    package let state: String
+    /// Vehicles of manifests that were named.
+    package var listed: [PlannedVehicle] = []
+    /// Where this machine belongs to a fleet: what is said holds for all its gateways.
+    package var fleet: FleetControl?
+
+    package init(state: String, listed: [PlannedVehicle] = [], fleet: FleetControl? = nil) {
+        self.state = state
+        self.listed = listed
+        self.fleet = fleet
+    }
+
+    /// A refusal is an answer too.
+    package func perform(_ request: SteeringRequest) async throws(CommandError) -> SteeringAnswer {
+        try await withJournal { journal, holder throws(CommandError) in
+            try await perform(request, journal, holder)
+        }
+    }
+
+    /// Carries a request out unless that was done under its key, and answers both times the same.
+    ///
+    /// The key is on disk before anything is changed. One that was found not to be possible is
+    /// forgotten, and may be sent again.
+    package func perform(
+        _ request: SteeringRequest,
+        once key: RequestKey
+    ) async throws(CommandError) -> KeyedAnswer {
+        try await withJournal { journal, holder throws(CommandError) in
+            let reply = Reply(author: request.author, key: key.text, body: key.body)
+            do throws(JournalError) {
+                if let known = try await journal.reserve(reply) {
+                    guard known.body == key.body else { return .otherRequest }
+                    guard !known.isUnderWay else { return .nobodyKnows }
+                    return .document(status: known.status, text: known.document)
+                }
+            } catch { throw Self.refusal(error) }
+            let answer: SteeringAnswer
+            do throws(CommandError) {
+                answer = try await perform(request, journal, holder)
+            } catch {
+                try? await journal.forget(reply)
+                throw error
+            }
+            let (status, value) = answer.document(of: request)
+            do throws(JournalError) {
+                try await journal.keep(reply.answered(status, value.text))
+            } catch { throw Self.refusal(error) }
+            return .document(status: status, text: value.text)
+        }
+    }
+
+    private func withJournal<R: Sendable>(
+        _ body: (Journal, LockHolder?) async throws(CommandError) -> R
+    ) async throws(CommandError) -> R {
+        let directory: StateDirectory
+        do throws(StateDirectoryError) {
+            // What is only said of vehicles may be said before anything has run.
+            directory = try StateDirectory.create(at: state)
+        } catch { throw CommandError(error) }
+        let thread = try ThreadExecutor.working("journal")
+        let result = await open(directory, thread, body)
+        thread.stop()
+        return try result.get()
+    }
+
+    private func open<R: Sendable>(
+        _ directory: StateDirectory,
+        _ thread: ThreadExecutor,
+        _ body: (Journal, LockHolder?) async throws(CommandError) -> R
+    ) async -> Result<R, CommandError> {
+        let journal: Journal
+        do throws(JournalError) {
+            journal = try await Journal.open(directory: directory.path, executor: thread)
+        } catch { return .failure(CommandError(error)) }
+        let result: Result<R, CommandError>
+        do throws(CommandError) {
+            result = .success(try await body(journal, directory.holder()))
+        } catch { result = .failure(error) }
+        await journal.close()
+        return result
+    }
+
+    private func perform(
+        _ request: SteeringRequest,
+        _ journal: Journal,
+        _ holder: LockHolder?
+    ) async throws(CommandError) -> SteeringAnswer {
+        var others = FleetShare()
+        if let fleet {
+            var vehicles: [VehicleID?] = []
+            if request.verb.takesVehicles {
+                let known = try await fleet.vehicles()
+                let (chosen, unknown) = try await chosenHere(request, journal, known)
+                if let unknown { return unknown }
+                vehicles = chosen
+            }
+            switch try await fleet.perform(request, on: vehicles) {
+            case .whole(let answer): return answer
+            case .share(let share): others = share
+            }
+        }
+        do throws(JournalError) {
+            switch request.verb {
+            case .inhibit: return try await inhibit(request, journal, holder)
+            case .uninhibit: return try await uninhibit(request, journal, others)
+            case .clear: return try await clear(request, journal, holder, others)
+            case .pause, .resume, .abort, .retry: break
+            }
+            let named = request.rollout
+            let run =
+                named == nil
+                ? try await journal.lastRollout() : try await journal.lastRun(rollout: named)
+            guard let rollout = run?.rollout else {
+                if let answer = others.answer { return answer }
+                throw JournalError(.missing, "request", words: Self.unknown(named))
+            }
+            let isAtWork = holder?.rollout == rollout
+            switch request.verb {
+            case .pause: return try await hold(request, journal, .paused, rollout, isAtWork)
+            case .abort: return try await hold(request, journal, .aborted, rollout, isAtWork)
+            case .resume:
+                return SteeringAnswer(
+                    try await journal.resume(rollout, saying: request.saying(rollout: rollout)),
+                    rollout,
+                    isAtWork
+                        ? "goes on: the run under way drains if it has begun to, and the next run takes it up"
+                        : "goes on with the next run",
+                    isAtWork
+                )
+            case .retry, .inhibit, .uninhibit, .clear: break
+            }
+            let answer = try await retry(request, journal, rollout, isAtWork)
+            // Nothing is known of them here, or nothing was to be done here.
+            guard let wide = others.answer, answer.isRefused || !answer.isTakenUpNow else {
+                return answer
+            }
+            return wide
+        } catch { throw Self.refusal(error) }
+    }
+
+    private func retry(
+        _ request: SteeringRequest,
+        _ journal: Journal,
+        _ rollout: String,
+        _ isAtWork: Bool
+    ) async throws(JournalError) -> SteeringAnswer {
+        let now = RealTime().wallTime
+        let record = try await journal.rollout(rollout)
+        if record?.hold?.kind == .aborted {
+            return SteeringAnswer(.refused(Journal.abortedForGood), rollout, "", false)
+        }
+        let known = Set(try await journal.executions(rollout: rollout).map(\.vehicle))
+        var ground = KnownVehicles(state: state).ground(ofRollout: rollout)
+        ground.others = known
+        var chosen: Set<VehicleID> = []
+        for pattern in request.vehicles {
+            let found: Set<VehicleID>
+            do throws(CommandError) {
+                found = try ground.vehicles(pattern).intersection(known)
+            } catch { return SteeringAnswer(.refused(error.answer), rollout, "", false) }
+            guard !found.isEmpty else {
+                let text = pattern.text.visible
+                guard pattern.isPattern else {
+                    return SteeringAnswer(.noChange("\(text) means nobody now"), rollout, "", false)
+                }
+                return SteeringAnswer(.refused("it has no vehicle \(text)"), rollout, "", false)
+            }
+            chosen.formUnion(found)
+        }
+        let named = request.named.filter(known.contains)
+        var quarantined: Set<VehicleID> = []
+        let plan = record.flatMap { PlanArchive(state: state).plan($0.plan, of: rollout) }
+        if let limit = plan?.rollout.quarantineAfter {
+            quarantined = Set(try await journal.failures(atLeast: limit).map(\.vehicle))
+        }
+        let rearmed = try await journal.retry(
+            rollout,
+            named,
+            among: request.vehicles.isEmpty ? nil : chosen,
+            atWork: try await atWork(journal, isAtWork),
+            quarantined: quarantined,
+            tellingRun: isAtWork,
+            by: request.author,
+            at: now,
+            saying: request.saying(rollout: rollout, vehicles: chosen.sorted())
+        )
+        if let (vehicle, why) = rearmed.refused.min(by: { $0.key < $1.key }) {
+            return SteeringAnswer(.refused("\(vehicle) is left: \(why)"), rollout, "", false)
+        }
+        let again = Set(rearmed.vehicles + rearmed.answered).sorted()
+        guard !again.isEmpty else {
+            let doubts = Set(try await journal.doubts(of: nil).map(\.intent.vehicle))
+            let doubtful = known.intersection(doubts).subtracting(named).sorted()
+            var why = "nothing is to be taken again"
+            if let first = doubtful.first {
+                why +=
+                    "; a doubt is answered by name only: \(Self.names(doubtful)) "
+                    + "('yardmaster retry \(first)' when it was not carried out, 'yardmaster "
+                    + "clear \(first)' when it was)"
+            }
+            return SteeringAnswer(.noChange(why), rollout, "", false)
+        }
+        let names = again.map(\.text.visible).joined(separator: ", ")
+        let who =
+            record?.hold != nil
+            ? "after 'resume'" : isAtWork ? "by the run under way" : "by the next run"
+        return SteeringAnswer(.done, rollout, "taken again \(who): \(names)", isAtWork)
+    }
+
+    private func hold(
+        _ request: SteeringRequest,
+        _ journal: Journal,
+        _ kind: Hold.Kind,
+        _ rollout: String,
+        _ isAtWork: Bool
+    ) async throws(JournalError) -> SteeringAnswer {
+        let verb = kind.rawValue
+        let hold = Hold(
+            kind,
+            rollout,
+            reason: request.reason.map { "\(verb) by request: \($0)" }
+                ?? "\(verb) by request",
+            author: request.author,
+            at: RealTime().wallTime
+        )
+        return SteeringAnswer(
+            try await journal.set(
+                hold,
+                isAtWork: isAtWork,
+                saying: request.saying(rollout: rollout)
+            ),
+            rollout,
+            isAtWork
+                ? "\(verb): the run under way begins nothing new and finishes what it has"
+                : "\(verb): the next run begins nothing",
+            isAtWork
+        )
+    }
+
+    /// What has to wait until the run has ended.
+    private static let besideWork = "clear beside a run"
+
+    private static func unknown(_ named: String?) -> String {
+        named.map { "no rollout \($0.visible) has run here" } ?? "nothing has run here"
+    }
+
+    /// Nothing has run here under that name: an input is missing, not the journal at fault.
+    private static func refusal(_ error: JournalError) -> CommandError {
+        if error.operation == besideWork {
+            return CommandError(
+                .busy,
+                error.words,
+                hint: "say it again when the run has ended; 'yardmaster status' shows it"
+            )
+        }
+        guard error.kind == .missing else { return CommandError(error) }
+        return CommandError(
+            .inputMissing,
+            error.words,
+            hint: "name the rollout with --rollout and its directory with --state"
+        )
+    }
+
+    private func inhibit(
+        _ request: SteeringRequest,
+        _ journal: Journal,
+        _ holder: LockHolder?
+    ) async throws(JournalError) -> SteeringAnswer {
+        let now = RealTime().wallTime
+        let expires = request.length.map { now.advanced(by: $0) }
+        let reason = request.reason ?? "no reason was given"
+        let (chosen, unknown) = try await chosen(request, journal)
+        if let unknown { return unknown }
+        for vehicle in chosen {
+            try await journal.inhibit(
+                Inhibit(
+                    vehicle,
+                    reason: reason,
+                    expires: expires,
+                    author: request.author,
+                    at: now
+                ),
+                saying: request.saying(vehicles: [vehicle])
+            )
+        }
+        let until = expires.map { "until \($0)" } ?? "until it is lifted"
+        let busy = try await atWork(journal, holder != nil)
+        let late = chosen.compactMap(\.self).filter(busy.contains)
+        let remark =
+            late.isEmpty
+            ? ""
+            : "; a run is at work on \(late.map(\.text.visible).joined(separator: ", ")): it "
+                + "finishes the step it is at and does no further one"
+        return SteeringAnswer("left alone \(until): \(Self.names(chosen))\(remark)")
+    }
+
+    private func uninhibit(
+        _ request: SteeringRequest,
+        _ journal: Journal,
+        _ others: FleetShare
+    ) async throws(JournalError) -> SteeringAnswer {
+        let (chosen, unknown) = try await chosen(request, journal, others.known)
+        if let unknown { return unknown }
+        // Also what was said here before the machine belonged to a fleet.
+        var lifted = others.lifted
+        for vehicle in chosen {
+            let saying = request.saying(vehicles: [vehicle])
+            if try await journal.uninhibit(vehicle, saying: saying) { lifted += 1 }
+        }
+        let names = Self.names(chosen)
+        return SteeringAnswer(
+            lifted == 0
+                ? "no change, nothing was inhibited: \(names)" : "takes part again: \(names)"
+        )
+    }
+
+    private func clear(
+        _ request: SteeringRequest,
+        _ journal: Journal,
+        _ holder: LockHolder?,
+        _ others: FleetShare
+    ) async throws(JournalError) -> SteeringAnswer {
+        let (chosen, unknown) = try await chosen(request, journal, others.known)
+        if let unknown { return unknown }
+        let named = chosen.compactMap(\.self)
+        guard !named.isEmpty else {
+            let count = try await journal.clearFailures(of: nil, saying: request.saying())
+            return SteeringAnswer("failures forgotten: \(count)")
+        }
+        let cleared = try await journal.clear(
+            named,
+            named: Set(request.named),
+            atWork: try await atWork(journal, holder != nil),
+            by: request.author,
+            at: RealTime().wallTime,
+            saying: request.saying(vehicles: named)
+        )
+        if let vehicle = cleared.atWork {
+            let words = "a run is at work on \(vehicle): nothing was changed"
+            throw JournalError(.busy, Self.besideWork, words: words)
+        }
+        var sentences = cleared.debts.map {
+            "\($0.vehicle): its update to \($0.title) is owed no more"
+        }
+        sentences += cleared.answered.map { "\($0): what was in doubt counts as done" }
+        sentences += cleared.owed.map { "\($0.vehicle): `\($0.action)` is owed no more" }
+        sentences += others.sentences(beyond: cleared)
+        let failures = max(cleared.failures, others.cleared.failures)
+        if failures > 0 { sentences.append("failures forgotten: \(failures)") }
+        if sentences.isEmpty {
+            sentences.append("no change, nothing to clear: \(Self.names(chosen))")
+        }
+        sentences += cleared.stillInDoubt.map { "\($0): still in doubt, name it in full to answer" }
+        return SteeringAnswer(sentences.joined(separator: "\n"))
+    }
+
+    /// Vehicles that a run is at work on; one that was killed is at work on nothing.
+    private func atWork(
+        _ journal: Journal,
+        _ runs: Bool
+    ) async throws(JournalError) -> Set<VehicleID> {
+        runs ? try await journal.vehiclesAtWork() : []
+    }
+
+    /// The vehicles that are named, by id or pattern, among all that are known; nil for the depot.
+    ///
+    /// With the refusal where one is not known.
+    private func chosenHere(
+        _ request: SteeringRequest,
+        _ journal: Journal,
+        _ others: Set<VehicleID>
+    ) async throws(CommandError) -> ([VehicleID?], SteeringAnswer?) {
+        do throws(JournalError) {
+            return try await chosen(request, journal, others)
+        } catch { throw Self.refusal(error) }
+    }
+
+    private func chosen(
+        _ request: SteeringRequest,
+        _ journal: Journal,
+        _ others: Set<VehicleID> = []
+    ) async throws(JournalError) -> ([VehicleID?], SteeringAnswer?) {
+        guard !request.vehicles.isEmpty else { return ([nil], nil) }
+        // Labels and endings are those of the rollout that ran last, and of manifests that are named.
+        var ground = KnownVehicles(state: state).ground(ofRollout: nil)
+        ground.others.formUnion(try await journal.vehicles())
+        ground.others.formUnion(others)
+        ground.planned += listed
+        var chosen: [VehicleID] = []
+        for pattern in request.vehicles {
+            let found: [VehicleID]
+            do throws(CommandError) {
+                found = try ground.vehicles(pattern).sorted()
+            } catch {
+                return ([], SteeringAnswer(error.answer, isRefused: true))
+            }
+            guard !found.isEmpty else {
+                guard pattern.isPattern else {
+                    return (
+                        [],
+                        SteeringAnswer("no change, \(pattern.text.visible) means nobody now")
+                    )
+                }
+                return (
+                    [],
+                    SteeringAnswer(
+                        "there is no vehicle \(pattern.text.visible) in any rollout here; "
+                            + "name a manifest that lists it with --fleet",
+                        isRefused: true
+                    )
+                )
+            }
+            for vehicle in found where !chosen.contains(vehicle) { chosen.append(vehicle) }
+        }
+        return (chosen, nil)
+    }
+
+    private static func names(_ vehicles: [VehicleID?]) -> String {
+        vehicles.map { $0?.text.visible ?? "the depot" }.joined(separator: ", ")
+    }
+}
+
+extension SteeringAnswer {
+    /// What a verb on a rollout came to; `done` is said when it changed something.
+    fileprivate init(_ answer: VerbAnswer, _ rollout: String, _ done: String, _ isTakenUpNow: Bool)
+    {
+        switch answer {
+        case .done:
+            self.init("\(rollout): \(done)", rollout: rollout, isTakenUpNow: isTakenUpNow)
+        case .noChange(let why):
+            self.init("\(rollout): no change, \(why)", rollout: rollout)
+        case .refused(let why):
+            self.init("\(rollout): refused, \(why)", rollout: rollout, isRefused: true)
+        }
+    }
+}
+
+extension SteeringRequest {
+    /// As the journal keeps it, under its author's name.
+    fileprivate func saying(rollout: String? = nil, vehicles: [VehicleID?] = []) -> Saying {
+        Saying(
+            verb.rawValue,
+            rollout: rollout,
+            vehicles: vehicles.compactMap(\.self),
+            reason: reason ?? "",
+            author: author,
+            at: RealTime().wallTime
+        )
+    }
+}
+
+extension CommandError {
+    /// The same as one answer.
+    fileprivate var answer: String { hint.map { "\(sentence); \($0)" } ?? sentence }
+}
