@@ -13,12 +13,12 @@ func fuzzManifest(_ input: [UInt8]) {
         "a list and an error, or neither"
     )
     guard
-        let (plan, diagnostics) = try? ManifestReader.read(
+        let read = try? ManifestReader.read(
             manifest,
             path: "m.yaml",
             files: { _, _ throws(FileError) in fleet }
         )
     else { return }
-    let hasErrors = diagnostics.contains { $0.severity == .error }
-    precondition((plan == nil) == hasErrors, "a plan and an error, or neither")
+    let hasErrors = read.diagnostics.contains { $0.severity == .error }
+    precondition((read.plan == nil) == hasErrors, "a plan and an error, or neither")
 }

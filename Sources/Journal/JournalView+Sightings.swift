@@ -22,11 +22,14 @@ package struct Ending: Sendable, Equatable {
 
 extension JournalView {
     /// The last time that each vehicle answered.
+    ///
+    /// The last one is the one with the highest number: a clock that was set back does not hide it.
     package func sightings() throws(JournalError) -> [Sighting] {
         try rows(
             """
-            SELECT vehicle, MAX(time) FROM events
+            SELECT vehicle, time, MAX(run << 32 | number) FROM events
             WHERE vehicle IS NOT NULL AND (kind IN ('inspected', 'step-ended', 'interrupted')
+                OR (kind = 'vehicle-ended' AND json_extract(json, '$.outcome') = 'succeeded')
                 OR (kind = 'state-changed' AND json_extract(json, '$.state') IN (
                     'connecting', 'authenticating', 'inspecting', 'acting', 'starting',
                     'transferring', 'settling', 'confirming')))
@@ -46,7 +49,7 @@ extension JournalView {
     package func signals() throws(JournalError) -> [SignalSighting] {
         try rows(
             """
-            SELECT vehicle, json_extract(json, '$.detail'), MAX(time) FROM events
+            SELECT vehicle, json_extract(json, '$.detail'), MAX(run << 32 | number) FROM events
             WHERE vehicle IS NOT NULL AND kind = 'state-changed'
                 AND json_extract(json, '$.detail') LIKE '% dBm'
             GROUP BY vehicle

@@ -51,15 +51,7 @@ package struct JobBuilder: Sendable {
                 } catch { note(error.concernsValue ? part.place.value : part.place.name, error) }
             }
         }
-        var files: [String: Int] = [plan.place.file: 0]
-        for mistake in list where files[mistake.place.file] == nil {
-            files[mistake.place.file] = files.count
-        }
-        return list.enumerated().sorted { left, right in
-            let (first, second) = (left.element.place, right.element.place)
-            return (files[first.file] ?? 0, first.line, first.column, left.offset)
-                < (files[second.file] ?? 0, second.line, second.column, right.offset)
-        }.map(\.element)
+        return list.inOrder(main: plan.place.file)
     }
 
     /// What is wrong with a serial that no module of the profile can have.

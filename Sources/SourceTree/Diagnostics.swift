@@ -5,13 +5,11 @@ package final class Diagnostics {
 
     private var collected: [Diagnostic] = []
     private var seen: Set<Diagnostic> = []
-    private var files: [String] = []
+    private let main: String?
     package private(set) var errorCount = 0
 
     /// `main` is the file whose diagnostics come first, whenever they are found.
-    package init(main file: String? = nil) {
-        if let file { files.append(file) }
-    }
+    package init(main: String? = nil) { self.main = main }
 
     package var hasErrors: Bool { errorCount > 0 }
 
@@ -30,20 +28,32 @@ package final class Diagnostics {
     package func add(_ diagnostic: Diagnostic) {
         if diagnostic.severity == .error { errorCount += 1 }
         guard collected.count < Self.most, seen.insert(diagnostic).inserted else { return }
-        if !files.contains(diagnostic.place.file) { files.append(diagnostic.place.file) }
         collected.append(diagnostic)
     }
 
     /// In the order of the files as they were met, then of their lines.
-    package var list: [Diagnostic] {
-        var rank: [String: Int] = [:]
-        for (index, file) in files.enumerated() { rank[file] = index }
+    package var list: [Diagnostic] { collected.inOrder(main: main) }
+}
+
+extension [Diagnostic] {
+    /// In the order of the files as they are met, `main` first, then of their lines.
+    package func inOrder(main: String?) -> [Diagnostic] {
+        var rank: [String: Int] = main.map { [$0: 0] } ?? [:]
+        for diagnostic in self where rank[diagnostic.place.file] == nil {
+            rank[diagnostic.place.file] = rank.count
+        }
         func key(_ place: Place) -> (Int, Int, Int) {
             (rank[place.file] ?? .max, place.line, place.column)
         }
-        return collected.enumerated().sorted { left, right in
+        return enumerated().sorted { left, right in
             let (first, second) = (key(left.element.place), key(right.element.place))
             return first == second ? left.offset < right.offset : first < second
         }.map(\.element)
+    }
+
+    /// These and what a later check has found, without what it says of places that are wrong already.
+    package func adding(_ others: [Diagnostic], main: String) -> [Diagnostic] {
+        let wrong = Set(filter { $0.severity == .error }.map(\.place))
+        return (self + others.filter { !wrong.contains($0.place) }).inOrder(main: main)
     }
 }

@@ -18,13 +18,17 @@ struct ValidateCommand {
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        let (plan, found) = try Inputs.read(manifest, common)
-        let machine = try plan.map { (plan) throws(CommandError) in
-            try findings(plan, context)
+        let read = try Inputs.read(manifest, common)
+        let plan = read.plan
+        // With mistakes in it, what can be read of it is looked at all the same.
+        let machine = try read.draft.map { (draft) throws(CommandError) in
+            try findings(draft, isWhole: plan != nil, context)
         }
         let tokens = plan.map { TokenCheck($0, context).findings() } ?? TokenCheck.Findings()
-        let diagnostics =
-            found + (plan?.remarks ?? []) + (machine ?? []).map(\.diagnostic) + tokens.faults
+        let diagnostics = read.diagnostics.adding(
+            (plan?.remarks ?? []) + (machine ?? []).map(\.diagnostic) + tokens.faults,
+            main: manifest
+        )
         let lack = machine.flatMap { MachineCheck.refusal($0, manifest) }
         let code: ExitCode =
             plan == nil
@@ -51,6 +55,7 @@ struct ValidateCommand {
     /// What a run of the plan would lack on this machine.
     private func findings(
         _ plan: FrozenPlan,
+        isWhole: Bool,
         _ context: Context
     ) throws(CommandError) -> [MachineCheck.Finding] {
         guard looksAtFiles else { return [] }
@@ -59,7 +64,8 @@ struct ValidateCommand {
             context: context,
             profiles: try ProfileFolder.library(of: plan, common, context),
             state: StateLocation.path(flag: nil, environment: context.variable),
-            isRun: false
+            isRun: false,
+            isWhole: isWhole
         ).findings(for: plan.vehicles)
     }
 

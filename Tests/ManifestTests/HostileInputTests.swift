@@ -12,19 +12,22 @@ import Testing
 
     private func check(_ manifest: [UInt8], fleet: [UInt8], _ seed: UInt64, _ round: Int) {
         do {
-            let (plan, diagnostics) = try ManifestReader.read(manifest, path: "m.yaml") {
+            let read = try ManifestReader.read(manifest, path: "m.yaml") {
                 path,
                 _ throws(FileError) in
                 guard path == "tallinn.csv" else { throw FileError(path: path, reason: .missing) }
                 return fleet
             }
-            let errors = diagnostics.filter { $0.severity == .error }
-            #expect((plan == nil) == !errors.isEmpty, "seed \(seed), round \(round): \(errors)")
+            let errors = read.diagnostics.filter { $0.severity == .error }
+            #expect(
+                (read.plan == nil) == !errors.isEmpty,
+                "seed \(seed), round \(round): \(errors)"
+            )
             #expect(
                 errors.allSatisfy { $0.hint != nil && $0.place.line > 0 && $0.place.column > 0 },
                 "seed \(seed), round \(round): \(errors)"
             )
-            if let plan { #expect(plan.waveSizes.reduce(0, +) == plan.vehicles.count) }
+            if let plan = read.draft { #expect(plan.waveSizes.reduce(0, +) == plan.vehicles.count) }
         } catch {
             // The only thing thrown: a changed name of the fleet file.
             guard case .unreadable(_, .missing, .some) = error else {

@@ -46,7 +46,7 @@ enum Sample {
         _ manifest: String = manifest,
         fleet: String = fleet
     ) throws(ManifestError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
-        try ManifestReader.read(Array(manifest.utf8), path: "depot/m.yaml") {
+        let read = try ManifestReader.read(Array(manifest.utf8), path: "depot/m.yaml") {
             path,
             _ throws(FileError) in
             guard path == "depot/tallinn.csv" else {
@@ -54,6 +54,7 @@ enum Sample {
             }
             return Array(fleet.utf8)
         }
+        return (read.plan, read.diagnostics)
     }
 
     /// A manifest of one vehicle and one step, then `rest`.

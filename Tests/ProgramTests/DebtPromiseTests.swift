@@ -31,6 +31,17 @@ import Testing
             more: Self.settle
         )
         #expect(try yard.run().status == 10)
+        // Nobody knows by now what it runs.
+        let status = try yard.say("status").output.split(separator: "\n")
+        let row = try #require(status.first { $0.hasPrefix("b1  ") })
+        #expect(row.contains("  failed  ") && !row.contains("4.11.3"), "\(row)")
+        let story = try yard.say("show", "b1")
+        #expect(
+            story.output.contains(
+                "version not known; 4.11.3 was read before its update was begun"
+            ),
+            "\(story.output)"
+        )
         for _ in 2...3 {
             let again = try yard.run("yard", "--json", "--report", "night.prom")
             #expect(again.status == 10)
@@ -53,6 +64,24 @@ import Testing
         let cleared = try yard.say("clear", "b1")
         #expect(cleared.output.contains("b1: its update to city 4.12.0 is owed no more"))
         #expect(try yard.run("other").status == 0, "it is only unreachable now")
+    }
+
+    @Test
+    func
+        `a vehicle was seen last when its version was read for its verdict, also by a clock set back`()
+        throws
+    {
+        let yard = try PromiseYard(bikes: [""])
+        try yard.manifest(family: "comodule", steps: "[{update: city}]", more: Self.settle)
+        for _ in 1...2 {
+            #expect(try yard.run("yard", "--again").status == 0)
+            let story = try yard.document(try yard.say("show", "b1", "--json"))
+            let verdicts = try #require(story["verdicts"] as? [[String: Any]])
+            let seen = try #require(story["last-seen"] as? String)
+            let ended = try #require(verdicts.last?["time"] as? String)
+            #expect(seen.prefix(19) == ended.prefix(19), "\(story)")
+            try yard.setClockBack()
+        }
     }
 
     @Test func `an aborted rollout finishes what is in mid-update`() throws {

@@ -134,6 +134,46 @@ import Testing
                 """
         ),
         Case(
+            name: "of every kind, in one go",
+            status: 65,
+            manifest: """
+                name: tallinn-lights
+                vehicles: {from: good.csv}
+                images:
+                  city-4.12:
+                    url: file:demo/city-4.21.0.zip
+                    sha256: "\(digest)"
+                    version: "4.12.0"
+                    fits: {family: comodule}
+                steps:
+                  - require: {spede: "== 0"}
+                  - update: city-4.12
+                  - update: city-4.13
+                  - set: {lights: on}
+                settle: {quiet: 20}
+                rollout:
+                  window: {from: "25:00", for: 4h, zone: Europe/Talinn}
+                """,
+            says: """
+                rollout.yaml:4:3: error: the image city-4.12 cannot be had: cannot read `demo/city-4.21.0.zip`: no such file
+                  hint: put it there, or write in its `url` where it is
+                rollout.yaml:10:15: error: the profile comodule/generic has no property `spede`
+                  hint: did you mean `speed`?
+                rollout.yaml:12:13: error: no image is named `city-4.13`
+                  hint: did you mean `city-4.12`?
+                rollout.yaml:13:19: error: `lights` has no such state
+                  hint: it has `disabled`, `enabled`, `blinking`
+                rollout.yaml:14:17: error: the duration has no unit
+                  hint: did you mean `20s`? Units are ms, s, m, h, d
+                rollout.yaml:16:18: error: `25:00` is not a time of day
+                  hint: write hours and minutes, such as "01:00"
+                rollout.yaml:16:42: error: this machine does not know the time zone Europe/Talinn of the window: cannot read `/usr/share/zoneinfo/Europe/Talinn`: no such file
+                  hint: did you mean `Europe/Tallinn`?
+                yardmaster: error: 7 errors in rollout.yaml
+                  hint: nothing was touched; fix what is listed above and try again
+                """
+        ),
+        Case(
             name: "what the machine lacks",
             status: 66,
             manifest: """

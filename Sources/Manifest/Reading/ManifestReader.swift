@@ -14,19 +14,34 @@ package enum ManifestError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 }
 
+/// What a manifest and its fleet list say.
+package struct ManifestReading {
+    /// Nil when there is an error among the diagnostics.
+    package let plan: FrozenPlan?
+    /// As much of the plan as could be read, errors or not: for further checks, never for a run.
+    package let draft: FrozenPlan?
+    package let diagnostics: [Diagnostic]
+
+    package init(plan: FrozenPlan?, draft: FrozenPlan?, diagnostics: [Diagnostic]) {
+        self.plan = plan
+        self.draft = draft
+        self.diagnostics = diagnostics
+    }
+}
+
 /// Reads a manifest and the fleet list it names into a frozen plan.
 package struct ManifestReader {
     /// How files are read: handed in, so that reading can be tried without any.
     package typealias Files =
         (_ path: String, _ limit: Int) throws(FileError) -> [UInt8]
 
-    /// The plan, unless there is an error among the diagnostics; warnings can stand beside it.
+    /// Reads the manifest at `path`.
     ///
     /// Throws only when a file cannot be read at all.
     package static func read(
         path: String,
         files: Files = TextFile.read
-    ) throws(ManifestError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
+    ) throws(ManifestError) -> ManifestReading {
         let bytes: [UInt8]
         do throws(FileError) {
             bytes = try files(path, YAMLLimits().bytes)
@@ -34,7 +49,8 @@ package struct ManifestReader {
             guard case .tooLarge(let limit) = error.reason else {
                 throw .unreadable(path: path, reason: error.reason, namedAt: nil)
             }
-            return (nil, [YAMLFault.tooLarge(limit: limit).diagnostic(file: path)])
+            let fault = YAMLFault.tooLarge(limit: limit).diagnostic(file: path)
+            return ManifestReading(plan: nil, draft: nil, diagnostics: [fault])
         }
         return try read(bytes, path: path, files: files)
     }
@@ -44,13 +60,13 @@ package struct ManifestReader {
         _ bytes: [UInt8],
         path: String,
         files: Files
-    ) throws(ManifestError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
+    ) throws(ManifestError) -> ManifestReading {
         let diagnostics = Diagnostics(main: path)
         guard let tree = SourceNode.parse(bytes, file: path, diagnostics) else {
-            return (nil, diagnostics.list)
+            return ManifestReading(plan: nil, draft: nil, diagnostics: diagnostics.list)
         }
         var reader = ManifestReader(path: path, diagnostics)
-        let plan = reader.plan(tree, files)
+        let draft = reader.draft(tree, files)
         if let missing = reader.missing {
             // With other mistakes beside it, all of them are reported together.
             guard diagnostics.hasErrors else { throw missing.error }
@@ -60,7 +76,11 @@ package struct ManifestReader {
                 hint: "the path is relative to the manifest"
             )
         }
-        return (diagnostics.hasErrors ? nil : plan, diagnostics.list)
+        return ManifestReading(
+            plan: diagnostics.hasErrors ? nil : draft,
+            draft: draft,
+            diagnostics: diagnostics.list
+        )
     }
 
     private struct MissingFile {
@@ -81,7 +101,8 @@ package struct ManifestReader {
         directory = FileReference.directory(of: path)
     }
 
-    private mutating func plan(_ tree: SourceNode, _ files: Files) -> FrozenPlan? {
+    /// The plan as far as it can be read.
+    private mutating func draft(_ tree: SourceNode, _ files: Files) -> FrozenPlan {
         var reader = TableReader(tree, Grammar.manifest, diagnostics)
         let name = reader.text("name")
         let imagesNode = reader.value("images")
@@ -108,17 +129,17 @@ package struct ManifestReader {
             NotifyReader(diagnostics: diagnostics, directory: directory).policy($0)
         }
         reader.finish()
-        guard let name, let found else { return nil }
-        let vehicles = resolve(found, common, at: reader.place(of: "vehicles"))
-        let check = PlanCheck(diagnostics: diagnostics, images: images)
-        check.images(used: vehicles, common: common)
-        check.families(vehicles, common: common)
-        check.repositories(trust)
-        check.labels(of: vehicles)
-        guard !diagnostics.hasErrors else { return nil }
+        let vehicles = found.map { resolve($0, common, at: reader.place(of: "vehicles")) } ?? []
+        if name != nil, found != nil {
+            let check = PlanCheck(diagnostics: diagnostics, images: images)
+            check.images(used: vehicles, common: common)
+            check.families(vehicles, common: common)
+            check.repositories(trust)
+            check.labels(of: vehicles)
+        }
         let used = PlanCheck.imageNames(vehicles.flatMap(\.steps))
         var plan = FrozenPlan(
-            name: name,
+            name: name ?? "",
             vehicles: vehicles,
             images: images.filter { used.contains($0.name) },
             always: always,

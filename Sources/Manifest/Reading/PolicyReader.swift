@@ -137,8 +137,9 @@ struct PolicyReader {
         let zone = reader.defaultedText("zone")
         let close = reader.defaultedWord("at-close", Window.Close.self)
         reader.finish()
-        guard let opens, let length else { return nil }
-        return Window(opens: opens, length: length, zone: zone, close: close)
+        // Where one of them is wrong there is no plan, but the zone is still checked.
+        guard let opens = opens ?? TimeOfDay("00:00") else { return nil }
+        return Window(opens: opens, length: length ?? .zero, zone: zone, close: close)
     }
 
     private func readRetry(_ node: SourceNode?, at place: Place) -> RetryPolicy {

@@ -45,10 +45,9 @@ package struct BundlePlan {
             manifest = try bundle.bytes(of: part)
         } catch { throw BundleFile.refusal(bundle.path, error) }
         var asked: Set<ExactText> = []
-        let plan: FrozenPlan?
-        let diagnostics: [Diagnostic]
+        let read: ManifestReading
         do throws(ManifestError) {
-            (plan, diagnostics) = try ManifestReader.read(manifest, path: path) {
+            read = try ManifestReader.read(manifest, path: path) {
                 (file, limit) throws(FileError) in
                 guard let name = BundlePath(file)?.part else {
                     throw FileError(path: file, reason: .missing)
@@ -60,8 +59,8 @@ package struct BundlePlan {
                 return bytes
             }
         } catch { throw Self.invalid(bundle, error.description) }
-        tell(diagnostics)
-        guard let plan else {
+        tell(read.diagnostics)
+        guard let plan = read.plan else {
             throw Self.invalid(bundle, "what is wrong with it is listed above")
         }
         for file in plan.filesBeside {

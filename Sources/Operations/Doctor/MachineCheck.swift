@@ -19,19 +19,23 @@ package struct MachineCheck {
     package let state: String?
     /// Whether the run is to take place here and now, and not by a service with credentials of its own.
     package let isRun: Bool
+    /// Whether nothing of the plan is missing for mistakes in the manifest.
+    private let isWhole: Bool
 
     package init(
         plan: FrozenPlan,
         context: Context,
         profiles: ProfileLibrary,
         state: String?,
-        isRun: Bool
+        isRun: Bool,
+        isWhole: Bool = true
     ) {
         self.plan = plan
         self.context = context
         self.profiles = profiles
         self.state = state
         self.isRun = isRun
+        self.isWhole = isWhole
     }
 
     /// One thing that is not as it must be.
@@ -158,6 +162,7 @@ package struct MachineCheck {
                 findings.append(finding(error, at: image.place))
             }
         }
+        guard isWhole else { return findings }
         do throws(CommandError) {
             try ImageChecker.check(contents, of: plan, for: vehicles, profiles)
         } catch { findings.append(finding(error, at: plan.place)) }

@@ -26,23 +26,26 @@ package enum Inputs {
         _ common: CommonOptions,
         _ sources: inout PlanSources
     ) throws(CommandError) -> FrozenPlan {
-        let (plan, diagnostics) = try read(path, common) {
+        let read = try read(path, common) {
             (path, limit) throws(FileError) in
             let bytes = try TextFile.read(path: path, limit: limit)
             sources.add(path, bytes)
             return bytes
         }
-        if !common.isQuiet || plan == nil { tell(diagnostics, context) }
-        guard let plan else { throw invalid(path, diagnostics) }
+        if !common.isQuiet || read.plan == nil { tell(read.diagnostics, context) }
+        guard let plan = read.plan else { throw invalid(path, read.diagnostics) }
         return plan
     }
 
+    /// What a manifest says, and what makes no sense on the vehicles that it is meant for.
+    ///
+    /// Steps are checked where others cannot be read, too, so that all mistakes are reported in one go.
     package static func read(
         _ path: String,
         _ common: CommonOptions,
         files: ManifestReader.Files = TextFile.read
-    ) throws(CommandError) -> (plan: FrozenPlan?, diagnostics: [Diagnostic]) {
-        let read: (plan: FrozenPlan?, diagnostics: [Diagnostic])
+    ) throws(CommandError) -> ManifestReading {
+        let read: ManifestReading
         do throws(ManifestError) {
             read = try ManifestReader.read(path: path, files: files)
         } catch {
@@ -57,14 +60,22 @@ package enum Inputs {
                 )
             }
         }
-        guard let plan = read.plan else { return read }
-        let (profiles, faults) = try ProfileFolder.library(of: plan, common)
+        guard let draft = read.draft else { return read }
+        let (profiles, faults) = try ProfileFolder.library(of: draft, common)
         guard !faults.contains(where: { $0.severity == .error }) else {
-            return (nil, read.diagnostics + faults)
+            return ManifestReading(
+                plan: nil,
+                draft: nil,
+                diagnostics: read.diagnostics.adding(faults, main: path)
+            )
         }
         // What a step names must be there on the vehicles that it is meant for.
-        let mistakes = JobBuilder(plan, profiles: profiles).mistakes + TokenCheck.unnamed(plan)
-        return (mistakes.isEmpty ? plan : nil, read.diagnostics + faults + mistakes)
+        let mistakes = JobBuilder(draft, profiles: profiles).mistakes + TokenCheck.unnamed(draft)
+        return ManifestReading(
+            plan: mistakes.isEmpty ? read.plan : nil,
+            draft: draft,
+            diagnostics: read.diagnostics.adding(faults + mistakes, main: path)
+        )
     }
 
     /// The simulated depot of `--simulate`.

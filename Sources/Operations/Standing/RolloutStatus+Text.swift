@@ -17,9 +17,9 @@ extension RolloutStatus {
                 : standing.verdict?.outcome.rawValue ?? standing.state.rawValue
         }
 
+        /// As it was read last; nil while an update is begun and not proven, because then nobody knows it.
         package var version: String? {
-            (standing.debt == nil ? record.versionAfter : nil)?.description
-                ?? record.versionBefore?.description
+            standing.debt == nil ? (record.versionAfter ?? record.versionBefore)?.description : nil
         }
 
         /// What is known of it beyond its state.

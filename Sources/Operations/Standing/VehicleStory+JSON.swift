@@ -23,7 +23,11 @@ extension VehicleStory: JSONDescribed {
             "The columns of the fleet list.",
             as: .texts { $0.map { (name: $0.name, text: $0.value) } }
         ) { $0.planned?.labels ?? [] }
-        Member(ifAny: "version", "As it was read last.", \.version)
+        Member(
+            ifAny: "version",
+            "As it was read last; none while an update is not proven.",
+            \.version
+        )
         Member(ifAny: "last-seen", "When an inventory or a run had an answer.", \.lastSeen)
         Member(ifAny: "signal", "As it was heard last, such as `-71 dBm`.", \.signal)
         Member(ifAny: "inventory", \.view.inventory)

@@ -57,7 +57,10 @@ package struct VehicleStory: Sendable {
         rollouts.first?.record.serial ?? planned?.serial ?? view.inventory?.serial
     }
 
-    var version: FirmwareVersion? {
+    /// As it was read last; nil while an update is begun and not proven, because then nobody knows it.
+    var version: FirmwareVersion? { view.debts.isEmpty ? versionRead : nil }
+
+    private var versionRead: FirmwareVersion? {
         view.inventory?.version.flatMap { FirmwareVersion($0) }
             ?? rollouts.lazy.compactMap { $0.record.versionAfter ?? $0.record.versionBefore }.first
     }
@@ -98,7 +101,11 @@ package struct VehicleStory: Sendable {
             "\($0.name.visible) \($0.value.visible)"
         }
         var lines = facts.isEmpty ? [] : [facts.joined(separator: ", ")]
-        lines.append("version \(version?.description ?? "not known")")
+        let read = view.debts.isEmpty ? nil : versionRead
+        lines.append(
+            "version \(version?.description ?? "not known")"
+                + (read.map { "; \($0) was read before its update was begun" } ?? "")
+        )
         let seen = lastSeen.map { "seen \(time($0))" } ?? "never seen"
         lines.append(seen + (signal.map { " at \($0.visible)" } ?? ""))
         lines += (view.inventory?.lines(time) ?? [])
