@@ -369,8 +369,8 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
             dependencies: [
                 "DBus", "Digests", "Domain", "Families", "Images", "Manifest", "SourceTree",
                 "Modules",
-                "Operations", "Protocols", "Radio", "Sessions", "Signatures", "Simulation", "Trust",
-                "VehicleModules", "Wire",
+                "Operations", "Protocols", "Radio", "Rollout", "Sessions", "Signatures", "Simulation",
+                "Trust", "VehicleModules", "Wire",
             ],
             path: "Fuzz",
             exclude: ["Seeds"],

@@ -1,4 +1,5 @@
 import Manifest
+import Rollout
 import SourceTree
 
 /// Reads the input as a manifest whose fleet file is the same input after the first zero byte.
@@ -21,4 +22,6 @@ func fuzzManifest(_ input: [UInt8]) {
     else { return }
     let hasErrors = read.diagnostics.contains { $0.severity == .error }
     precondition((read.plan == nil) == hasErrors, "a plan and an error, or neither")
+    // What could be read of it is checked further, errors or not.
+    if let draft = read.draft { _ = JobBuilder(draft).mistakes }
 }
