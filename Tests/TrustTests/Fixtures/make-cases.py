@@ -536,6 +536,25 @@ good = dict(repo.publish())
 case("a root that was refused is not kept", start, step(bad, "root is signed by 0", versions={"root": 1}), step(good, versions={"root": 2}))
 
 
+# a root by other keys must be signed by those of the root before, and by its own
+repo = fresh()
+start = first_root(repo)
+own, stranger = repo.signers["root"][0], signer("stranger")
+repo.root.revoke_key(own.public_key.keyid, "root")
+repo.root.add_key(stranger.public_key, "root")
+repo.root.version = 2
+repo.signers["root"] = [stranger]
+bad = dict(repo.publish())
+repo.signers["root"] = [own]
+unsigned = dict(repo.publish())
+repo.signers["root"] = [own, stranger]
+good = dict(repo.publish())
+case("a root that only its own keys have signed", start, step(bad, "root is signed by 0 of the keys", versions={"root": 1}),
+     step(good, versions={"root": 2}))
+case("a root that its own keys have not signed", start, step(unsigned, "root is signed by 0 of the keys", versions={"root": 1}),
+     step(good, versions={"root": 2}))
+
+
 # a key rotated and the old one used
 def rotated():
     repo = fresh()
