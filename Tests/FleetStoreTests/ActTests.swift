@@ -190,6 +190,47 @@ struct ActTests {
         }
     }
 
+    @Test(arguments: [IntentRecord.failed, IntentRecord.done])
+    func `what a person has answered is not overwritten by a late report`(answer: String)
+        async throws
+    {
+        try await Members.with(["north", "south"], plan: .sample()) { them in
+            let north = them[0]
+            let lease = try await hold(north)
+            _ = try await begin(north)
+            try them.forget()
+            _ = try await them[1].fleet.answer(
+                [try vehicle()],
+                named: [try vehicle()],
+                as: answer,
+                verb: answer == IntentRecord.done ? "clear" : "retry",
+                by: "mia"
+            )
+            // The gateway that began it was away, and reports the opposite now.
+            let act = FleetAct(
+                FleetLease(serial: lease.serial, epoch: lease.epoch),
+                vehicle: try vehicle(),
+                rollout: "city",
+                beginning: 1,
+                digest: try digest(1).description,
+                ordinal: 0,
+                effect: Effect.once.rawValue,
+                action: "command horn",
+                isPaying: false
+            )
+            try await north.fleet.settleStep(
+                act,
+                answer == IntentRecord.done ? IntentRecord.failed : IntentRecord.done,
+                instance: north.holder.instance
+            )
+            let step = try them.ground.server?.query(
+                them.ground.database,
+                "SELECT digest, outcome, author FROM yardmaster.step"
+            )
+            #expect(step == "\(try digest(1))|\(answer)|mia\n")
+        }
+    }
+
     @Test func `an act that the fleet never heard of was not done`() async throws {
         try await Members.with(["north", "south"], plan: .sample()) { them in
             let north = them[0]
@@ -258,6 +299,30 @@ struct ActTests {
             try await north.rights.begin()
             #expect(try await north.journal.debts().isEmpty)
             #expect(try await north.journal.owed(by: nil).isEmpty)
+        }
+    }
+
+    @Test func `a debt that was begun under a later right is not paid by an earlier one`()
+        async throws
+    {
+        try await Members.with(["north", "south"], plan: .sample()) { them in
+            let image = try digest(2).description
+            let before = FleetLease(serial: try serial(), epoch: 1)
+            try them.ground.ask(
+                """
+                INSERT INTO yardmaster.debt (serial, vehicle, rollout, epoch, gateway, image, name,
+                  target, total) VALUES ('a1', 'bus', 'city', 2, 'south', '\(image)', 'n', 't', 1)
+                """
+            )
+            try await them[0].fleet.payDebt(of: before, image: image)
+            #expect(
+                try await them[1].fleet.accounts(of: try vehicle(), on: try serial()).debt != nil
+            )
+            let own = FleetLease(serial: try serial(), epoch: 2)
+            try await them[1].fleet.payDebt(of: own, image: image)
+            #expect(
+                try await them[1].fleet.accounts(of: try vehicle(), on: try serial()).debt == nil
+            )
         }
     }
 

@@ -232,6 +232,55 @@ struct GateTests {
         }
     }
 
+    @Test func `a rollout that two gateways begin again at once is begun again once`() async throws
+    {
+        try await Members.with(["north", "south"]) { them in
+            let all = try vehicles(1)
+            try await enlist(them, all)
+            let plan = try #require(SHA256Digest(bytes: [UInt8](repeating: 7, count: 32)))
+            for member in them.all {
+                // Both have seen the first beginning.
+                let (beginning, _) = try await member.fleet.enter(
+                    "city",
+                    plan: plan,
+                    begins: true,
+                    seen: 1,
+                    as: member.holder
+                )
+                #expect(beginning == 2)
+            }
+            // No right is given for the beginning that is over.
+            #expect(try await claim(them[0], all[0]) == .replaced)
+        }
+    }
+
+    @Test func `a failure that is reported twice counts once against its vehicle`() async throws {
+        try await Members.with(["north"]) { them in
+            let all = try vehicles(1)
+            try await enlist(them, all)
+            guard case .granted(let lease, _) = try await claim(them[0], all[0]) else {
+                Issue.record("not granted")
+                return
+            }
+            let verdict = FleetVerdict(
+                rollout: "city",
+                vehicle: all[0].id,
+                run: 1,
+                outcome: .failed,
+                failure: .device,
+                sentence: "it does not answer",
+                version: nil,
+                failedOn: "07"
+            )
+            for _ in 0..<2 { try await them[0].fleet.settle(lease, verdict, of: them[0].holder) }
+            let failures = try them.ground.server?.query(
+                them.ground.database,
+                "SELECT vehicle, release, count FROM yardmaster.failure"
+            )
+            #expect(failures == "v1|07|1\n")
+        }
+    }
+
     @Test func `a wave begins once, when all of the one before have ended`() async throws {
         try await Members.with(["north", "south"]) { them in
             let (north, south) = (them[0], them[1])
@@ -324,7 +373,7 @@ struct GateTests {
             )
             #expect(news?.ended.map(\.outcome) == [owes ? .failed : .unreachable])
             // What the vanished gateway says later changes nothing.
-            let verdict = FleetVerdict(
+            var verdict = FleetVerdict(
                 rollout: "city",
                 vehicle: all[0].id,
                 run: 1,
@@ -333,6 +382,8 @@ struct GateTests {
                 sentence: "it does not answer",
                 version: nil
             )
+            (verdict.beginning, verdict.isTouched) = (1, true)
+            (verdict.attempted, verdict.failed) = (1, 1)
             try await them[0].fleet.settle(lease, verdict, of: them[0].holder)
             #expect(try await south.fleet.rollout("city")?.failed == 0)
         }

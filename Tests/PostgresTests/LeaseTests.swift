@@ -327,6 +327,9 @@ struct LeaseTests {
             )
             let claim = try await fleet.claim(try wish(), by: south, terms: terms)
             #expect(claim == .closed(.restored("its tables come from a dump")))
+            // Nor is a module that nobody has had.
+            let other = try await fleet.claim(try wish("y"), by: south, terms: terms)
+            #expect(other == .closed(.restored("its tables come from a dump")))
             #expect(
                 try await fleet.guardedHistory(known: 1, terms: terms)
                     == .restored("its tables come from a dump")
