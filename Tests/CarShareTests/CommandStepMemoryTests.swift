@@ -69,6 +69,27 @@ import Testing
         #expect(records[2]?.plan == records[1]?.plan && records[2]?.began == records[1]?.began)
     }
 
+    /// E2: by the same plan, what a part has begun is gone on with.
+    @Test func `what a part has carried out a later beginning does not repeat`() throws {
+        let yard = CommandYard(seed: 1, count: 2)
+        let nights = try yard.nights(
+            [unlock],
+            times: 2,
+            schedules: [Self.schedule(of: 1, isPartial: true), Self.schedule(of: 2)]
+        )
+        let once = [Self.unlocked]
+        #expect(nights.map(\.executed) == [[once, []], [once, once]])
+    }
+
+    /// N2: which of them it is tells them apart.
+    @Test func `of two equal steps each is carried out`() throws {
+        let yard = CommandYard(seed: 1, count: 1)
+        let night = try yard.nights([unlock, unlock])[0]
+        #expect(night.counts == [.succeeded: 1], "\(night.records)")
+        #expect(night.executed == [[Self.unlocked, Self.unlocked]])
+        #expect(Set(night.intents.map(\.intent.step)).count == 2)
+    }
+
     /// N2: it stands nowhere in the list of those that it is done with.
     @Test func `a step that is owed is not taken for the one at the first place`() throws {
         let yard = CommandYard(seed: 1, count: 1)
@@ -115,6 +136,53 @@ import Testing
             if next.executed == [[Self.unlocked]] { met += 1 }
         }
         #expect(met == 1, "one of the writes was that of the outcome, with the command carried out")
+    }
+
+    /// C2, C5: what is owed is done for a vehicle in doubt, but not the very step that may have been done.
+    ///
+    /// The disk refuses one write of the run, each in turn.
+    @Test func `a step of always that may have been done is not done again`() throws {
+        let lock = JobStep.command(CarShareCommands(.lock))
+        let whole = Self.schedule(of: 1)
+        var met = 0
+        for write in 0... {
+            let yard = CommandYard(seed: 1, count: 1)
+            let left = Mutex<[IntentRecord]>([])
+            let nights = try yard.nights(
+                [lock],
+                always: [.command(Self.located)],
+                times: 2,
+                schedules: [whole, whole]
+            ) { night, journal in
+                try await journal.refuse(after: night == 1 ? write : nil)
+                let intents = try await journal.intents(rollout: "batch", vehicle: nil)
+                left.withLock { $0 = intents }
+            }
+            guard nights.count == 1, let next = nights.first else { break }
+            let located = next.executed[0].count { $0 == Self.located }
+            #expect(located <= 1, "write \(write)")
+            let isOpen = left.withLock { intents in
+                intents.contains { $0.intent.effect == .once && $0.settlement == nil }
+            }
+            guard isOpen else { continue }
+            #expect(next.counts == [.inDoubt: 1], "write \(write)")
+            if located == 1 { met += 1 }
+        }
+        #expect(met == 1, "one of the writes was that of the outcome, with the command carried out")
+    }
+
+    /// A1: what was done since may have undone what `always` brought about.
+    @Test func `what runs always runs again after a step that was done again`() throws {
+        let lock = CarShareCommands(.lock)
+        let yard = CommandYard(seed: 1, count: 1, faults: [.init(.nack(2))])
+        let nights = try yard.nights(
+            [unlock],
+            always: [.command(lock)],
+            times: 2,
+            schedules: [Self.schedule(of: 1), Self.schedule(of: 1)]
+        )
+        #expect(nights.map(\.counts) == [[.rejected: 1], [.succeeded: 1]])
+        #expect(nights.map(\.executed) == [[[lock]], [[lock, Self.unlocked, lock]]])
     }
 
     /// The vehicle would take it the second time.

@@ -440,13 +440,6 @@ import Workbench
                 ["serve", "--listen", "127.0.0.1:0", "--state", yard.program.state] + arguments
             )
         }
-        for mode in [0o644, 0o660, 0o602] {
-            try yard.list(mode: mode)
-            let result = try begin()
-            #expect(result.status == 78 && result.errors.contains("chmod 640"), "\(result.errors)")
-        }
-        let missing = try begin("--access", "none.yaml")
-        #expect(missing.status == 78 && missing.errors.contains("none.yaml"))
         // While it serves, what becomes of the list counts at once.
         try yard.list(mode: 0o640)
         let serving = try Serving(yard.program)
@@ -465,5 +458,13 @@ import Workbench
         let request = #"{"request":"pause"}"#
         #expect(try send(serving, request, [Self.bearer(Self.anna), Self.json]).status == 503)
         #expect(yard.journal == before)
+        // Nor does it begin to serve.
+        for mode in [0o644, 0o660, 0o602] {
+            try yard.list(mode: mode)
+            let result = try begin()
+            #expect(result.status == 78 && result.errors.contains("chmod 640"), "\(result.errors)")
+        }
+        let missing = try begin("--access", "none.yaml")
+        #expect(missing.status == 78 && missing.errors.contains("none.yaml"))
     }
 }

@@ -157,6 +157,20 @@ import Testing
         #expect(yard.deeds == ["open-trunk", "open-trunk"])
     }
 
+    @Test func `a rollout for each run that was cut is gone on with before it begins again`() throws
+    {
+        let yard = try PromiseYard()
+        try yard.manifest(
+            steps: "[{command: open-trunk}, {wait: 2m}]",
+            rollout: "{again: each-run}"
+        )
+        try yard.cut(at: "\"detail\":\"wait\"")
+        #expect(try yard.run().status == 0)
+        #expect(yard.deeds == ["open-trunk"], "it was not finished")
+        #expect(try yard.run().status == 0)
+        #expect(yard.deeds == ["open-trunk", "open-trunk"])
+    }
+
     @Test func `an edited daily rollout begins again on the next day, finished or not`() throws {
         let yard = try PromiseYard()
         let daily = "{again: daily}"

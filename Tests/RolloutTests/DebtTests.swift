@@ -119,6 +119,28 @@ import Testing
         #expect(settled(bench) >= 2, "it was brought to rest first, and after the own update")
     }
 
+    /// D5: after a cut in its settling the module is back with its old version.
+    @Test func `a module that fell back from its own update is not sent it again`() throws {
+        var met = 0
+        for cut in 1... {
+            let module = DepotBench.module(1) { $0.faults = [.init(.returnUnchanged)] }
+            let bench = DepotBench(seed: 3, [module])
+            let stage = Mutex("")
+            let nights = try bench.nights(update, [schedule, schedule]) { index, journal in
+                try await journal.cut(after: index == 0 ? cut : nil)
+                let debts = try await journal.debts()
+                stage.withLock { $0 = debts.first?.stage ?? "" }
+            }
+            guard nights.count == 1 else { break }
+            guard stage.withLock({ $0 }) == UpdateMemory.Stage.settling.rawValue else { continue }
+            met += 1
+            #expect(nights[0].result.counts == [.failed: 1], "cut after \(cut)")
+            #expect(nights[0].records.first?.end?.failure == .wrongVersion, "cut after \(cut)")
+            #expect(nights[0].versions == [module.version], "cut after \(cut)")
+        }
+        #expect(met > 0, "it was cut in its settling")
+    }
+
     /// It was given something newer by somebody else since: one look says that nothing is to be
     /// sent, and says nothing of whether it is at rest.
     @Test func `a module that is refused its image is watched to its rest all the same`() throws {

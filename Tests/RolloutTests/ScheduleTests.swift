@@ -151,6 +151,26 @@ import Wire
         #expect(nights[2].versions.allSatisfy { $0 == image.version })
     }
 
+    @Test func `a gate knows what an earlier run has counted`() throws {
+        let bench = bench(3) { number, plan in
+            if number <= 2 { plan.faults = [.init(.returnUnchanged, times: 9)] }
+        }
+        func schedule(_ airtime: Duration?) -> Schedule {
+            DepotBench.schedule([[0], [1], [2]]) {
+                $0.rules.pause = PauseRule(failed: .count(1), atLeast: 1)
+                $0.limits.airtime.total = airtime
+            }
+        }
+        let nights = try bench.nights(update, [schedule(.seconds(5)), schedule(nil)])
+        #expect(nights[0].result.counts[.failed] == 1 && nights[0].result.unfinished == 2)
+        guard case .paused(let why) = nights[1].result.ending else {
+            Issue.record("it went on: \(nights[1].result)")
+            return
+        }
+        #expect(why.hasPrefix("the gate: 2 of 2 "))
+        #expect(nights[1].versions[2] != image.version, "nobody is begun after the second failure")
+    }
+
     @Test func `a verdict that trips the gate pauses the rollout in its own transaction`() throws {
         var (cuts, paused) = (0, 0)
         for cut in 1... {
