@@ -239,4 +239,34 @@ import Wire
         }
         #expect(error == .refused)
     }
+
+    /// An upload that has begun to send the first of ten sectors.
+    private func begun() -> ESPUpload {
+        let now = Moment(nanoseconds: 0)
+        var machine = ESPUpload(total: 40_000, wanted: nil)
+        _ = machine.begin(at: now)
+        let accepted = ESPCommand.acknowledge(command: 1, isAccepted: true, window: 0)
+        #expect(machine.commanded(accepted.bytes, at: now) == .send(sector: 0))
+        return machine
+    }
+
+    @Test func `a device that wants a sector of another image is left alone`() {
+        var machine = begun()
+        let ack = ESPSectorAck(sector: 0, status: .sector, wanted: 5)
+        #expect(
+            machine.acknowledged(ack.bytes, at: Moment(nanoseconds: 0))
+                == .ended(.failed(.foreign(wanted: 5)))
+        )
+    }
+
+    @Test func `a sector whose checksum is wrong is sent again, three times and no more`() {
+        let now = Moment(nanoseconds: 0)
+        var machine = begun()
+        let ack = ESPSectorAck(sector: 0, status: .checksum, wanted: 0)
+        for _ in 0..<3 {
+            #expect(machine.acknowledged(ack.bytes, at: now) == .send(sector: 0))
+        }
+        #expect(machine.acknowledged == 0)
+        #expect(machine.acknowledged(ack.bytes, at: now) == .ended(.failed(.sector(0))))
+    }
 }
