@@ -185,6 +185,33 @@ import Testing
         #expect(nights.map(\.executed) == [[[lock]], [[lock, Self.unlocked, lock]]])
     }
 
+    /// A4: it stands unlocked, no matter why nobody went to it.
+    @Test func `a vehicle that owes a step and is left alone has failed`() throws {
+        let yard = CommandYard(seed: 1, count: 1)
+        let time = yard.simulation.time
+        let nights = try yard.nights(
+            [unlock, .wait(.seconds(120))],
+            always: [.command(CarShareCommands(.lock))],
+            times: 2,
+            schedules: [Self.schedule(of: 1), Self.schedule(of: 1)]
+        ) { night, journal in
+            guard night == 1 else {
+                yard.stop.reset()
+                let vehicle = VehicleID("v1")
+                return try await journal.inhibit(
+                    Inhibit(vehicle, reason: "workshop", expires: nil, at: time.wallTime)
+                )
+            }
+            time.schedule(at: time.now.advanced(by: .seconds(60))) { yard.stop.request() }
+        }
+        #expect(nights[0].executed == [[Self.unlocked]], "it was cut in its wait")
+        #expect(nights[1].executed == nights[0].executed)
+        #expect(nights[1].counts == [.failed: 1])
+        let end = try #require(nights[1].records.first?.end)
+        #expect(end.failure == .unreachable, "\(end)")
+        #expect(end.message.contains("it still owes `command lock`"), "\(end)")
+    }
+
     /// The vehicle would take it the second time.
     @Test func `a command that a vehicle refuses is sent once and tried no more`() throws {
         let unknownKey: UInt8 = 2
