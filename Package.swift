@@ -369,7 +369,8 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
             dependencies: [
                 "DBus", "Digests", "Domain", "Families", "Images", "Manifest", "SourceTree",
                 "Modules",
-                "Operations", "Protocols", "Radio", "Rollout", "Sessions", "Signatures", "Simulation",
+                "Operations", "Protocols", "Radio", "Rollout", "Sessions", "Signatures",
+                "Simulation",
                 "Trust", "VehicleModules", "Wire",
             ],
             path: "Fuzz",
@@ -412,6 +413,14 @@ if Context.environment["YARDMASTER_BENCH"] != nil {
             name: "carshare-bench",
             dependencies: ["Domain", "Families", "Simulation"],
             path: "Bench/carshare",
+            swiftSettings: common
+        )
+    )
+    package.targets.append(
+        .executableTarget(
+            name: "fleet-bench",
+            dependencies: ["Domain", "Postgres", "Threads"],
+            path: "Bench/gateways",
             swiftSettings: common
         )
     )

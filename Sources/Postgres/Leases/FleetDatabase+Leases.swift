@@ -16,7 +16,8 @@ extension FleetDatabase {
             FleetStatement(
                 operation,
                 """
-                SELECT word, o_epoch, o_generation, a, b, c, d, e FROM yardmaster.claim(
+                SELECT word, o_epoch, o_generation, a, b, c, d, e, \(Self.unsynced)
+                FROM yardmaster.claim(
                   $1, $2::uuid, $3, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::bigint,
                   $10::boolean, $11, $12::integer, $13::boolean)
                 """,
@@ -33,6 +34,8 @@ extension FleetDatabase {
         guard let row = found.first, let word = row.text(0) else {
             throw FleetError(.refused, operation, "the function answers nothing")
         }
+        // What was begun and ended here is acted on and reported: it must not be lost any more.
+        if ["granted", "ended", "stopped"].contains(word) { try sync() }
         switch word {
         case "granted":
             guard let epoch = row.integer(1), let generation = row.integer(2) else { break }
@@ -89,6 +92,9 @@ extension FleetDatabase {
     }
 
     /// Renews rights in one statement; a right that is not in the answer is over.
+    ///
+    /// Nobody waits for the disk: a server that dies may forget the last renewals. Then a right ends earlier there
+    /// than here, by less than a second, and the wait of a take-over is far longer.
     package func renew(
         _ leases: [FleetLease],
         of holder: FleetHolder,
@@ -108,7 +114,7 @@ extension FleetDatabase {
                 SET expires = yardmaster.clock() + $4::bigint * interval '1 microsecond'
                 FROM kept
                 WHERE m.serial = kept.serial AND kept.expires > yardmaster.clock()
-                RETURNING m.serial, m.epoch
+                RETURNING m.serial, m.epoch, \(Self.unsynced)
                 """,
                 [
                     Self.array(leases.map(\.serial.text)), Self.array(leases.map { "\($0.epoch)" }),

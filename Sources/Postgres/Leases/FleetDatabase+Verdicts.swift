@@ -15,7 +15,8 @@ extension FleetDatabase {
                 "settle module \(lease.serial)",
                 """
                 SELECT yardmaster.settle($1, $2::bigint, $3::uuid, $4, $5, $6, $7::bigint, $8, $9,
-                  $10, $11, $12, $13::bigint, $14::boolean, $15::integer, $16::integer)
+                  $10, $11, $12, $13::bigint, $14::boolean, $15::integer, $16::integer),
+                  \(Self.unsynced)
                 """,
                 [
                     lease.serial.text, "\(lease.epoch)", holder.instance, holder.gateway,
@@ -26,6 +27,7 @@ extension FleetDatabase {
                 ]
             )
         )
+        try sync()
     }
 
     /// Every vehicle of a rollout that has been worked on, or is now, by its name.

@@ -158,6 +158,8 @@ extension FleetDatabase {
                 [rollout, "\(beginning)", "\(changes)", holder.instance]
             )
         )
+        // What is written down here by their word must not be lost there.
+        try sync()
         for row in found {
             guard let vehicle = row.text(0).flatMap({ VehicleID($0) }) else { continue }
             if row.text(1) == "ended" {

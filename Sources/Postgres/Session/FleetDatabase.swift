@@ -58,6 +58,26 @@ package actor FleetDatabase {
         }
     }
 
+    /// Part of a statement whose transaction does not wait for the disk, or for a standby, when it commits.
+    ///
+    /// The row of a rollout is locked by all of its gateways. While the one that has it waited for the disk, all
+    /// others waited for it: one claim or verdict for each write of the disk. Anyone who uses the answer
+    /// calls `sync` first.
+    static let unsynced = "set_config('synchronous_commit', 'off', true)"
+
+    /// Waits until all that was committed before is on disk, and on a standby where the server asks for that.
+    ///
+    /// Writes a message into the log, which nothing reads, for a transaction that wrote nothing waits for nothing. Many
+    /// gateways share one write of the disk.
+    func sync() throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "wait for the disk",
+                "SELECT pg_logical_emit_message(true, 'yardmaster', '')"
+            )
+        )
+    }
+
     /// What answers now, for people and checks.
     package func server() throws(FleetError) -> FleetServer {
         let session = try connected()

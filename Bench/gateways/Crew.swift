@@ -1,0 +1,164 @@
+import Domain
+import Glibc
+import Postgres
+import Threads
+
+/// One gateway of the bench: a start of the program with a connection and a thread of its own.
+struct BenchGateway: Sendable {
+    let fleet: FleetDatabase
+    let holder: FleetHolder
+}
+
+/// Gateways that are at work on one database.
+struct Crew: Sendable {
+    let all: [BenchGateway]
+
+    /// Lends so many gateways, each signed in on a connection of its own.
+    static func with<R: Sendable>(
+        _ count: Int,
+        _ address: String,
+        _ body: (Crew) async throws -> R
+    ) async throws -> R {
+        var lanes: [ThreadExecutor] = []
+        defer { for lane in lanes { lane.stop() } }
+        var all: [BenchGateway] = []
+        for number in 1...count {
+            let lane = try ThreadExecutor.start(name: "fleet-\(number)")
+            lanes.append(lane)
+            // The times that a run has.
+            let settings = FleetSettings(try FleetAddress(address), name: "bench-\(number)")
+            let fleet = FleetDatabase(settings, on: lane, now: Clock.now)
+            let holder = FleetHolder(
+                gateway: "gateway-\(number)",
+                random: (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+            )
+            if number == 1 {
+                let standing = try await fleet.standing()
+                _ = try await fleet.upgrade(from: standing, by: "bench")
+            }
+            try await fleet.register(holder, program: "bench", at: WallTime(milliseconds: 0))
+            all.append(BenchGateway(fleet: fleet, holder: holder))
+        }
+        let result: Result<R, any Error>
+        do { result = .success(try await body(Crew(all: all))) } catch { result = .failure(error) }
+        for gateway in all { await gateway.fleet.close() }
+        return try result.get()
+    }
+
+    /// What each gateway does at the same time as the others; gives what each has found.
+    func together<R: Sendable>(
+        _ body: @escaping @Sendable (Int, BenchGateway) async throws -> R
+    ) async throws -> [R] {
+        try await withThrowingTaskGroup(of: R.self) { group in
+            for (index, gateway) in all.enumerated() {
+                group.addTask { try await body(index, gateway) }
+            }
+            var found: [R] = []
+            for try await result in group { found.append(result) }
+            return found
+        }
+    }
+}
+
+/// A rollout of the bench, with the rules of a gate that nothing trips.
+struct BenchRollout: Sendable {
+    let name: String
+    let beginning: Int
+    let vehicles: [FleetPlan.Vehicle]
+
+    /// Brings it as a run does, with one wave.
+    static func begin(
+        _ name: String,
+        _ count: Int,
+        as gateway: BenchGateway
+    ) async throws -> BenchRollout {
+        let digest = SHA256Digest(bytes: [UInt8](repeating: 7, count: 32))
+        guard let digest else { throw BenchError.state("there is no digest") }
+        let vehicles = (1...count).compactMap { number -> FleetPlan.Vehicle? in
+            guard let vehicle = VehicleID("\(name)-\(number)"),
+                let serial = Serial("\(name)-\(number)-module")
+            else { return nil }
+            return FleetPlan.Vehicle(vehicle, serial, wave: 0)
+        }
+        var plan = FleetPlan(vehicles, waves: 1)
+        plan.mostFailed = 1_000
+        plan.words = "1000"
+        let (beginning, _) = try await gateway.fleet.enter(
+            name,
+            plan: digest,
+            begins: false,
+            seen: 0,
+            as: gateway.holder
+        )
+        _ = try await gateway.fleet.enlist(plan, in: name, beginning: beginning, as: gateway.holder)
+        return BenchRollout(name: name, beginning: beginning, vehicles: vehicles)
+    }
+
+    func claim(_ index: Int, as gateway: BenchGateway) async throws -> FleetLease {
+        let vehicle = vehicles[index]
+        let wish = LeaseWish(
+            vehicle.serial,
+            rollout: name,
+            vehicle: vehicle.vehicle,
+            entry: LeaseWish.Entry(beginning: beginning, isPaying: false)
+        )
+        let answer = try await gateway.fleet.claim(wish, by: gateway.holder, terms: .standard)
+        guard case .granted(let lease, _) = answer else {
+            throw BenchError.state("\(vehicle.vehicle): \(answer)")
+        }
+        return lease
+    }
+
+    func settle(_ index: Int, _ lease: FleetLease, as gateway: BenchGateway) async throws {
+        var verdict = FleetVerdict(
+            rollout: name,
+            vehicle: vehicles[index].vehicle,
+            run: 1,
+            outcome: .succeeded,
+            failure: nil,
+            sentence: "4.12.0, read twice at rest",
+            version: "4.12.0"
+        )
+        verdict.beginning = beginning
+        verdict.isTouched = true
+        verdict.attempted = 1
+        try await gateway.fleet.settle(lease, verdict, of: gateway.holder)
+    }
+
+    /// What a run asks besides for one vehicle: what is owed, and whether its one act may be done.
+    func intend(_ index: Int, _ lease: FleetLease, as gateway: BenchGateway) async throws {
+        let vehicle = vehicles[index]
+        _ = try await gateway.fleet.accounts(of: vehicle.vehicle, on: vehicle.serial)
+        let act = FleetAct(
+            lease,
+            vehicle: vehicle.vehicle,
+            rollout: name,
+            beginning: beginning,
+            digest: "d",
+            ordinal: 0,
+            effect: "once",
+            action: "feature",
+            isPaying: false
+        )
+        guard try await gateway.fleet.intend(act, of: gateway.holder) == .granted else {
+            throw BenchError.state("\(vehicle.vehicle): no permit")
+        }
+        try await gateway.fleet.settleStep(act, "done", instance: gateway.holder.instance)
+    }
+}
+
+enum BenchError: Error {
+    case state(String)
+}
+
+enum Clock {
+    static let now: @Sendable () -> Moment = {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    static func milliseconds(since began: Moment) -> Double {
+        Double(began.duration(to: now()).nanoseconds) / 1_000_000
+    }
+}
