@@ -135,7 +135,7 @@ let package = Package(
         adapter(
             "Operations",
             [
-                "BlueZ", "CLinux", "Commands", "DBus", "Digests", "Domain", "Families",
+                "BlueZ", "CLinux", "Commands", "DBus", "Digests", "Domain", "FakeBlueZ", "Families",
                 "Images", "Journal", "Manifest", "Modules", "Postgres", "Protocols", "Radio",
                 "Rehearsal", "Reports", "Rollout", "Sessions", "Signatures", "Simulation",
                 "SourceTree", "Threads", "Trust", "Web", "Wire",
@@ -144,10 +144,9 @@ let package = Package(
         .executableTarget(
             name: "yardmaster",
             dependencies: [
-                "BlueZ", "CLinux", "Commands", "DBus", "Digests", "Domain", "FakeBlueZ", "Families",
-                "Images", "Journal", "Manifest", "Modules", "Operations", "Postgres", "Radio",
-                "Rehearsal", "Reports", "Rollout", "Simulation", "SourceTree", "Threads", "Trust",
-                "Web", "Wire",
+                "BlueZ", "CLinux", "Commands", "DBus", "Digests", "Domain", "Families", "Images",
+                "Journal", "Manifest", "Modules", "Operations", "Postgres", "Radio", "Reports",
+                "Rollout", "SourceTree", "Threads", "Trust", "Web", "Wire",
             ],
             swiftSettings: common
         ),

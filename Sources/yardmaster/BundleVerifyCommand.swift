@@ -1,9 +1,7 @@
 import Commands
 import Domain
-import Images
 import Manifest
 import Operations
-import Threads
 import Trust
 import Wire
 
@@ -67,51 +65,7 @@ struct BundleVerifyCommand {
                     ])
                 }
             ),
-            "exit": .object([
-                "code": .integer(Int64(ExitCode.done.rawValue)),
-                "reason": .string(ExitCode.done.sentence),
-            ]),
+            "exit": ExitCode.done.json,
         ])
-    }
-}
-
-/// The keys that must have signed a bundle itself, as `--key` and `--threshold` name them.
-struct BundleSigners {
-    /// Nil when nobody need have signed it.
-    let demand: BundleDemand?
-
-    init(_ invocation: Invocation) throws(CommandError) {
-        let keys = invocation.values("key")
-        let threshold = invocation.value("threshold").flatMap { ValueKind.whole($0) }
-        guard !keys.isEmpty else {
-            demand = nil
-            return
-        }
-        var given: [BundleDemand.Key] = []
-        for key in keys {
-            given.append(BundleDemand.Key(name: key, key: try MinisignKey.given(key)))
-        }
-        let all = BundleDemand(given)
-        guard let threshold else {
-            demand = all
-            return
-        }
-        guard let count = Int(exactly: threshold), (1...all.keys.count).contains(count) else {
-            throw CommandError(
-                .usage,
-                "'--threshold \(threshold)' does not fit \(all.keys.count) different keys",
-                hint: "it is how many of the keys named with --key must have signed"
-            )
-        }
-        demand = BundleDemand(given, threshold: count)
-    }
-
-    /// Who vouches for a bundle that was opened by these.
-    var words: String {
-        guard let demand else { return "nobody vouches for the manifest in it: see --key" }
-        let names = demand.keys.map(\.name.visible).joined(separator: ", ")
-        return demand.keys.count == 1
-            ? "the bundle itself is signed by the key \(names)"
-            : "the bundle itself is signed by \(demand.threshold) or more of the keys \(names)"
     }
 }

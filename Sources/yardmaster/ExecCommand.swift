@@ -66,6 +66,6 @@ struct ExecCommand {
         }
         // The order's plan has these vehicles only; a token may be that of any other.
         try TokenCheck.check(fleet, for: plan.vehicles, context)
-        return try await RunCommand(options: options, context: context).run(plan, isOrder: true)
+        return try await RunPreparation(options, context).run(plan, isOrder: true)
     }
 }

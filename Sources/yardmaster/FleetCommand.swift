@@ -260,10 +260,7 @@ struct FleetCommand {
 
     private func finish(_ members: [JSONMember]) -> ExitCode {
         guard common.wantsJSON else { return .done }
-        let exit = JSONValue.object([
-            "code": .integer(Int64(ExitCode.done.rawValue)),
-            "reason": .string(ExitCode.done.sentence),
-        ])
+        let exit = ExitCode.done.json
         let document = [JSONMember("schema", 1)] + members + [JSONMember("exit", exit)]
         context.console.result(JSONValue.object(document).text + "\n")
         return .done

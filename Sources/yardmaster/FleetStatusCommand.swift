@@ -120,10 +120,7 @@ struct FleetStatusCommand {
                 ])
             },
             "vehicles": .array(vehicles.map { document($0) }),
-            "exit": .object([
-                "code": .integer(Int64(ExitCode.done.rawValue)),
-                "reason": .string(ExitCode.done.sentence),
-            ]),
+            "exit": ExitCode.done.json,
         ]).text + "\n"
     }
 

@@ -30,9 +30,7 @@ struct GatewayDrainCommand {
             let document = JSONValue.object([
                 "schema": 1,
                 "gateway": .string(name),
-                "exit": .object([
-                    "code": .integer(Int64(code.rawValue)), "reason": .string(code.sentence),
-                ]),
+                "exit": code.json,
             ])
             context.console.result(document.text + "\n")
         } else if !common.isQuiet {

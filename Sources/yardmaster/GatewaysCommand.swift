@@ -26,10 +26,7 @@ struct GatewaysCommand {
             let document = JSONValue.object([
                 "schema": 1,
                 "gateways": .array(gateways.map { Self.document($0) }),
-                "exit": .object([
-                    "code": .integer(Int64(ExitCode.done.rawValue)),
-                    "reason": .string(ExitCode.done.sentence),
-                ]),
+                "exit": ExitCode.done.json,
             ])
             context.console.result(document.text + "\n")
         } else if gateways.isEmpty {

@@ -1,5 +1,4 @@
 import Commands
-import Domain
 import Journal
 import Operations
 import Reports

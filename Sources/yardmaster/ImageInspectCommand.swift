@@ -111,9 +111,7 @@ struct ImageInspectCommand {
                     "message": .string(error.description),
                 ])
             },
-            "exit": .object([
-                "code": .integer(Int64(code.rawValue)), "reason": .string(code.sentence),
-            ]),
+            "exit": code.json,
         ])
     }
 }

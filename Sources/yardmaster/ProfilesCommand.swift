@@ -54,10 +54,7 @@ struct ProfilesCommand {
         ])
     }
 
-    private static let done = JSONValue.object([
-        "code": .integer(Int64(ExitCode.done.rawValue)),
-        "reason": .string(ExitCode.done.sentence),
-    ])
+    private static let done = ExitCode.done.json
 
     // MARK: show
 
@@ -152,9 +149,7 @@ struct ProfilesCommand {
                     ])
                 }
             ),
-            "exit": .object([
-                "code": .integer(Int64(code.rawValue)), "reason": .string(code.sentence),
-            ]),
+            "exit": code.json,
         ])
     }
 }

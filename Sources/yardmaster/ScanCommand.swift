@@ -5,7 +5,6 @@ import Journal
 import Modules
 import Operations
 import Radio
-import Reports
 import Rollout
 import Synchronization
 import Wire
@@ -135,106 +134,7 @@ struct ScanCommand: Sendable {
                     ])
                 }
             ),
-            "exit": .object([
-                "code": .integer(Int64(ExitCode.done.rawValue)),
-                "reason": .string(ExitCode.done.sentence),
-            ]),
+            "exit": ExitCode.done.json,
         ])
     }
-}
-
-/// What a scan shows: a table that is redrawn on a terminal, a line for each change elsewhere.
-private final class ScanScreen: Sendable {
-    private struct State {
-        var seen: [String: DiscoveredModule] = [:]
-        var present: [String: DiscoveredModule] = [:]
-        /// Lines of the table that stand on the terminal now.
-        var drawn = 0
-        var lastDraw: Duration?
-    }
-
-    private let console: Console
-    private let style: TerminalStyle
-    private let isLive: Bool
-    private let isSilent: Bool
-    private let state = Mutex(State())
-
-    init(console: Console, style: TerminalStyle, isTerminal: Bool, isSilent: Bool) {
-        self.console = console
-        self.style = style
-        isLive = isTerminal && style.isLive
-        self.isSilent = isSilent
-    }
-
-    var seen: [DiscoveredModule] {
-        state.withLock { $0.seen.values.sorted { $0.place < $1.place } }
-    }
-
-    /// Takes note of a list that may be replaced before it is shown.
-    func remember(_ list: [DiscoveredModule]) {
-        state.withLock { state in for module in list { state.seen[module.place] = module } }
-    }
-
-    func show(_ list: [DiscoveredModule], after time: Duration) {
-        let text = state.withLock { state -> String in
-            for module in list { state.seen[module.place] = module }
-            if isSilent { return "" }
-            return isLive ? table(list, time, &state) : lines(list, time, &state)
-        }
-        if !text.isEmpty { console.result(text) }
-    }
-
-    /// What is left to be said at the end.
-    func finish() {
-        guard isLive else { return }
-        let text = state.withLock { state -> String in
-            state.lastDraw = nil
-            return table(state.seen.values.sorted { $0.place < $1.place }, .zero, &state)
-        }
-        console.result(text)
-    }
-
-    private func lines(
-        _ list: [DiscoveredModule],
-        _ time: Duration,
-        _ state: inout State
-    ) -> String {
-        var text = ""
-        for module in list where state.present[module.place] == nil {
-            text += "\(time.brief) found \(Self.row(module).joined(separator: " "))\n"
-        }
-        let now = Set(list.map(\.place))
-        for (place, module) in state.present.sorted(by: { $0.key < $1.key })
-        where !now.contains(place) {
-            text += "\(time.brief) lost \(module.serial)\n"
-        }
-        state.present = Dictionary(list.map { ($0.place, $0) }) { first, _ in first }
-        return text
-    }
-
-    private func table(
-        _ list: [DiscoveredModule],
-        _ time: Duration,
-        _ state: inout State
-    ) -> String {
-        // An eye follows no more than a few pictures a second.
-        if let last = state.lastDraw, time - last < .milliseconds(200) { return "" }
-        state.lastDraw = time
-        let rows = Columns.table([["serial", "family", "signal", "name"]] + list.map(Self.row))
-        let up = state.drawn > 0 ? "\u{1B}[\(state.drawn)A" : ""
-        state.drawn = rows.count
-        return up + "\u{1B}[J" + rows.map { $0.prefix(style.width) + "\n" }.joined()
-    }
-
-    private static func row(_ module: DiscoveredModule) -> [String] {
-        [
-            module.serial.text, module.family.rawValue, "\(module.signal) dBm",
-            module.isInBootloader ? "(in its bootloader)" : module.name,
-        ]
-    }
-}
-
-extension DiscoveredModule {
-    /// Modules of two families may have one serial: each has its own row.
-    fileprivate var place: String { serial.text + "\u{1F}" + family.rawValue }
 }

@@ -1,6 +1,5 @@
 import CLinux
 import Commands
-import Domain
 import Glibc
 import Journal
 import Operations

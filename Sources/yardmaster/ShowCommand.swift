@@ -1,7 +1,6 @@
 import Commands
 import Domain
 import Journal
-import Manifest
 import Operations
 import Reports
 import Wire

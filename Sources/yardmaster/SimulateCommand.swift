@@ -1,31 +1,15 @@
 import Commands
 import DBus
-import Domain
-import FakeBlueZ
-import Glibc
-import Journal
 import Operations
-import Rehearsal
-import Rollout
-import Simulation
-import Threads
 
 /// `simulate`: serves a simulated depot to other programs, in real time, until it is interrupted.
-struct SimulateCommand: Sendable {
-    /// Where the depot is served.
-    enum Target: Sendable {
-        /// As the Bluetooth service on a bus.
-        case bus(BusAddress)
-        /// From adapters of this host, a module each.
-        case adapters([String])
-    }
-
-    let depot: String
-    let place: Target
-    let state: String
-    let seed: UInt64?
-    let common: CommonOptions
-    let context: Context
+struct SimulateCommand {
+    private let depot: String
+    private let place: DepotService.Target
+    private let state: String
+    private let seed: UInt64?
+    private let common: CommonOptions
+    private let context: Context
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         depot = invocation.arguments[0]
@@ -54,118 +38,11 @@ struct SimulateCommand: Sendable {
 
     func run() async throws(CommandError) -> ExitCode {
         let file = try Inputs.depot(depot, context, common.profiles)
-        let stop = Signals.catchThem()
-        switch place {
-        case .bus(let address): try await remember(file, on: address, until: stop)
-        case .adapters(let names): try await rehearse(file, on: names, until: stop)
+        let service = DepotService(place, state: state, seed: seed, context) {
+            [context, isQuiet = common.isQuiet] text in
+            if !isQuiet { context.console.result(text) }
         }
+        try await service.serve(file)
         return Signals.exitCode ?? .done
-    }
-
-    /// Nothing is kept: a real adapter's module begins again each time.
-    private func rehearse(
-        _ file: DepotFile,
-        on adapters: [String],
-        until stop: StopSignal
-    ) async throws(CommandError) {
-        try await AdapterRehearsal.serve(
-            file,
-            on: adapters,
-            seed: seed,
-            context,
-            until: stop
-        ) { [context, isQuiet = common.isQuiet] note in
-            if !isQuiet { context.console.result("\(note)\n") }
-        }
-    }
-
-    private func remember(
-        _ file: DepotFile,
-        on address: BusAddress,
-        until stop: StopSignal
-    ) async throws(CommandError) {
-        do throws(StateDirectoryError) {
-            _ = try StateDirectory.create(at: state)
-        } catch { throw CommandError(error) }
-        let memory = try DepotMemoryFile.path(of: file, in: state)
-        try await serve(file, memory, on: address, until: stop)
-    }
-
-    private func serve(
-        _ file: DepotFile,
-        _ memory: String,
-        on address: BusAddress,
-        until stop: StopSignal
-    ) async throws(CommandError) {
-        let fake: FakeBlueZ
-        let clock: RealClock
-        do {
-            fake = try FakeBlueZ(address, try settings(file, memory))
-            clock = RealClock(loop: try EventLoop.start(name: "clock"))
-        } catch {
-            throw CommandError(.unavailable, "the depot cannot be served", because: ["\(error)"])
-        }
-        let failure = await begin(fake, file, memory)
-        if failure == nil {
-            if !common.isQuiet { context.console.result(readyLine(file, address)) }
-            await stop.ending(by: clock) { await clock.sleepForEver() }
-        }
-        await fake.close()
-        clock.loop.stop()
-        if let failure { throw failure }
-    }
-
-    private func settings(
-        _ file: DepotFile,
-        _ memory: String
-    ) throws(SimulatedDepot.MemoryFailure) -> FakeBlueZ.Settings {
-        var settings = FakeBlueZ.Settings()
-        settings.adapters = file.adapters
-        settings.linksPerAdapter = file.linksPerAdapter
-        settings.host = file.host
-        settings.seed = seed ?? file.seed
-        settings.beginning = try SimulatedDepot.clock(of: file, at: memory)
-        settings.wallTime = RealTime().wallTime
-        return settings
-    }
-
-    private func begin(
-        _ fake: FakeBlueZ,
-        _ file: DepotFile,
-        _ memory: String
-    ) async -> CommandError? {
-        let populated = await fake.arrange { world -> Result<Void, SimulatedDepot.MemoryFailure> in
-            do throws(SimulatedDepot.MemoryFailure) {
-                return .success(try SimulatedDepot.populate(world, file, memory))
-            } catch { return .failure(error) }
-        }
-        if case .failure(let error) = populated {
-            return CommandError(.cannotCreate, error.description)
-        }
-        do throws(BusError) {
-            try await fake.start()
-            return nil
-        } catch {
-            return CommandError(
-                .unavailable,
-                "the depot cannot be served on \(fake.address)",
-                because: [error.description],
-                hint: "the bus must let us own the name org.bluez, and nobody else may have it"
-            )
-        }
-    }
-
-    private func readyLine(_ file: DepotFile, _ address: BusAddress) -> String {
-        let count = file.modules.count
-        let adapters = file.adapters.joined(separator: ", ")
-        return "ready: \(count) module\(count == 1 ? "" : "s") of \(file.name.visible)"
-            + " around \(adapters) on \(address)\n"
-    }
-}
-
-extension RealClock {
-    /// Until the task is cancelled.
-    fileprivate func sleepForEver() async {
-        while !Task.isCancelled { await sleep(for: .seconds(3_600), "the end of the service") }
     }
 }

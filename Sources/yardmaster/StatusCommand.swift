@@ -1,10 +1,8 @@
 import Commands
 import Domain
 import Journal
-import Manifest
 import Operations
 import Reports
-import Rollout
 import Wire
 
 /// `status`: where the latest rollout stands, from the journal alone.

@@ -1,9 +1,5 @@
 import Commands
-import Domain
-import Glibc
-import Manifest
 import Operations
-import Trust
 import Wire
 
 /// `systemd print`: the units of a nightly run.
@@ -19,7 +15,7 @@ struct SystemdCommand {
     }
 
     func run() throws(CommandError) -> ExitCode {
-        let chosen = try units()
+        let chosen = try UnitChoice(invocation, common, context).units()
         if common.wantsJSON {
             let document = JSONValue.object([
                 "schema": 1,
@@ -42,120 +38,7 @@ struct SystemdCommand {
         return .done
     }
 
-    /// The two units, or the one that was asked for.
-    private func units() throws(CommandError) -> [ServiceUnits.Unit] {
-        let unit = invocation.value("unit")
-        let notify = NotifyUnits(program: try program())
-        switch unit {
-        case "failure": return [notify.failure]
-        case "notify-service": return [notify.service]
-        case "notify-timer": return [notify.timer]
-        case "serve-socket": return [ServeUnits(program: try program()).socket]
-        case "serve-service": return [ServeUnits(program: try program()).service]
-        default: break
-        }
-        guard let folder = invocation.value("watch") else {
-            let profiles = try invocation.value("profiles").map { (path) throws(CommandError) in
-                try absolute(path)
-            }
-            let units = ServiceUnits(
-                program: try program(),
-                rollout: try rollout(),
-                profiles: profiles
-            )
-            switch unit {
-            case nil: return [units.service, units.timer]
-            case "service": return [units.service]
-            case "timer": return [units.timer]
-            default: throw CommandError(.usage, "'--unit path' needs '--watch'")
-            }
-        }
-        let signers = try BundleSigners(invocation)
-        guard let target = invocation.value("target-dir"), signers.demand != nil,
-            invocation.arguments.isEmpty
-        else {
-            throw CommandError(
-                .usage,
-                "'--watch' needs '--target-dir' and '--key', and no manifest",
-                hint: "what comes into the folder is taken over when the key's owner signed it"
-            )
-        }
-        var keys: [String] = []
-        for key in invocation.values("key") {
-            // The line of a key stands for itself, its file must be found again.
-            let isLine = (try? MinisignKey(Array(key.utf8))) != nil
-            keys.append(isLine ? key : try absolute(key))
-        }
-        let units = BundleUnits(
-            program: try program(),
-            folder: try absolute(folder),
-            target: try absolute(target),
-            keys: keys,
-            threshold: invocation.value("threshold")
-        )
-        switch unit {
-        case nil: return [units.service, units.path]
-        case "service": return [units.service]
-        case "path": return [units.path]
-        default: throw CommandError(.usage, "with '--watch' there is no timer")
-        }
-    }
-
     private static func path(_ unit: ServiceUnits.Unit) -> String {
         "/etc/systemd/system/\(unit.name)"
-    }
-
-    private func program() throws(CommandError) -> String {
-        if let given = invocation.value("program") { return try absolute(given) }
-        guard let path = ProgramFile.path else {
-            throw CommandError(
-                .configuration,
-                "nothing says where this program is",
-                because: [Descriptor.text(of: errno)],
-                hint: "name it with --program PATH"
-            )
-        }
-        return path
-    }
-
-    private func absolute(_ path: String) throws(CommandError) -> String {
-        if path.hasPrefix("/") { return path }
-        guard let folder = getcwd(nil, 0) else {
-            throw CommandError(
-                .configuration,
-                "the working directory is not known",
-                because: [Descriptor.text(of: errno)],
-                hint: "give absolute paths"
-            )
-        }
-        defer { free(folder) }
-        return String(cString: folder) + "/" + path
-    }
-
-    private func rollout() throws(CommandError) -> ServiceUnits.Rollout? {
-        guard let manifest = invocation.arguments.first else { return nil }
-        let plan = try Inputs.plan(manifest, context, common)
-        // A zone that this machine does not know would keep the timer from being loaded.
-        _ = try ZoneSource.zone(of: plan, context)
-        var rollout = ServiceUnits.Rollout(name: plan.name, manifest: try absolute(manifest))
-        rollout.opens = plan.rollout.window.map { "*-*-* \($0.opens):00 \($0.zone)" }
-        rollout.connectTimeout = plan.connect.timeout
-        rollout.needsNetwork = plan.images.contains { image in
-            if case .repository = image.trust { return true }
-            return ([image.source] + image.mirrors).contains { source in
-                switch source {
-                case .https, .http: true
-                case .file: false
-                }
-            }
-        }
-        for vehicle in plan.vehicles {
-            for case .credential(let name)? in [
-                vehicle.secret, vehicle.token, vehicle.bond.passkey, vehicle.issuer?.key,
-            ] where !rollout.credentials.contains(name) {
-                rollout.credentials.append(name)
-            }
-        }
-        return rollout
     }
 }

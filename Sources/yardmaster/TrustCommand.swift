@@ -1,11 +1,5 @@
 import Commands
-import Domain
-import Glibc
-import Images
-import Journal
 import Operations
-import Trust
-import Wire
 
 /// `trust`: the trusted documents of a repository.
 ///
@@ -20,25 +14,14 @@ struct TrustCommand {
     }
 
     func run() async throws(CommandError) -> ExitCode {
-        let action = invocation.arguments[0]
-        switch action {
-        case "show": return try TrustShow(invocation, context).run()
+        switch invocation.arguments[0] {
+        case "show": return try TrustShowCommand(invocation, context).run()
         case "add": return try TrustRecords(invocation, context).add()
         case "reset": return try TrustRecords(invocation, context).reset()
         default: break
         }
         do throws(CommandError) {
-            guard action == "init" || invocation.arguments.count == 1 else {
-                throw CommandError(.usage, "only 'trust init' takes a file")
-            }
-            guard action != "init" else {
-                try begin()
-                return .done
-            }
-            let fetching = try DocumentFetching(state: try value("metadata-dir"))
-            let result = await work(action, fetching.downloads)
-            await fetching.stop()
-            try result.get()
+            try await update()
         } catch {
             context.console.note(error.text)
             return .internalError
@@ -46,143 +29,21 @@ struct TrustCommand {
         return .done
     }
 
-    private func work(
-        _ action: String,
-        _ downloads: any Downloads
-    ) async -> Result<Void, CommandError> {
-        do throws(CommandError) {
-            if action == "refresh" {
-                try await refresh(downloads)
-            } else {
-                try await download(downloads)
+    private func update() async throws(CommandError) {
+        let isQuiet = invocation.has("quiet")
+        let update = TrustUpdate(invocation) { [context] text in
+            if !isQuiet { context.console.result(text + "\n") }
+        }
+        let arguments = invocation.arguments
+        guard let work = TrustUpdate.Work(rawValue: arguments[0]) else {
+            guard arguments.count == 2 else {
+                throw CommandError(.usage, "'trust init' needs the file of a root")
             }
-            return .success(())
-        } catch { return .failure(error) }
-    }
-
-    private func value(_ flag: String) throws(CommandError) -> String {
-        guard let value = invocation.value(flag) else {
-            throw CommandError(
-                .usage,
-                "'trust \(invocation.arguments[0])' needs '--\(flag)'",
-                hint: "try 'yardmaster trust --help'"
-            )
+            return try update.begin(with: arguments[1])
         }
-        return value
-    }
-
-    private func say(_ text: String) {
-        if !invocation.has("quiet") { context.console.result(text + "\n") }
-    }
-
-    // MARK: init
-
-    private func begin() throws(CommandError) {
-        guard invocation.arguments.count == 2 else {
-            throw CommandError(.usage, "'trust init' needs the file of a root")
+        guard arguments.count == 1 else {
+            throw CommandError(.usage, "only 'trust init' takes a file")
         }
-        let path = invocation.arguments[1]
-        let directory = try value("metadata-dir")
-        do throws(TrustError) {
-            let bytes = try TrustFolder.contents(of: path, limit: TrustLimits().root)
-            // The first thing that a new depot does: its state directory need not be there yet.
-            StateDirectory.makeFolders(above: directory)
-            let root = try Updater<TrustFolder, WebDocuments>.begin(
-                with: bytes,
-                in: try TrustFolder.held(directory)
-            )
-            say("root version \(root.header.version) is trusted in \(directory)")
-        } catch {
-            throw CommandError(
-                .trust,
-                "'\(path.visible)' does not become the trusted root",
-                because: [error.description]
-            )
-        }
-    }
-
-    // MARK: refresh and download
-
-    /// The folder of what is trusted, held, and where new documents come from.
-    private func documents(
-        _ downloads: any Downloads
-    ) throws(CommandError) -> (TrustFolder, WebDocuments) {
-        let directory = try value("metadata-dir")
-        let source = WebDocuments(try value("metadata-url"), downloads)
-        do throws(TrustError) {
-            return (try TrustFolder.held(directory), source)
-        } catch { throw refusal(error) }
-    }
-
-    private static func storage<R>(
-        _ body: () throws(StorageError) -> R
-    ) throws(TrustError) -> R {
-        do throws(StorageError) { return try body() } catch { throw .storage(error) }
-    }
-
-    private static func delivery(
-        to directory: String,
-        drafts: TrustFolder
-    ) throws(TrustError) -> DeliveryFolder {
-        let target = try TrustFolder.shared(directory)
-        return try storage { () throws(StorageError) in
-            try DeliveryFolder(target, drafts: drafts)
-        }
-    }
-
-    private func refresh(_ downloads: any Downloads) async throws(CommandError) {
-        let (held, source) = try documents(downloads)
-        do throws(TrustError) {
-            var updater = try Updater(files: held, source: source, now: RealTime().wallTime)
-            try await updater.refresh()
-        } catch { throw refusal(error) }
-        say("the repository's documents are verified and up to date")
-    }
-
-    private func download(_ downloads: any Downloads) async throws(CommandError) {
-        let names = invocation.values("target-name")
-        guard !names.isEmpty else {
-            throw CommandError(.usage, "'trust download' needs '--target-name'")
-        }
-        let directory = try value("target-dir")
-        let source = WebDocuments(try value("target-base-url"), downloads)
-        let (held, metadata) = try documents(downloads)
-        do throws(TrustError) {
-            var updater = try Updater(files: held, source: metadata, now: RealTime().wallTime)
-            try await updater.refresh()
-            let files = try Self.delivery(to: directory, drafts: held)
-            for name in names {
-                guard let path = TargetPath(name) else { throw .badTargetPath(name) }
-                let file = try await updater.find(path)
-                try file.checkIsCheckable(path)
-                let present = try Self.storage { () throws(StorageError) in
-                    try files.read(path.fileName, limit: file.length)
-                }
-                if let present, (try? file.check(present, path)) != nil {
-                    say("\(path): \(directory)/\(path.fileName), there already")
-                    continue
-                }
-                let bytes = try await updater.fetch(file, path, from: source)
-                try Self.storage { () throws(StorageError) in
-                    try files.deliver(path.fileName, bytes)
-                }
-                say("\(path): \(directory)/\(path.fileName), \(bytes.count) bytes")
-            }
-        } catch { throw refusal(error) }
-    }
-
-    private func refusal(_ error: TrustError) -> CommandError {
-        let hint: String? =
-            switch error {
-            case .noRoot: "bring a root by a way you trust, then 'yardmaster trust init'"
-            case .clockWentBack: "set the clock"
-            default: nil
-            }
-        return CommandError(
-            .trust,
-            "the repository is not trusted",
-            because: [error.description],
-            hint: hint
-        )
+        try await update.perform(work)
     }
 }

@@ -86,9 +86,7 @@ struct ValidateCommand {
                     ])
                 }
             ),
-            "exit": .object([
-                "code": .integer(Int64(code.rawValue)), "reason": .string(code.sentence),
-            ]),
+            "exit": code.json,
         ])
     }
 }

@@ -149,7 +149,7 @@ enum Yardmaster {
         case .bundleVerify: try await BundleVerifyCommand(invocation, context).run()
         case .bundleApply: try await BundleApplyCommand(invocation, context).run()
         case .bundleCopy: try BundleCopyCommand(invocation, context).run()
-        case .bundleShow: try BundleShow.run(invocation, context)
+        case .bundleShow: try BundleShowCommand.run(invocation, context)
         case .status where invocation.has("fleet"), .fleetStatus:
             try await FleetStatusCommand(invocation, context).run()
         case .status:

@@ -1,4 +1,3 @@
-import Domain
 import Images
 import Manifest
 import Reports

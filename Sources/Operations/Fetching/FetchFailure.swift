@@ -1,5 +1,4 @@
 package import Commands
-import Domain
 package import Images
 package import Manifest
 import Synchronization

@@ -91,9 +91,7 @@ package struct FetchSummary: Sendable, Equatable {
             "present": .int(count(.present)),
             "failed": .int(count(.failed)),
             "error": error?.document["error"],
-            "exit": .object([
-                "code": .integer(Int64(code.rawValue)), "reason": .string(code.sentence),
-            ]),
+            "exit": code.json,
         ])
     }
 }

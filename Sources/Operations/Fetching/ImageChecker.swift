@@ -1,5 +1,4 @@
 package import Commands
-import Digests
 package import Domain
 package import Images
 package import Journal

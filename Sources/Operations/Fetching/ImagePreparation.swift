@@ -99,9 +99,7 @@ package struct ImagePreparation: Sendable {
         let code = Self.cutCode
         noteCut()
         if common.wantsJSON {
-            let exit = JSONValue.object([
-                "code": .integer(Int64(code.rawValue)), "reason": .string(code.sentence),
-            ])
+            let exit = code.json
             context.console.result(JSONValue.object(["schema": 1, "exit": exit]).text + "\n")
         }
         return code

@@ -1,4 +1,3 @@
-import Domain
 package import Images
 package import Manifest
 import Trust

@@ -1,5 +1,4 @@
 package import Commands
-import Domain
 import Glibc
 package import Reports
 package import Wire

@@ -2,7 +2,6 @@ package import Commands
 package import Domain
 import Journal
 import Postgres
-import Rollout
 
 /// What people set for a fleet, from any machine that reaches its database.
 ///

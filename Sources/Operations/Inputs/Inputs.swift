@@ -1,5 +1,4 @@
 package import Commands
-import Domain
 import Families
 package import Manifest
 package import Modules

@@ -6,7 +6,6 @@ package import Manifest
 package import Rollout
 import SourceTree
 import Synchronization
-import Threads
 
 /// Has tokens handed out in the moment that they are needed, and keeps each for its life.
 ///

@@ -1,5 +1,4 @@
 package import Commands
-import Domain
 package import Manifest
 import SourceTree
 package import Wire

@@ -1,5 +1,4 @@
 import CLinux
-import Commands
 import Glibc
 package import Reports
 

@@ -5,7 +5,6 @@ import Images
 package import Journal
 package import Manifest
 import Reports
-import SourceTree
 import Threads
 import Wire
 

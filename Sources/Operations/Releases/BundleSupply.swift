@@ -1,6 +1,4 @@
 package import Commands
-import Domain
-import Images
 package import Manifest
 import Synchronization
 package import Trust

@@ -2,7 +2,6 @@ package import Commands
 package import Domain
 import Images
 package import Manifest
-import Trust
 
 extension ReleaseVerifier where Supply == NetworkSupply {
     /// Judges images that are in the store, by documents of the network.

@@ -1,4 +1,3 @@
-import Domain
 import Glibc
 package import Trust
 

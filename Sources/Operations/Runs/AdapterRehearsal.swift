@@ -1,8 +1,5 @@
 import BlueZ
 package import Commands
-import DBus
-import Domain
-import Radio
 package import Rehearsal
 package import Rollout
 package import Simulation

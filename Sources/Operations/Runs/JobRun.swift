@@ -7,7 +7,6 @@ package import Modules
 package import Radio
 import Reports
 package import Rollout
-import Sessions
 package import Wire
 
 /// What a run is made of, wherever it takes place.

@@ -1,5 +1,4 @@
 import Commands
-import Domain
 import Reports
 package import Wire
 

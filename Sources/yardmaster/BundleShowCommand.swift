@@ -6,7 +6,7 @@ import Trust
 import Wire
 
 /// `bundle show`: the parts of a bundle.
-struct BundleShow {
+struct BundleShowCommand {
     static func run(_ invocation: Invocation, _ context: Context) throws(CommandError) -> ExitCode {
         try print(BundleFile(invocation.arguments[0]), CommonOptions(invocation), context)
         return .done
@@ -32,10 +32,7 @@ struct BundleShow {
                 "base": bundle.index.base.map { .string($0.description) },
                 "created": .string(bundle.index.created.description),
                 "members": .array(members),
-                "exit": .object([
-                    "code": .integer(Int64(ExitCode.done.rawValue)),
-                    "reason": .string(ExitCode.done.sentence),
-                ]),
+                "exit": ExitCode.done.json,
             ])
             context.console.result(document.text + "\n")
             return

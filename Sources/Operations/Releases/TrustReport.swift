@@ -1,20 +1,11 @@
-import Commands
+package import Commands
 import Domain
-import Operations
 import Reports
 import Trust
-import Wire
+package import Wire
 
-/// `trust show`: which documents of a repository are trusted, until when and by whose keys.
-struct TrustShow {
-    private let invocation: Invocation
-    private let context: Context
-
-    init(_ invocation: Invocation, _ context: Context) {
-        self.invocation = invocation
-        self.context = context
-    }
-
+/// Which documents of repositories are trusted, until when and by whose keys.
+package struct TrustReport {
     /// A repository's own record, or that of all keys, with what was reset in it.
     private struct Records {
         let directory: String
@@ -36,8 +27,11 @@ struct TrustShow {
         }
     }
 
-    func run() throws(CommandError) -> ExitCode {
-        let directories = try directories()
+    private let repositories: [(directory: String, state: TrustedState)]
+    private let records: [Records]
+
+    /// Of each of the directories.
+    package init(of directories: [String]) throws(CommandError) {
         let now = RealTime().wallTime
         var repositories: [(directory: String, state: TrustedState)] = []
         var records: [Records] = []
@@ -56,18 +50,13 @@ struct TrustShow {
                 )
             }
         }
-        if invocation.has("json") {
-            context.console.result(Self.document(repositories, records).text + "\n")
-        } else {
-            let texts = repositories.map(Self.text) + records.compactMap(Self.text)
-            context.console.result(texts.joined(separator: "\n"))
-        }
-        return .done
+        self.repositories = repositories
+        self.records = records
     }
 
-    private func directories() throws(CommandError) -> [String] {
-        if let directory = invocation.value("metadata-dir") { return [directory] }
-        let folder = try CommonOptions.stateDirectory(invocation, context) + "/trust"
+    /// The folders below a state directory in which something is trusted.
+    package static func directories(in state: String) throws(CommandError) -> [String] {
+        let folder = state + "/trust"
         let names = (try? TrustFolder.shared(folder).names()) ?? []
         guard !names.isEmpty else {
             throw CommandError(
@@ -77,6 +66,11 @@ struct TrustShow {
             )
         }
         return names.map { "\(folder)/\($0)" }
+    }
+
+    /// For people.
+    package var text: String {
+        (repositories.map(Self.text) + records.compactMap(Self.text)).joined(separator: "\n")
     }
 
     private static func text(_ directory: String, _ state: TrustedState) -> String {
@@ -125,14 +119,12 @@ struct TrustShow {
         }
     }
 
-    private static func document(
-        _ list: [(directory: String, state: TrustedState)],
-        _ records: [Records]
-    ) -> JSONValue {
+    /// For programs.
+    package var document: JSONValue {
         .object([
             "schema": 1,
             "repositories": .array(
-                list.map { item in
+                repositories.map { item in
                     .object([
                         "directory": .string(item.directory),
                         "documents": .array(
@@ -150,11 +142,8 @@ struct TrustShow {
                     ])
                 }
             ),
-            "records": .array(records.map(document)),
-            "exit": .object([
-                "code": .integer(Int64(ExitCode.done.rawValue)),
-                "reason": .string(ExitCode.done.sentence),
-            ]),
+            "records": .array(records.map(Self.document)),
+            "exit": ExitCode.done.json,
         ])
     }
 

@@ -1,12 +1,11 @@
-import Commands
-import Operations
+package import Commands
 
 /// What `plan` was asked for.
-struct PlanOptions: Sendable {
-    let manifest: String
-    let state: String
-    let simulation: SimulationOptions?
-    let common: CommonOptions
+package struct PlanOptions: Sendable {
+    package let manifest: String
+    package let state: String
+    package let simulation: SimulationOptions?
+    package let common: CommonOptions
 
     init(manifest: String, state: String, common: CommonOptions) {
         self.manifest = manifest
@@ -15,7 +14,7 @@ struct PlanOptions: Sendable {
         self.common = common
     }
 
-    init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
+    package init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         manifest = invocation.arguments[0]
         state = try CommonOptions.stateDirectory(invocation, context)
         simulation = SimulationOptions(invocation)

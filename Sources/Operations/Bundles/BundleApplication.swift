@@ -1,0 +1,99 @@
+package import Commands
+import Domain
+import Manifest
+import Trust
+package import Wire
+
+/// Verifies a bundle, takes it over, and makes its manifest the one of its rollout.
+package struct BundleApplication {
+    private let target: String
+    private let state: String
+    private let signers: BundleSigners
+    private let common: CommonOptions
+    private let context: Context
+
+    package init(
+        into target: String,
+        state: String,
+        signers: BundleSigners,
+        _ common: CommonOptions,
+        _ context: Context
+    ) {
+        self.target = target
+        self.state = state
+        self.signers = signers
+        self.common = common
+        self.context = context
+    }
+
+    /// What became of a bundle.
+    package struct Applied {
+        package let text: String
+        package let document: JSONValue
+    }
+
+    /// `progress` is told what is done, how many bytes of it and of how many.
+    package func apply(
+        _ path: String,
+        progress: (String, Int64, Int64) -> Void
+    ) async throws(CommandError) -> Applied {
+        let bundle = try BundleFile(path, signedBy: signers.demand) { done, total in
+            progress("verifying the signature", done, total)
+        }
+        do throws(BundleFault) {
+            try bundle.checkAll { done, total in progress("verifying", done, total) }
+        } catch { throw BundleFile.refusal(path, error) }
+        let contents = try BundlePlan(bundle) { Inputs.tell($0, context) }
+        let plan = contents.plan
+        let takeover = BundleTakeover(bundle: bundle, contents: contents, state: state)
+        let verdicts = try await takeover.judge()
+        let place = try BundlePlace(target, of: plan.name, bundle)
+        try await takeover.perform(into: place.folder, with: place.carried(for: contents))
+        // Only a manifest that this program takes becomes the rollout's.
+        let options = try self.options(place.folder, contents)
+        _ = try Inputs.plan("\(place.folder)/\(contents.manifest)", context, options)
+        try place.settle()
+        let manifest = "\(place.link)/\(contents.manifest)"
+        let answer = try PlanAnswer(
+            PlanOptions(
+                manifest: manifest,
+                state: state,
+                common: try self.options(place.link, contents)
+            ),
+            context
+        )
+        var lines = verdicts.map { "image \($0.image): trusted by \($0.words)" }
+        lines += [signers.words, "taken over into \(place.link.visible)"]
+        let profiles =
+            contents.profiles.isEmpty ? "" : "--profiles \(place.link.visible)/profiles "
+        lines.append("to be run by: yardmaster run \(profiles)\(manifest.visible)")
+        return Applied(
+            text: lines.joined(separator: "\n") + "\n" + answer.text,
+            document: .object([
+                "schema": 1,
+                "bundle": .string(path),
+                "rollout": .string(plan.name),
+                "manifest": .string(manifest),
+                "signed": .bool(signers.demand != nil),
+                "images": .array(
+                    verdicts.map { verdict in
+                        .object([
+                            "name": .string(verdict.image), "trust": .string(verdict.trust.level),
+                        ])
+                    }
+                ),
+                "plan": answer.document,
+                "exit": ExitCode.done.json,
+            ])
+        )
+    }
+
+    private func options(
+        _ folder: String,
+        _ contents: BundlePlan
+    ) throws(CommandError) -> CommonOptions {
+        guard !contents.profiles.isEmpty else { return common }
+        let profiles = folder + "/profiles"
+        return common.using(try ProfileFolder.library(profiles, context), in: profiles)
+    }
+}

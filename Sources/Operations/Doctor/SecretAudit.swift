@@ -1,0 +1,140 @@
+package import Commands
+import Domain
+import Families
+package import Manifest
+import SourceTree
+package import Wire
+
+/// Every key, token and passkey of a plan, read and compared with its vehicle.
+package struct SecretAudit {
+    /// A token that ends within this time is reported.
+    private static let soon = Duration.seconds(7 * 86_400)
+
+    /// One secret of one vehicle, and what was found.
+    private struct Row {
+        enum Standing: String {
+            case good
+            /// It is good now, and not for long.
+            case ending
+            /// It is handed out when it is needed.
+            case issued
+            case refused
+        }
+
+        let vehicle: VehicleID
+        let kind: String
+        let reference: String
+        let place: Place
+        var standing = Standing.good
+        var detail = ""
+        var ends: WallTime?
+        /// What a run would end with.
+        var exitCode = ExitCode.done
+    }
+
+    private let plan: FrozenPlan
+    private let rows: [Row]
+
+    package init(of plan: FrozenPlan, _ context: Context) {
+        self.plan = plan
+        let now = RealTime().wallTime
+        let source = SecretSource(context: context)
+        rows = plan.vehicles.flatMap { Self.rows(of: $0, source, now) }
+    }
+
+    private var refused: [Row] { rows.filter { $0.standing == .refused } }
+
+    package var exitCode: ExitCode {
+        let codes = refused.map(\.exitCode)
+        return codes.contains(.trustRefused)
+            ? .trustRefused : codes.max { $0.rawValue < $1.rawValue } ?? .done
+    }
+
+    /// For people; with `isQuiet` only what is refused.
+    package func text(isQuiet: Bool) -> String { Self.text(isQuiet ? refused : rows) }
+
+    /// How many there are, and how many of them are refused.
+    package var summary: String {
+        let (secrets, vehicles) = (rows.count, plan.vehicles.count)
+        return "\(secrets) secret\(secrets == 1 ? "" : "s") of "
+            + "\(vehicles) vehicle\(vehicles == 1 ? "" : "s"), \(refused.count) refused"
+    }
+
+    private static func rows(
+        of vehicle: PlannedVehicle,
+        _ source: SecretSource,
+        _ now: WallTime
+    ) -> [Row] {
+        source.checks(of: vehicle).map { check in
+            var row = Row(
+                vehicle: vehicle.id,
+                kind: check.kind,
+                reference: check.title,
+                place: check.place
+            )
+            if let error = check.fault {
+                row.standing = .refused
+                row.exitCode = error.exitCode
+                row.detail = ([error.sentence] + error.causes).joined(separator: ": ")
+                return row
+            }
+            if check.isIssued { row.standing = .issued }
+            guard let token = check.token else { return row }
+            row.ends = token.lastMoment
+            if let fault = TokenCheck.fault(token.reservation, vehicle) {
+                row.standing = .refused
+                row.exitCode = .trustRefused
+                row.detail = fault.message
+            } else if let fault = token.faults(at: now).first {
+                row.standing = .refused
+                row.exitCode = .configuration
+                row.detail = fault.description
+            } else if !token.faults(at: now.advanced(by: soon)).isEmpty {
+                row.standing = .ending
+                row.detail = "ends at \(token.lastMoment?.description ?? "no time")"
+            }
+            return row
+        }
+    }
+
+    private static func text(_ rows: [Row]) -> String {
+        let widths = (
+            rows.map { $0.vehicle.text.count }.max() ?? 0,
+            rows.map { $0.reference.count }.max() ?? 0
+        )
+        func padded(_ text: String, _ width: Int) -> String {
+            text + String(repeating: " ", count: max(0, width - text.count))
+        }
+        return rows.map { row in
+            let word = row.standing == .refused ? "REFUSED" : row.standing.rawValue
+            let line = [
+                padded(row.vehicle.text, widths.0), padded(row.kind, 7),
+                padded(row.reference.visible, widths.1), padded(word, 7), row.detail.visible,
+            ].joined(separator: "  ")
+            let end = line.lastIndex { $0 != " " }.map { line.index(after: $0) }
+            return line[..<(end ?? line.startIndex)] + "\n"
+        }.joined()
+    }
+
+    /// For programs.
+    package var document: JSONValue {
+        .object([
+            "schema": 1,
+            "secrets": .array(
+                rows.map { row in
+                    .object([
+                        "vehicle": .string(row.vehicle.text),
+                        "kind": .string(row.kind),
+                        "reference": .string(row.reference),
+                        "file": .string(row.place.file),
+                        "line": .integer(Int64(row.place.line)),
+                        "standing": .string(row.standing.rawValue),
+                        "detail": row.detail.isEmpty ? nil : .string(row.detail),
+                        "ends": row.ends.map { .string($0.description) },
+                    ])
+                }
+            ),
+            "exit": exitCode.json,
+        ])
+    }
+}

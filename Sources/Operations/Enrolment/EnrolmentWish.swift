@@ -1,0 +1,67 @@
+package import Commands
+import Domain
+import Families
+import Modules
+
+/// What `enrol` is asked for.
+package struct EnrolmentWish: Sendable {
+    /// The vehicle's id; nil where a batch has them.
+    package let vehicle: String?
+    package let batch: String?
+    /// The list that gets the vehicles' rows.
+    let fleet: String
+    let serial: String?
+    let name: String?
+    let family: String
+    let profile: String
+    let oldSecret: String?
+    let passkey: String?
+    let keys: String
+    let credentials: String?
+    /// A program of the operator's that gets each secret that was proven.
+    let receiver: String?
+    let rotates: Bool
+    let undoes: Bool
+    let search: Duration
+
+    package init(_ invocation: Invocation) throws(CommandError) {
+        guard let fleet = invocation.value("fleet") else {
+            throw CommandError(
+                .usage,
+                "nothing says which list gets the vehicle's row",
+                hint: "name the fleet list with --fleet FLEET.csv"
+            )
+        }
+        self.fleet = fleet
+        vehicle = invocation.arguments.first
+        batch = invocation.value("batch")
+        serial = invocation.value("serial")
+        name = invocation.value("name")
+        family = invocation.value("family") ?? FamilyRegistry.shapes[0].family.rawValue
+        profile = invocation.value("profile") ?? Profile.generic
+        oldSecret = invocation.value("old-secret")
+        passkey = invocation.value("passkey")
+        keys = invocation.value("keys") ?? "keys"
+        credentials = invocation.value("credentials")
+        receiver = invocation.value("hand-to")
+        rotates = invocation.has("rotate")
+        undoes = invocation.has("undo")
+        search = invocation.value("for").flatMap { Duration(text: $0) } ?? .seconds(30)
+        guard (vehicle == nil) != (batch == nil) else {
+            throw CommandError(
+                .usage,
+                vehicle == nil ? "no vehicle is named" : "a vehicle is named beside --batch",
+                hint: "give the vehicle's id, or --batch FILE.csv"
+            )
+        }
+        guard !undoes || batch == nil && !rotates && serial == nil && name == nil else {
+            throw CommandError(.usage, "--undo takes one vehicle of the list, and no more")
+        }
+    }
+
+    /// The folder of the fleet list, which relative paths start from.
+    var folder: String {
+        guard let slash = fleet.lastIndex(of: "/") else { return "." }
+        return slash == fleet.startIndex ? "/" : String(fleet[..<slash])
+    }
+}

@@ -1,0 +1,30 @@
+package import Commands
+package import Domain
+import Journal
+import Manifest
+
+/// What rollouts need that were begun and are not over, whatever their manifests say by now.
+package enum OpenRollouts {
+    /// The images of their frozen plans, by the rollouts' names.
+    package static func images(in state: String) throws(CommandError) -> [String: [SHA256Digest]] {
+        let archive = PlanArchive(state: state)
+        var images: [String: [SHA256Digest]] = [:]
+        for name in archive.names {
+            let record: RolloutRecord?
+            do throws(JournalError) {
+                record = try JournalReader(directory: state).read { view throws(JournalError) in
+                    try view.rollout(name)
+                }
+            } catch {
+                guard error.kind != .missing else { return [:] }
+                // Nothing is removed that a journal which cannot be read may need.
+                throw CommandError(error)
+            }
+            guard let record, record.hold?.kind != .aborted,
+                record.hold != nil || record.state != .finished
+            else { continue }
+            images[name] = archive.plan(record.plan, of: name)?.images.map(\.digest) ?? []
+        }
+        return images
+    }
+}

@@ -1,0 +1,152 @@
+package import Commands
+import Domain
+import Journal
+import Manifest
+import Reports
+import Threads
+import Wire
+
+/// What is reported without a run: that the targets can be reached, that it is quiet for too long, that a
+/// unit of the service manager has failed.
+package struct NoticeErrand {
+    private let notices: NoticeSender
+    private let state: String
+    private let context: Context
+
+    package init(_ notices: NoticeSender, in state: String, _ context: Context) {
+        self.notices = notices
+        self.state = state
+        self.context = context
+    }
+
+    /// Sends a notice to each of the named targets, or to all when none is named.
+    package func test(
+        _ targets: [String]
+    ) async throws(CommandError) -> (results: [NoticeSender.Result], code: ExitCode) {
+        let policy = try notices.policy()
+        let known = policy.targets.map(\.name)
+        if let unknown = targets.first(where: { !known.contains($0) }) {
+            throw CommandError(
+                .usage,
+                "no list names \(unknown.visible)",
+                hint: known.isEmpty
+                    ? "write one in \(state)/notify.yaml"
+                    : "there are \(known.joined(separator: ", "))"
+            )
+        }
+        guard !known.isEmpty else {
+            throw CommandError(
+                .inputMissing,
+                "nobody is to be told",
+                hint: "name targets in /etc/yardmaster/notify.yaml, \(state)/notify.yaml or under "
+                    + "`notify` of a manifest"
+            )
+        }
+        let now = RealTime().wallTime
+        let notice = NotifyNotice(
+            kind: .test,
+            host: NoticeSender.host,
+            reason: "somebody tries whether this arrives",
+            time: now,
+            localTime: Zone.utc.text(now)
+        )
+        let key = "test-\(now.milliseconds)"
+        let names = targets.isEmpty ? known : targets
+        try await post(
+            names.map {
+                OutboxWish(
+                    key: key,
+                    target: $0,
+                    kind: NotifyKind.test.rawValue,
+                    body: notice.json.text
+                )
+            }
+        )
+        let results = await notices.deliver(within: .seconds(300), only: key)
+        let isDone = results.count == names.count && results.allSatisfy { $0.failure == nil }
+        return (results, isDone ? .done : .unavailable)
+    }
+
+    /// Sends what has not arrived, and that no run was heard of for too long.
+    package func send() async throws(CommandError) -> [NoticeSender.Result] {
+        try await lookForSilence()
+        return await notices.deliver(within: .seconds(300))
+    }
+
+    /// A rollout that has a list which says how long is too long.
+    private func lookForSilence() async throws(CommandError) {
+        let policy = try notices.policy()
+        guard let limit = policy.silentAfter else { return }
+        let now = RealTime().wallTime
+        let last: RunRecord?
+        do throws(JournalError) {
+            last = try JournalReader(directory: state).read { view throws(JournalError) in
+                try view.lastRollout()
+            }
+        } catch { throw CommandError(reading: error, in: state) }
+        // One that goes on is heard of by anyone who looks.
+        guard let last, let end = last.end, end.time.duration(to: now) > limit else { return }
+        try await post(
+            policy.targets.filter { $0.kinds.contains(.silent) }.map {
+                OutboxWish(
+                    key: "silent-\(last.number)",
+                    target: $0.name,
+                    kind: NotifyKind.silent.rawValue,
+                    rollout: last.rollout,
+                    run: last.number
+                )
+            }
+        )
+    }
+
+    /// Reports that a unit has failed, unless the run itself has done so already.
+    package func failure(of unit: String) async throws(CommandError) -> [NoticeSender.Result] {
+        let code = context.variable("MONITOR_EXIT_STATUS").flatMap { Int($0) }
+        let invocation =
+            context.variable("MONITOR_INVOCATION_ID") ?? "\(RealTime().wallTime.milliseconds)"
+        let policy = try notices.policy()
+        let now = RealTime().wallTime
+        let isTold = try? JournalReader(directory: state).read { view throws(JournalError) in
+            guard let run = try view.runs(rollout: nil, limit: 1).first, let end = run.end,
+                end.exitCode == code, end.time.duration(to: now) < .seconds(600)
+            else { return false }
+            // Of a pause people were told when it was found.
+            if end.exitCode == 12 { return true }
+            return try view.isTold("run-\(run.number)")
+        }
+        if isTold != true {
+            let result = context.variable("MONITOR_SERVICE_RESULT").map { ", \($0)" } ?? ""
+            let notice = NotifyNotice(
+                kind: .failed,
+                host: NoticeSender.host,
+                exitCode: code,
+                reason: "\(unit) has failed" + (code.map { ": exit \($0)" } ?? "") + result,
+                next: "journalctl -u \(NextStep.quoted(unit)) -n 50",
+                time: now,
+                localTime: Zone.utc.text(now)
+            )
+            try await post(
+                policy.targets.filter { $0.kinds.contains(.failed) }.map {
+                    OutboxWish(
+                        key: "unit-\(invocation)",
+                        target: $0.name,
+                        kind: NotifyKind.failed.rawValue,
+                        body: notice.json.text
+                    )
+                }
+            )
+        }
+        return await notices.deliver(within: .seconds(300))
+    }
+
+    private func post(_ wishes: [OutboxWish]) async throws(CommandError) {
+        _ = try StateDirectory.prepared(at: state)
+        let thread = try ThreadExecutor.working("journal")
+        defer { thread.stop() }
+        do throws(JournalError) {
+            let journal = try await Journal.open(directory: state, executor: thread)
+            try await journal.post(wishes, at: RealTime().wallTime)
+            await journal.close()
+        } catch { throw CommandError(error) }
+    }
+}

@@ -1,0 +1,154 @@
+import Domain
+import Journal
+import Manifest
+import Reports
+import Rollout
+import SourceTree
+
+extension PlanAnswer {
+    /// For people.
+    package var text: String {
+        var lines = ["rollout \(plan.name), plan \(plan.digest)"]
+        if let note = standing { lines.append(note) }
+        for image in plan.images {
+            lines.append("image \(image.name): version \(image.version), from \(image.source)")
+            for mirror in image.mirrors { lines.append("  or from \(mirror)") }
+            lines.append("  " + presence(of: image).words)
+            lines.append("  SHA-256 \(image.digest)")
+            lines.append("  trusted by \(image.trust.words)")
+            lines.append("  for \(image.fits.words)")
+        }
+        lines.append("")
+        var known: [Place: String] = [:]
+        lines += Columns.table(
+            [["vehicle", "serial", "wave", "time", "what is known", "steps"]]
+                + forecast.rows.map { row in
+                    [
+                        row.vehicle.id.text, row.vehicle.serial.text, "\(row.wave)",
+                        row.took == .zero ? "-" : "~" + row.took.brief, row.fate.reason.visible,
+                        row.vehicle.steps.map { step in
+                            if let words = known[step.place] { return words }
+                            let words = words(of: step)
+                            known[step.place] = words
+                            return words
+                        }.joined(separator: "; "),
+                    ]
+                }
+        )
+        lines.append("")
+        lines += summary
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// What the journal has of a rollout of this name.
+    private var standing: String? {
+        guard let record = forecast.rollout else { return nil }
+        switch record.hold?.kind {
+        case .paused:
+            return "paused: \(record.hold?.reason.visible ?? ""); 'yardmaster resume' lets it go on"
+        case .aborted where record.plan == plan.digest:
+            return
+                "aborted: \(record.hold?.reason.visible ?? ""); another plan or name begins again"
+        case .aborted: return nil
+        case nil: break
+        }
+        switch record.state {
+        case .finished: return nil
+        case .running where record.plan == plan.digest:
+            return "under way since run \(record.began), in wave \(record.wave + 1)"
+        case .running:
+            return "a rollout of this name is under way with the plan \(record.plan), and goes on "
+                + "with that one"
+        }
+    }
+
+    private var summary: [String] {
+        var lines: [String] = []
+        let count = forecast.rows.count
+        let adapters =
+            forecast.adapters.isEmpty
+            ? "all adapters that are there (one is assumed)"
+            : forecast.adapters.joined(separator: ", ")
+        let measured = forecast.rows.count { $0.ground != .assumed }
+        lines.append(
+            "\(count) vehicle\(count == 1 ? "" : "s") on \(adapters), "
+                + "\(plan.radio.linksPerAdapter) at once on each; those left in mid-update by an "
+                + "earlier run first, then the strongest signal"
+        )
+        for wave in forecast.waves where forecast.waves.count > 1 {
+            lines.append(
+                "wave \(wave.number): \(wave.vehicles) vehicle\(wave.vehicles == 1 ? "" : "s"), about \(wave.took.brief)"
+            )
+        }
+        lines.append(
+            "about \(forecast.total.brief) in all, "
+                + (measured == 0
+                    ? "by assumed rates"
+                    : "\(measured) of \(count) by rates that were measured")
+        )
+        if let window = forecast.window { lines.append("window: \(window)") }
+        lines += forecast.gates.map { "gate: \($0)" }
+        if let limit = plan.rollout.quarantineAfter {
+            lines.append("a vehicle is left alone after \(limit) failures on one image")
+        }
+        let settle = plan.settle
+        lines.append(
+            "an update counts when the module was at rest for \(settle.quiet.brief) and gave its "
+                + "version twice, within \(settle.deadline.brief)"
+        )
+        lines.append(
+            "a vehicle counts as unreachable after \(plan.connect.attempts) searches of "
+                + "\(plan.connect.timeout.brief); failures that may pass are tried again "
+                + "\(Self.times(plan.rollout.retry.transient)), those of the module "
+                + Self.times(plan.rollout.retry.device)
+        )
+        return lines
+    }
+
+    private static func times(_ count: Int) -> String {
+        switch count {
+        case 0: "not once"
+        case 1: "once"
+        default: "\(count) times"
+        }
+    }
+
+    /// A step in the words of the manifest.
+    func words(of step: Step) -> String {
+        switch step.action {
+        case .require(let conditions, let otherwise):
+            let list = conditions.map { "\($0.property) \($0.condition)" }
+            return "require \(list.joined(separator: ", ")), else \(otherwise.rawValue)"
+        case .update(let update):
+            let version = plan.image(named: update.image)?.version.description ?? "?"
+            let part = update.part == .secondary ? "" : " \(update.part.rawValue)"
+            let via = update.via.isEmpty ? "" : " via " + update.via.joined(separator: ", ")
+            return "update\(part) to \(update.image) (\(version))\(via)"
+                + (update.allowsDowngrade ? ", older versions allowed" : "")
+                + (update.allowsConfirmed ? ", without a trial if its file says so" : "")
+                + (update.judge.first.map { ", judged by \($0)" } ?? "")
+        case .set(let assignments):
+            return "set " + assignments.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
+        case .read(let properties): return "read " + properties.joined(separator: ", ")
+        case .expect(let conditions, let within):
+            let list = conditions.map { "\($0.property) \($0.condition)" }
+            return "expect \(list.joined(separator: ", ")) within \(within.brief)"
+        case .command(let words):
+            return "command " + words.map(\.rawValue).joined(separator: ", ")
+        case .feature(let assignments):
+            return "feature " + assignments.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
+        case .wait(let duration): return "wait \(duration.brief)"
+        case .rotate: return "rotate secret"
+        }
+    }
+}
+
+extension PlannedImage.Fits {
+    /// As in "family comodule, type 17".
+    fileprivate var words: String {
+        var words = ["family \(family.rawValue)"]
+        if let type { words.append("type \(type)") }
+        if let variant { words.append("variant \(variant)") }
+        return words.joined(separator: ", ")
+    }
+}

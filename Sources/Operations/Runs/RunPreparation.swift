@@ -1,0 +1,292 @@
+import BlueZ
+package import Commands
+import Domain
+import Journal
+package import Manifest
+import Rollout
+import Simulation
+import Threads
+import Wire
+
+/// Everything of a run before the first packet, and what follows the last.
+package struct RunPreparation {
+    private let options: RunOptions
+    private let context: Context
+
+    package init(_ options: RunOptions, _ context: Context) {
+        self.options = options
+        self.context = context
+    }
+
+    /// Carries a plan out; `sources` are kept for as long as the rollout is not over.
+    ///
+    /// An order is a rollout of its own.
+    package func run(
+        _ written: FrozenPlan,
+        keeping sources: PlanSources? = nil,
+        isOrder: Bool = false
+    ) async throws(CommandError) -> ExitCode {
+        let vehicles = try Inputs.selected(written, options.common, state: options.state)
+        guard let simulation = options.simulation else {
+            return try await runForReal(written, vehicles, sources, isOrder)
+        }
+        let profiles = try ProfileFolder.library(of: written, options.common, context)
+        let file = try Inputs.depot(simulation.depot, context, profiles)
+        for adapter in written.radio.adapters where !file.adapters.contains(adapter) {
+            throw CommandError(
+                .unavailable,
+                "there is no adapter \(adapter)",
+                because: ["the depot has \(file.adapters.joined(separator: ", "))"],
+                hint: "name one of these under `radio` in \(options.manifest)"
+            )
+        }
+        let now = { () throws(CommandError) -> WallTime in
+            let memory = try DepotMemoryFile.path(of: file, in: options.state)
+            do throws(SimulatedDepot.MemoryFailure) {
+                let clock = try SimulatedDepot.clock(of: file, at: memory)
+                if clock.nanoseconds == 0, let last = SimulationThread.lastMoment(in: options.state)
+                {
+                    return max(last, Simulation.firstEvening)
+                }
+                return Simulation.firstEvening
+                    .advanced(by: Moment(nanoseconds: 0).duration(to: clock))
+            } catch { throw CommandError(.cannotCreate, error.description) }
+        }
+        return try await within(written, vehicles, sources, isOrder, now) {
+            job throws(CommandError) in
+            let thread = try ThreadExecutor.working("simulation")
+            let site = SimulationThread(executor: thread)
+            let result = await site.run(
+                SimulatedJob(run: job, file: file, options: simulation)
+            )
+            thread.stop()
+            return try result.get()
+        }
+    }
+
+    /// On the host's own Bluetooth.
+    private func runForReal(
+        _ written: FrozenPlan,
+        _ vehicles: [PlannedVehicle],
+        _ sources: PlanSources?,
+        _ isOrder: Bool
+    ) async throws(CommandError) -> ExitCode {
+        let console = context.console
+        let real = try HostBluetooth.open(bus: options.bus, state: options.state, context) { note in
+            console.note("yardmaster: warning: \(note.description)\n")
+        }
+        do throws(CommandError) {
+            let adapters = try await real.adapters(named: written.radio.adapters)
+            let now = { () -> WallTime in RealTime().wallTime }
+            let code = try await within(written, vehicles, sources, isOrder, now) {
+                job throws(CommandError) in
+                let thread = try ThreadExecutor.working("files")
+                let waiting = try ThreadExecutor.working("check")
+                defer { waiting.stop() }
+                var site = RunPlace(
+                    time: real.time,
+                    lane: thread,
+                    seed: nil,
+                    adapters: adapters,
+                    central: { BlueZCentral($0, of: real.radio) },
+                    peripheral: { BlueZPeripheral($0, of: real.radio) }
+                )
+                site.checks = CheckRunner(executor: waiting)
+                site.executor = real.radio.packetExecutor
+                do throws(CommandError) {
+                    let code = try await JobRun(job: job, site: site).run()
+                    thread.stop()
+                    return code
+                } catch {
+                    thread.stop()
+                    throw error
+                }
+            }
+            await real.close()
+            return code
+        } catch {
+            await real.close()
+            throw error
+        }
+    }
+
+    /// Everything before the first packet, and what follows the last.
+    private func within(
+        _ written: FrozenPlan,
+        _ chosen: [PlannedVehicle],
+        _ sources: PlanSources?,
+        _ isOrder: Bool,
+        _ now: () throws(CommandError) -> WallTime,
+        _ body: @Sendable (RunJob) async throws(CommandError) -> ExitCode
+    ) async throws(CommandError) -> ExitCode {
+        var vehicles = chosen
+        // Where time is virtual it stands still while somebody is asked for a token.
+        let waiting = options.simulation == nil ? try ThreadExecutor.working("tokens") : nil
+        defer { waiting?.stop() }
+        let tokens = TokenCache(
+            context,
+            policy: written.fetch,
+            room: waiting.map { CheckRunner(executor: $0) },
+            unless: { Signals.isStopRequested }
+        )
+        try TokenCheck.check(written, for: vehicles, context)
+        try demand(written, for: vehicles)
+        var access = try access(to: vehicles, tokens)
+        var zone = try ZoneSource.zone(of: written, context)
+        let directory = try StateDirectory.prepared(at: options.state)
+        let lock = try await lock(directory, written)
+        // Only the holder of the lock knows whether the rollout is over.
+        let isWhole = chosen.count == written.vehicles.count
+        let plan = isOrder ? written : try frozen(written, zone, isWhole: isWhole, at: now())
+        if plan.digest != written.digest {
+            vehicles = try Inputs.selected(plan, options.common, state: options.state)
+            try TokenCheck.check(plan, for: vehicles, context)
+            try demand(plan, for: vehicles)
+            access = try self.access(to: vehicles, tokens)
+            zone = try ZoneSource.zone(of: plan, context)
+        } else if let sources,
+            let reason = PlanArchive(state: directory.path).keep(sources, for: plan.name)
+        {
+            throw CommandError(
+                .cannotWrite,
+                "the plan cannot be kept in \(directory.path)",
+                because: [reason]
+            )
+        }
+        // Everything is here and verified before the first radio packet, and before time turns
+        // virtual.
+        let room = ImagePreparation(
+            plan: plan,
+            state: directory.path,
+            context: context,
+            common: options.common,
+            tellsLocalFiles: false
+        )
+        guard let images = try await room.bringAll() else { return room.tellCut() }
+        let verdicts = try await ReleaseVerifier.verdicts(
+            images,
+            of: plan,
+            state: directory.path,
+            prefersKept: true
+        )
+        let output = try RunOutput(options, context, zone: zone)
+        // As the manifest is now: who is notified has nothing to do with what is done.
+        let notices = NoticeSender(state: directory.path, context: context, own: written.notify)
+        let job = RunJob(
+            plan: plan.demanding(predecessors: verdicts.predecessors),
+            vehicles: vehicles,
+            access: access,
+            profiles: try ProfileFolder.library(of: plan, options.common, context),
+            zone: zone,
+            state: directory.path,
+            stop: Signals.catchThem(),
+            output: output,
+            again: options.again,
+            isKept: plan.digest != written.digest,
+            isOrder: isOrder,
+            notices: isOrder ? nil : notices,
+            fleet: options.fleet.map { FleetPlace(access: $0, context: context) }
+        )
+        let result = await output.whileWriting { () -> Result<ExitCode, CommandError> in
+            do throws(CommandError) {
+                return .success(try await body(job))
+            } catch { return .failure(error) }
+        }
+        lock.release()
+        if !isOrder, case .success = result { await notices.deliverAtEnd() }
+        return try result.get()
+    }
+
+    /// That this machine has what the plan names.
+    private func demand(
+        _ plan: FrozenPlan,
+        for vehicles: [PlannedVehicle]
+    ) throws(CommandError) {
+        try MachineCheck(
+            plan: plan,
+            context: context,
+            profiles: try ProfileFolder.library(of: plan, options.common, context),
+            state: options.state,
+            isRun: true
+        ).demand(for: vehicles)
+    }
+
+    /// The plan that a rollout of this name was begun with, for as long as it is not over.
+    private func frozen(
+        _ plan: FrozenPlan,
+        _ zone: Zone,
+        isWhole: Bool,
+        at now: WallTime
+    ) throws(CommandError) -> FrozenPlan {
+        let record: RolloutRecord?
+        var began: WallTime?
+        do throws(JournalError) {
+            (record, began) = try JournalReader(directory: options.state).read {
+                view throws(JournalError) in
+                guard let record = try view.rollout(plan.name) else { return (nil, nil) }
+                return (record, try view.run(record.began)?.started)
+            }
+        } catch {
+            // Nothing is brought or kept for a run that cannot be; the rest is reported by who opens it.
+            if error.kind == .corrupt { throw CommandError(error) }
+            return plan
+        }
+        guard let record, record.plan != plan.digest else { return plan }
+        let start = RolloutStart(plan, isWhole: isWhole, zone: zone, again: options.again)
+        do throws(RolloutStart.ClockBehind) {
+            guard try start.goesOn(with: record, begun: began, at: now) else { return plan }
+        } catch { throw CommandError(error) }
+        let kept = PlanArchive(state: options.state).plan(record.plan, of: plan.name)
+        // One that is paused is not begun again: the run is refused, and tells of what stands.
+        guard !options.again else { return kept ?? plan }
+        context.console.note(
+            "yardmaster: warning: \(options.manifest) has changed since the rollout "
+                + "\(plan.name) was begun\n"
+                + (kept == nil
+                    ? "  its plan is not kept any more: the rollout begins again\n"
+                    : "  this run goes on with the plan of then, \(record.plan); 'run --again' "
+                        + "begins it by the new one, another name begins another one\n")
+        )
+        return kept ?? plan
+    }
+
+    private func access(
+        to vehicles: [PlannedVehicle],
+        _ tokens: TokenCache
+    ) throws(CommandError) -> [VehicleID: VehicleAccess] {
+        let source = SecretSource(context: context, tokens: tokens)
+        var access: [VehicleID: VehicleAccess] = [:]
+        for vehicle in vehicles { access[vehicle.id] = try source.access(to: vehicle) }
+        return access
+    }
+
+    /// The lock, after what the plan says of a run that finds another one at work.
+    private func lock(
+        _ directory: StateDirectory,
+        _ plan: FrozenPlan
+    ) async throws(CommandError) -> StateLock {
+        let thread = try ThreadExecutor.working("overlap")
+        defer { thread.stop() }
+        let queue = LockQueue(directory, rollout: plan.name, executor: thread)
+        var isAsked = false
+        while true {
+            do throws(StateDirectoryError) {
+                return try directory.lock(rollout: plan.name, started: RealTime().wallTime)
+            } catch {
+                guard case .busy = error, plan.rollout.overlap != .skip else {
+                    throw CommandError(error)
+                }
+                // Who reads this may already ask it to end.
+                if !isAsked {
+                    _ = Signals.catchThem()
+                    context.console.note("yardmaster: \(error); this one waits\n")
+                }
+            }
+            if plan.rollout.overlap == .replace, !isAsked { try await queue.askToYield() }
+            isAsked = true
+            guard await queue.waits() else {
+                throw CommandError(.busy, "ended while it waited for another run")
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import Commands
+import Operations
+import Wire
+
+/// `trust show`: which documents of a repository are trusted, until when and by whose keys.
+struct TrustShowCommand {
+    private let invocation: Invocation
+    private let context: Context
+
+    init(_ invocation: Invocation, _ context: Context) {
+        self.invocation = invocation
+        self.context = context
+    }
+
+    func run() throws(CommandError) -> ExitCode {
+        let directories: [String]
+        if let directory = invocation.value("metadata-dir") {
+            directories = [directory]
+        } else {
+            let state = try CommonOptions.stateDirectory(invocation, context)
+            directories = try TrustReport.directories(in: state)
+        }
+        let report = try TrustReport(of: directories)
+        context.console.result(
+            invocation.has("json") ? report.document.text + "\n" : report.text
+        )
+        return .done
+    }
+}
