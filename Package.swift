@@ -356,7 +356,10 @@ let package = Package(
                 "VehicleModules",
             ]
         ),
-        tests("ManifestTests", ["Digests", "Domain", "Wire", "SourceTree", "Manifest"]),
+        tests(
+            "ManifestTests",
+            ["Digests", "Domain", "Families", "Wire", "SourceTree", "Manifest"]
+        ),
     ]
 )
 

@@ -60,19 +60,28 @@ public struct VehicleToken: Sendable, CustomStringConvertible, CustomDebugString
     }
 }
 
-/// One thing that a vehicle can be told.
-public enum VehicleCommand: String, Sendable, Hashable, CaseIterable {
+/// One command to a vehicle; its raw value is its word in manifests and tokens.
+public enum VehicleCommand: Sendable, Hashable, CaseIterable, RawRepresentable {
     case lock
-    case unlockDriver = "unlock-driver"
-    case unlockAll = "unlock-all"
-    case openTrunk = "open-trunk"
-    case closeTrunk = "close-trunk"
+    case unlockDriver
+    case unlockAll
+    case openTrunk
+    case closeTrunk
     case locate
-    case ignitionInhibit = "ignition-inhibit"
-    case ignitionEnable = "ignition-enable"
-    case checkIn = "check-in"
-    case checkOut = "check-out"
-    case secureConditionsCheck = "secure-conditions-check"
+    case ignitionInhibit
+    case ignitionEnable
+    case checkIn
+    case checkOut
+    case secureConditionsCheck
+
+    public init?(rawValue: String) {
+        guard let command = Self.allCases.first(where: { $0.rawValue == rawValue }) else {
+            return nil
+        }
+        self = command
+    }
+
+    public var rawValue: String { command.rawValue }
 
     var command: CarShareCommand {
         switch self {

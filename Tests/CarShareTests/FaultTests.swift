@@ -419,15 +419,6 @@ import Testing
         #expect(error.mayHaveBeenExecuted)
         #expect(seen.vehicle.isLocked)
     }
-
-    @Test func `what may be repeated after which fate`() throws {
-        let once = try #require(CarShareCommands([.lock, .checkIn]))
-        for fate in CarShareFate.allCases {
-            let error = CarShareError(fate, .radio(.linkLost))
-            #expect(error.allowsRepeating(CarShareCommands(.lock)))
-            #expect(error.allowsRepeating(once) == !fate.mayHaveBeenExecuted)
-        }
-    }
 }
 
 /// Many commands over links that fail.

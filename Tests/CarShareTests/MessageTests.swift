@@ -85,10 +85,7 @@ func digest(_ bytes: [UInt8]) -> SHA256Digest { SHA256.digest(of: bytes) }
         }
     }
 
-    @Test func `the worst of several commands says whether they may be repeated`() throws {
-        #expect(CarShareCommands(.lock).repetition == .converge)
-        #expect(CarShareCommands(.secureConditionsCheck).repetition == .observe)
-        #expect(CarShareCommands([.lock, .checkIn])?.repetition == .once)
+    @Test func `several commands are named in the order of the table`() throws {
         #expect(
             CarShareCommands([.lock, .secureConditionsCheck])?.description
                 == "lock+secure-conditions-check"

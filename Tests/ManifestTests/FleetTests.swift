@@ -1,4 +1,5 @@
 import Domain
+import Families
 import Manifest
 import SourceTree
 import Testing

@@ -1,4 +1,5 @@
 import Domain
+import Families
 import Glibc
 import Manifest
 import SourceTree

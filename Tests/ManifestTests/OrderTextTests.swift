@@ -1,3 +1,4 @@
+import Families
 import Manifest
 import SourceTree
 import Testing

@@ -284,8 +284,8 @@ enum Grammar {
             Field(
                 "command",
                 .either([
-                    .words(CommandWord.allCases.map(\.rawValue)),
-                    .list(.words(CommandWord.allCases.map(\.rawValue)), least: 1),
+                    .words(CarShareCommand.allCases.map(\.rawValue)),
+                    .list(.words(CarShareCommand.allCases.map(\.rawValue)), least: 1),
                 ]),
                 "Gives one car-share command, or several in this order."
             ),

@@ -1,4 +1,5 @@
 import Domain
+import Families
 import Wire
 
 /// A plan in the one spelling that its digest is taken of.

@@ -1,4 +1,5 @@
 import Domain
+import Families
 import SourceTree
 
 /// Reads steps and checks the images they name.
@@ -95,7 +96,7 @@ struct StepReader {
 
     private func step(_ node: SourceNode, _ role: Role) -> Step? {
         // A command is the one step that has sense as a bare word, and people try it.
-        if case .scalar(let text, _) = node.value, CommandWord(rawValue: text) != nil {
+        if case .scalar(let text, _) = node.value, CarShareCommand(rawValue: text) != nil {
             diagnostics.error(
                 node.place,
                 "expected a step as a map, found text",
@@ -308,12 +309,12 @@ struct StepReader {
         }
     }
 
-    private func commands(_ node: SourceNode) -> [CommandWord]? {
+    private func commands(_ node: SourceNode) -> [CarShareCommand]? {
         if case .scalar = node.value {
-            return node.choice(CommandWord.self, diagnostics, "a command").map { [$0] }
+            return node.choice(CarShareCommand.self, diagnostics, "a command").map { [$0] }
         }
         return nonEmpty(node, of: "commands")?.compactMap {
-            $0.choice(CommandWord.self, diagnostics, "a command")
+            $0.choice(CarShareCommand.self, diagnostics, "a command")
         }
     }
 

@@ -1,4 +1,5 @@
 package import Domain
+package import Families
 package import SourceTree
 
 /// One thing to do on a vehicle, with the place that asked for it.
@@ -13,7 +14,7 @@ package struct Step: Sendable, Equatable {
         /// Fails unless all conditions come true in time.
         case expect([PropertyCondition], within: Duration)
         /// Car-share commands in their order.
-        case command([CommandWord])
+        case command([CarShareCommand])
         /// Features of the profile, by name.
         case feature([Assignment])
         case wait(Duration)

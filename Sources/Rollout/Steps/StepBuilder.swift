@@ -70,8 +70,7 @@ package struct StepBuilder: Sendable {
                     hint: "give it a `token`, or leave the step to vehicles that have one"
                 )
             }
-            let commands = words.compactMap { CarShareCommand(rawValue: $0.rawValue) }
-            guard commands.count == words.count, let all = CarShareCommands(commands) else {
+            guard let all = CarShareCommands(words) else {
                 throw StepMistake("the step names no command", hint: "name one, such as `lock`")
             }
             return .command(all)

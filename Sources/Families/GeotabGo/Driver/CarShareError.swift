@@ -37,11 +37,6 @@ package struct CarShareError: Error, Hashable, Sendable {
 
     package var mayHaveBeenExecuted: Bool { fate.mayHaveBeenExecuted }
 
-    /// Whether sending the same commands again can do no harm that sending them once did not.
-    package func allowsRepeating(_ commands: CarShareCommands) -> Bool {
-        !mayHaveBeenExecuted || commands.repetition < .once
-    }
-
     package var failureClass: FailureClass {
         guard fate != .inDoubt else { return .inDoubt }
         switch reason {

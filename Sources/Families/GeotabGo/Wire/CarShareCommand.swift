@@ -1,6 +1,6 @@
 package import Wire
 
-/// One thing that a vehicle can be told over the car-share protocol.
+/// One command of the car-share protocol, by its word in manifests, tokens and reports.
 package enum CarShareCommand: String, CaseIterable, Sendable, Hashable {
     case lock
     case unlockDriver = "unlock-driver"
@@ -14,53 +14,25 @@ package enum CarShareCommand: String, CaseIterable, Sendable, Hashable {
     case checkOut = "check-out"
     case secureConditionsCheck = "secure-conditions-check"
 
-    /// Its bit, in commands as in permissions.
-    package var bit: UInt32 {
+    /// What a token must permit for it.
+    package var permission: CarSharePermission {
         switch self {
-        case .lock: 1
-        case .unlockDriver: 2
-        case .unlockAll: 4
-        case .openTrunk: 8
-        case .closeTrunk: 16
-        case .locate: 32
-        case .ignitionInhibit: 64
-        case .ignitionEnable: 128
-        case .checkIn: 1_024
-        case .checkOut: 2_048
-        case .secureConditionsCheck: 4_194_304
+        case .lock: .lock
+        case .unlockDriver: .unlockDriver
+        case .unlockAll: .unlockAll
+        case .openTrunk: .openTrunk
+        case .closeTrunk: .closeTrunk
+        case .locate: .locate
+        case .ignitionInhibit: .ignitionInhibit
+        case .ignitionEnable: .ignitionEnable
+        case .checkIn: .checkIn
+        case .checkOut: .checkOut
+        case .secureConditionsCheck: .secureConditionsCheck
         }
     }
 
-    /// What doing it a second time does to the vehicle.
-    package enum Repetition: String, Sendable, Hashable, Comparable {
-        /// It only asks.
-        case observe
-        /// It brings about a state: done twice is done once.
-        case converge
-        /// It happens each time.
-        case once
-
-        private var weight: Int {
-            switch self {
-            case .observe: 0
-            case .converge: 1
-            case .once: 2
-            }
-        }
-
-        package static func < (left: Repetition, right: Repetition) -> Bool {
-            left.weight < right.weight
-        }
-    }
-
-    package var repetition: Repetition {
-        switch self {
-        case .secureConditionsCheck: .observe
-        case .lock, .unlockDriver, .unlockAll, .ignitionInhibit, .ignitionEnable: .converge
-        // A trunk may have a person's hand in it by then; a booking begins and ends once.
-        case .openTrunk, .closeTrunk, .locate, .checkIn, .checkOut: .once
-        }
-    }
+    /// Its bit, the same in commands as in permissions.
+    package var bit: UInt32 { permission.rawValue }
 }
 
 /// What one request asks for: one command or several, which the vehicle takes in its own order.
@@ -79,11 +51,6 @@ package struct CarShareCommands: Hashable, Sendable, CustomStringConvertible {
     /// In the order of the table.
     package var list: [CarShareCommand] {
         CarShareCommand.allCases.filter { bits & $0.bit != 0 }
-    }
-
-    /// The worst of its commands.
-    package var repetition: CarShareCommand.Repetition {
-        list.map(\.repetition).max() ?? .observe
     }
 
     package var description: String { list.map(\.rawValue).joined(separator: "+") }

@@ -176,18 +176,18 @@ package enum CarSharePermission: UInt32, CaseIterable, Sendable {
 
     package var word: String {
         switch self {
-        case .lock: "lock"
-        case .unlockDriver: "unlock-driver"
-        case .unlockAll: "unlock-all"
-        case .openTrunk: "open-trunk"
-        case .closeTrunk: "close-trunk"
-        case .locate: "locate"
-        case .ignitionInhibit: "ignition-inhibit"
-        case .ignitionEnable: "ignition-enable"
+        case .lock: CarShareCommand.lock.rawValue
+        case .unlockDriver: CarShareCommand.unlockDriver.rawValue
+        case .unlockAll: CarShareCommand.unlockAll.rawValue
+        case .openTrunk: CarShareCommand.openTrunk.rawValue
+        case .closeTrunk: CarShareCommand.closeTrunk.rawValue
+        case .locate: CarShareCommand.locate.rawValue
+        case .ignitionInhibit: CarShareCommand.ignitionInhibit.rawValue
+        case .ignitionEnable: CarShareCommand.ignitionEnable.rawValue
         case .panicOn: "panic-on"
         case .panicOff: "panic-off"
-        case .checkIn: "check-in"
-        case .checkOut: "check-out"
+        case .checkIn: CarShareCommand.checkIn.rawValue
+        case .checkOut: CarShareCommand.checkOut.rawValue
         case .connect: "connect"
         case .disconnect: "disconnect"
         case .observe: "observe"
@@ -198,7 +198,7 @@ package enum CarSharePermission: UInt32, CaseIterable, Sendable {
         case .serviceMode: "service-mode"
         case .blacklistUser: "blacklist-user"
         case .remoteStart: "remote-start"
-        case .secureConditionsCheck: "secure-conditions-check"
+        case .secureConditionsCheck: CarShareCommand.secureConditionsCheck.rawValue
         }
     }
 

@@ -134,7 +134,7 @@ extension CarShareStatus: CustomStringConvertible {
         case .inhibitFailed: "the vehicle tried to inhibit the ignition and failed"
         case .inhibitNotQueued: "the vehicle could not take on inhibiting the ignition"
         case .noPermission: "the token does not permit this"
-        case .checkIn(let reason): "check-in: \(reason.sentence)"
+        case .checkIn(let reason): "\(CarShareCommand.checkIn.rawValue): \(reason.sentence)"
         case .checkOutConditions: "check-out: the conditions for ending the booking are not met"
         case .checkOutUnknown: "check-out: the vehicle failed and does not say why"
         case .underWay(let operation):
@@ -143,7 +143,7 @@ extension CarShareStatus: CustomStringConvertible {
         case .timeout(let operation):
             "\(operation.words): the vehicle gave up waiting, so it may have happened"
         case .keyfob(let operation): "\(operation.words): the vehicle's built-in key failed"
-        case .reservationUnderWay: "locate: a reservation is under way"
+        case .reservationUnderWay: "\(CarShareCommand.locate.rawValue): a reservation is under way"
         case .inhibitFeedback: "inhibiting the ignition: the vehicle reports an error"
         case .ignitionIsOn: "inhibiting the ignition: the ignition is on"
         case .enableFailed: "enabling the ignition failed (value \(value))"
@@ -154,14 +154,16 @@ extension CarShareStatus: CustomStringConvertible {
 }
 
 extension CarShareStatus.Operation {
-    fileprivate var words: String {
+    fileprivate var command: CarShareCommand {
         switch self {
-        case .lock: "lock"
-        case .unlockDriver: "unlock-driver"
-        case .unlockAll: "unlock-all"
-        case .locate: "locate"
+        case .lock: .lock
+        case .unlockDriver: .unlockDriver
+        case .unlockAll: .unlockAll
+        case .locate: .locate
         }
     }
+
+    fileprivate var words: String { command.rawValue }
 }
 
 extension CarShareStatus.CheckIn {
