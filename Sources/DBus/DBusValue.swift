@@ -125,7 +125,9 @@ extension DBusValue {
         case .uint32(let value): Int(value)
         case .int64(let value): Int(exactly: value)
         case .uint64(let value): Int(exactly: value)
-        default: nil
+        case .boolean, .double, .string, .objectPath, .signature, .descriptor, .bytes, .array,
+            .dictionary, .structure, .variant:
+            nil
         }
     }
 

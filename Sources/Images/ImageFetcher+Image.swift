@@ -263,7 +263,10 @@ extension DownloadError {
     fileprivate var isAboutTheRest: Bool {
         switch self {
         case .status(416, _), .badAnswer, .wrongLength, .tooLong: true
-        default: false
+        case .status, .noFile, .file, .unreachable, .cut, .tooSlow, .tls, .weakerRedirect,
+            .tooManyRedirects, .redirected, .webPage, .proxy, .configuration, .noLibrary,
+            .cancelled:
+            false
         }
     }
 }

@@ -118,7 +118,9 @@ package actor ImageFetcher: Downloads {
             switch error {
             case .missing(let path): throw .noFile(path)
             case .tooLarge: throw .tooLong(limit: limit)
-            default: throw .file(error)
+            case .isDirectory, .notAFile, .notPermitted, .cannotRead, .tooLong, .wrongSize,
+                .wrongDigest, .damaged, .full, .readOnly, .cannotWrite, .cancelled:
+                throw .file(error)
             }
         }
     }

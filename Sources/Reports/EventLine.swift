@@ -19,7 +19,9 @@ package struct EventLine: Printer {
         switch event.body {
         case .runStarted(let start): rollout = start.rollout
         case .runEnded(let end): rollout = end.rollout
-        default: break
+        case .imageReady, .attemptStarted, .stateChanged, .inspected, .progress, .interrupted,
+            .problem, .retrying, .stepEnded, .vehicleEnded, .vehicleStands, .warning, .notice:
+            break
         }
         let head = JSONValue.object([
             "schema": 1,

@@ -236,7 +236,7 @@ private struct Fields {
         case .integer(let seconds): .seconds(seconds)
         case .number(let seconds) where seconds.magnitude < 1e12:
             .milliseconds(Int64((seconds * 1_000).rounded()))
-        default: nil
+        case .null, .bool, .number, .string, .array, .object: nil
         }
     }
 

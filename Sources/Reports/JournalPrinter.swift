@@ -29,7 +29,9 @@ package struct JournalPrinter: Sendable {
             serials[id] = serial
             attempts[id] = attempt
         case .stateChanged(let id, _, let adapter, _): adapters[id] = adapter ?? adapters[id]
-        default: break
+        case .imageReady, .inspected, .progress, .interrupted, .problem, .retrying, .stepEnded,
+            .vehicleEnded, .vehicleStands, .warning, .notice, .runEnded:
+            break
         }
         guard let message = message(event) else { return nil }
         var record = Record()

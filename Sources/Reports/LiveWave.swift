@@ -28,7 +28,10 @@ struct LiveWave: Sendable {
         case .notice(let notice) where notice.kind == .replaced && notice.wave == number:
             if let away = notice.vehicle { open.remove(away) }
             open.formUnion(notice.vehicles)
-        default: break
+        case .runStarted, .imageReady, .attemptStarted, .stateChanged, .inspected, .progress,
+            .interrupted, .problem, .retrying, .stepEnded, .vehicleStands, .warning, .notice,
+            .runEnded:
+            break
         }
     }
 

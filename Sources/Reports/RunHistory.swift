@@ -19,7 +19,9 @@ package struct RunHistory: Sendable {
         switch event.body {
         case .vehicleEnded(let id, let verdict): endings[id] = verdict.outcome.rawValue
         case .vehicleStands(let id, let standing): endings[id] = standing.name
-        default: break
+        case .runStarted, .imageReady, .attemptStarted, .stateChanged, .inspected, .progress,
+            .interrupted, .problem, .retrying, .stepEnded, .warning, .notice, .runEnded:
+            break
         }
         guard let sentence = Sentence.full(event.body, vehicles: vehicles) else { return }
         note("\(zone.precise(event.time))  \(sentence)", of: event.body.vehicle)

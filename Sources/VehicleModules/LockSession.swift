@@ -128,7 +128,15 @@ extension ModuleFailure {
             case .refused: "check the lock's secret and whether it is free"
             case .invalidValue: "give it what it takes"
             case .timedOut: "move closer and try again"
-            default: "connect again"
+            case .aborted, .bluetoothDisabled, .bluetoothNotSupported, .bondingError,
+                .invalidAPIKey, .invalidPrivateKey, .missingCharacteristic, .missingService,
+                .missingPermissions, .networkError, .moduleNotConnected, .firmwareUpdateOngoing,
+                .propertyNotFound, .propertyNotReadable, .propertyNotWritable, .propertyWrongType,
+                .propertyMissing, .rangeOutOfBounds, .invalidWriteStep, .unknownState,
+                .valueBytesInvalidSize, .notTaken, .invalidSerial, .invalidFile, .invalidImage,
+                .updateRejected, .updateInterrupted, .noReturn, .wrongVersion, .rolledBack,
+                .recordNotKept, .invalidToken, .otherVehicle, .commandFailed, .unexpected:
+                "connect again"
             }
         self.init(code, error.description, remedy)
     }

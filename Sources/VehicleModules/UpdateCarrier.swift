@@ -110,7 +110,9 @@ final class UpdateCarrier {
             switch fault.failure {
             case .transient where transient > 0: transient -= 1
             case .device where device > 0: device -= 1
-            default: return .failure(failure(fault))
+            case .transient, .unreachable, .rejected, .integrity, .device, .noReturn, .wrongVersion,
+                .rolledBack, .inDoubt, .internal:
+                return .failure(failure(fault))
             }
             log.warning("\(plan.serial): \(name: fault.description); it is tried again")
             await wait(pause, for: "the pause before the next attempt")

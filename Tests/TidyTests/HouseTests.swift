@@ -98,6 +98,40 @@ import Testing
         }
     }
 
+    /// So that a new case finds every place that it matters to; numbers with names, which are no enums, have one.
+    @Test func `no switch over cases of ours has a default`() throws {
+        let sources = try Repository.sources()
+        let numbers = Set(
+            sources.flatMap(\.lines).compactMap {
+                $0.firstMatch(of: /static let (\w+) = (?:Self|\w+)\(/).map { String($0.1) }
+            }
+        )
+        var count = 0
+        for source in sources {
+            // Where a switch stands, and the cases that its labels name.
+            var open: [(depth: Int, subject: Substring, names: [String])] = []
+            for (index, line) in source.lines.enumerated() {
+                let depth = line.prefix { $0 == " " }.count
+                let text = line.dropFirst(depth)
+                open.removeAll { $0.depth > depth || $0.depth == depth && text.hasPrefix("}") }
+                if let found = text.firstMatch(of: /\bswitch (.+) \{$/) {
+                    open.append((depth, found.1, []))
+                    count += 1
+                } else if let last = open.indices.last, open[last].depth == depth {
+                    if text.hasPrefix("case ") {
+                        open[last].names += text.matches(of: /(?:case |, |let )\.(\w+)/)
+                            .map { String($0.1) }
+                    } else if text.hasPrefix("default:"), !open[last].subject.hasPrefix("(") {
+                        let cases = open[last].names
+                            .filter { $0 != "some" && !numbers.contains($0) }
+                        #expect(cases.isEmpty, "\(source.name):\(index + 1)")
+                    }
+                }
+            }
+        }
+        #expect(count > 500)
+    }
+
     @Test func `what the compiler cannot check has its reason beside it`() throws {
         let words = ["@unchecked" + " Sendable", "nonisolated(un" + "safe)"]
         for source in try Repository.sources() {

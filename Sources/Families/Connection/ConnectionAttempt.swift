@@ -46,7 +46,9 @@ struct ConnectionAttempt {
             case .missingService, .missingCharacteristic:
                 missed += 1
                 return missed < 2 ? nil : error
-            default:
+            case .aborted, .bluetoothDisabled, .bluetoothNotSupported, .bondingError, .bond,
+                .invalidAPIKey, .invalidPrivateKey, .secretUnfit, .secretMissing, .looksForUs,
+                .missingPermissions, .networkError, .timedOut, .unexpected:
                 return error
             }
         case .radioOff:

@@ -14,7 +14,9 @@ package enum BluetoothHealth {
                 "this user may not talk to the Bluetooth service",
                 "run as root, or add the user to the group bluetooth and log in again"
             )
-        default:
+        case .adapterOff, .adapterMissing, .serviceUnavailable, .noFreeLink, .heldByAnother, .bond,
+            .connectFailed, .linkLost, .timedOut, .missingService, .missingCharacteristic, .att,
+            .tooLong, .cancelled:
             Finding(
                 .bad,
                 "service",

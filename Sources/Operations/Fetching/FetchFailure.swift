@@ -89,14 +89,19 @@ package struct FetchFailure: Error {
         case .image(let error):
             switch error {
             case .full, .cannotWrite, .readOnly: return .cannotWrite
-            default: return .inputMissing
+            case .missing, .isDirectory, .notAFile, .notPermitted, .cannotRead, .tooLarge, .tooLong,
+                .wrongSize, .wrongDigest, .damaged, .cancelled:
+                return .inputMissing
             }
         case .download(let error):
             if error.isAbsence { return .inputMissing }
             switch error {
             case .configuration: return .configuration
             case .file: return .inputMissing
-            default: return .unavailable
+            case .status, .noFile, .unreachable, .cut, .tooSlow, .tls, .weakerRedirect,
+                .tooManyRedirects, .redirected, .badAnswer, .webPage, .tooLong, .wrongLength,
+                .proxy, .noLibrary, .cancelled:
+                return .unavailable
             }
         }
     }

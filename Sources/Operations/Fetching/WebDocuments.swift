@@ -74,7 +74,10 @@ package struct WebDocuments: MetadataSource {
             switch error {
             case .status(403, _), .status(404, _), .noFile: throw .notThere
             case .tooLong: throw .tooLong(limit: Int64(limit.bytes))
-            default: throw .unreachable(error.description)
+            case .status, .file, .unreachable, .cut, .tooSlow, .tls, .weakerRedirect,
+                .tooManyRedirects, .redirected, .badAnswer, .webPage, .wrongLength, .proxy,
+                .configuration, .noLibrary, .cancelled:
+                throw .unreachable(error.description)
             }
         }
     }

@@ -24,7 +24,9 @@ extension LivePages {
             switch route {
             case .session: return signIn(fields, request)
             case .leaving: return leave(fields, viewer)
-            default: return act(fields, viewer)
+            case .page, .document, .description, .changes, .health, .metrics, .style, .script, .act,
+                .requests:
+                return act(fields, viewer)
             }
         case .requests:
             // A browser says where a request comes from; a program does not.
@@ -39,7 +41,8 @@ extension LivePages {
                 return document(403, .init(.usage, "the request was sent by somebody else's page"))
             }
             return requests(request, viewer)
-        default: return Self.notAllowed("GET, HEAD", "Nothing is sent there", "Use GET or HEAD.")
+        case .page, .document, .description, .changes, .health, .metrics, .style, .script, .act:
+            return Self.notAllowed("GET, HEAD", "Nothing is sent there", "Use GET or HEAD.")
         }
     }
 

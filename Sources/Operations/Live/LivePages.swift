@@ -148,7 +148,7 @@ package final class LivePages: Sendable {
         case .session, .act(.some): return personal(route, viewer)
         case .leaving, .act(nil), .requests:
             return Self.notAllowed("POST", "There is nothing to read here", "It takes requests.")
-        default: break
+        case .page, .document, .description, .changes, .health, .metrics, .style, .script: break
         }
         if case .nobody = viewer, !isFree {
             return isForPrograms(route)
@@ -449,7 +449,9 @@ package final class LivePages: Sendable {
         switch error.kind {
         case .inputMissing: 404
         case .usage: 400
-        default: 503
+        case .manifest, .unavailable, .cannotCreate, .cannotWrite, .busy, .trust, .configuration,
+            .internal:
+            503
         }
     }
 

@@ -314,7 +314,9 @@ package struct NoticeSender: Sendable {
             switch error {
             case .status(let code, _): !([408, 425, 429].contains(code) || code >= 500)
             case .redirected, .weakerRedirect, .tooManyRedirects, .configuration: true
-            default: false
+            case .noFile, .file, .unreachable, .cut, .tooSlow, .tls, .badAnswer, .webPage, .tooLong,
+                .wrongLength, .proxy, .noLibrary, .cancelled:
+                false
             }
         return Problem("\(address.host): \(error)", isFinal: isFinal)
     }

@@ -1,4 +1,5 @@
 import Domain
+import Families
 import Journal
 import Manifest
 import Reports

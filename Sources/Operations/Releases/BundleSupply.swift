@@ -112,7 +112,9 @@ package struct BundleDocuments: MetadataSource {
             switch error {
             case .noMember: throw .notThere
             case .tooLarge: throw .tooLong(limit: limit)
-            default: throw .unreachable(error.description)
+            case .noBundle, .badIndex, .badName, .wrongLength, .wrongMember, .unknownPart, .clash,
+                .hidden, .badProfile, .wrongSize:
+                throw .unreachable(error.description)
             }
         }
     }

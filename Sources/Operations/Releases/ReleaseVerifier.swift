@@ -417,7 +417,11 @@ extension ReleaseVerifier {
             switch error {
             case .storage: .cannotWrite
             case .source(_, .unreachable): .unavailable
-            default: .trust
+            case .noRoot, .otherRoot, .malformed, .notSigned, .wrongVersion, .rolledBack,
+                .roleRemoved, .expired, .wrongLength, .wrongHash, .tooManyRoots, .tooManyRoles,
+                .notListed, .clockWentBack, .badTargetPath, .noTarget, .noKnownHash,
+                .targetTooLarge, .targetWrongLength, .targetWrongHash, .source:
+                .trust
             }
         return CommandError(
             kind,

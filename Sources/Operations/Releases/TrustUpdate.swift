@@ -146,7 +146,11 @@ package struct TrustUpdate {
             switch error {
             case .noRoot: "bring a root by a way you trust, then 'yardmaster trust init'"
             case .clockWentBack: "set the clock"
-            default: nil
+            case .otherRoot, .malformed, .notSigned, .wrongVersion, .rolledBack, .roleRemoved,
+                .expired, .wrongLength, .wrongHash, .tooManyRoots, .tooManyRoles, .notListed,
+                .badTargetPath, .noTarget, .noKnownHash, .targetTooLarge, .targetWrongLength,
+                .targetWrongHash, .source, .storage:
+                nil
             }
         return CommandError(
             .trust,

@@ -113,7 +113,7 @@ package struct RolloutSnapshot: Sendable {
             case .failed: groups[.failed, default: []].insert(record.vehicle)
             case .unreachable: groups[.unreachable, default: []].insert(record.vehicle)
             case .deferred: groups[.deferred, default: []].insert(record.vehicle)
-            default: break
+            case .ok, .current, .skipped, .aborted, nil: break
             }
         }
         groups[.doubt] = Set(openDoubts.map(\.intent.vehicle))

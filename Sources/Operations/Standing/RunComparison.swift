@@ -81,7 +81,9 @@ package struct RunComparison: Sendable {
                         message: standing.sentence,
                         isDone: false
                     )
-            default: break
+            case .runStarted, .imageReady, .attemptStarted, .stateChanged, .inspected, .progress,
+                .interrupted, .problem, .retrying, .stepEnded, .warning, .notice, .runEnded, nil:
+                break
             }
         }
         return fates

@@ -64,7 +64,10 @@ package struct RunVerdict {
             let sentence =
                 code == .paused && hold?.isByGate != true ? "the rollout is paused" : code.sentence
             return result.ending.sentence.map { "\(sentence): \($0)" } ?? sentence
-        default: return code.sentence
+        case .done, .internalError, .someFailed, .someMissed, .usage, .invalidManifest,
+            .inputMissing, .unavailable, .cannotCreate, .cannotWrite, .busy, .trustRefused,
+            .configuration, .interrupted, .terminated:
+            return code.sentence
         }
     }
 }

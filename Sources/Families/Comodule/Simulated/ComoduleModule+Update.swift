@@ -69,7 +69,13 @@ extension ComoduleModule {
             case .linkLost(let at) where received >= at: breakOff(.linkLost)
             case .silent(let at) where received >= at: breakOff(.silence)
             case .restart(let at) where received >= at: breakOff(.restart)
-            default: continue
+            case .linkLost, .silent, .restart, .breaks, .loseNotification, .repeatNotification,
+                .dropPacket, .wrongChecksum, .wrongOffset, .restartInErase, .flashFull, .refuseBoot,
+                .revert, .refuseInit, .refuseBootloader, .returnUnchanged, .neverReturn, .flap,
+                .restartAfterReturn, .connectFails, .addressChanges, .linkLostIn, .silentIn,
+                .linkLostAfter, .slow, .wrongRecord, .garbage, .storm, .refuseKey, .refuseKeyChange,
+                .refuseBond, .ignoresWrites, .lacks:
+                continue
             }
             count(index)
             return

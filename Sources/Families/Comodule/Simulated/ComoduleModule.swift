@@ -254,7 +254,13 @@ package final class ComoduleModule: AirDevice {
             switch fault.kind {
             case .slow(let time): pause = .lasting(time)
             case .refuseBond where exchange != .information: return .insufficientAuthentication
-            default: continue
+            case .linkLost, .silent, .restart, .breaks, .loseNotification, .repeatNotification,
+                .dropPacket, .wrongChecksum, .wrongOffset, .restartInErase, .flashFull, .refuseBoot,
+                .revert, .refuseInit, .refuseBootloader, .returnUnchanged, .neverReturn, .flap,
+                .restartAfterReturn, .connectFails, .addressChanges, .linkLostIn, .silentIn,
+                .linkLostAfter, .wrongRecord, .garbage, .storm, .refuseKey, .refuseKeyChange,
+                .refuseBond, .ignoresWrites, .lacks:
+                continue
             }
         }
         if happens({ $0 == .silentIn(exchange) }) { pause = .forever }

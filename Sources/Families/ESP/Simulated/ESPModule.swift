@@ -232,7 +232,9 @@ package final class ESPModule: AirDevice {
             case .linkLost(let at) where received >= at: .linkLost
             case .silent(let at) where received >= at: .silence
             case .restart(let at) where received >= at: .restart
-            default: nil
+            case .linkLost, .silent, .restart, .breaks, .ackLost, .refusesStart, .failsSilently,
+                .rollsBack, .neverReturns, .connectFails:
+                nil
             }
         }
         if let kind { breakOff(kind) }

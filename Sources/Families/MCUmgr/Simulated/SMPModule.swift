@@ -289,7 +289,11 @@ package final class SMPModule: AirDevice {
                 count(index)
                 let byte = server.memory.read(at - 1..<at)
                 server.memory.write(byte.map { $0 ^ 0x10 }, at: at - 1)
-            default: continue
+            case .linkLost, .silent, .restart, .breaks, .answerLost, .answerTwice, .pieceLost,
+                .corrupted, .wrongOffset, .flashFull, .busy, .restartInErase, .marksLost, .crashes,
+                .refusesTest, .refusesConfirm, .ignoresReset, .neverReturns, .connectFails,
+                .addressChanges:
+                continue
             }
         }
         return false

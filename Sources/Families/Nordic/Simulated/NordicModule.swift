@@ -389,7 +389,9 @@ package final class NordicModule: AirDevice {
             case .linkLost(let at) where received >= at: .linkLost
             case .silent(let at) where received >= at: .silence
             case .restart(let at) where received >= at: .restart
-            default: nil
+            case .linkLost, .silent, .restart, .breaks, .packetLost, .notificationLost,
+                .refusesInit, .ignoresEntry, .returnsUnchanged, .neverReturns, .connectFails:
+                nil
             }
         }
         if let kind { breakOff(kind) }
