@@ -170,7 +170,8 @@ import Testing
         #expect(dispatch.grants(at: at(0), mostUnderWay: 9) == [.begin(vehicle: 1, adapter: new)])
     }
 
-    @Test func `anyone who nobody hears is missing once every adapter has listened long enough`() {
+    @Test
+    func `a vehicle that is not heard is missing once every adapter has listened long enough`() {
         var dispatch = dispatch([vehicle(nil), vehicle(-50)], adapters: 2)
         #expect(dispatch.idleEars() == [0, 1])
         dispatch.listens(0)
