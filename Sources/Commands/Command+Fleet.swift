@@ -77,7 +77,7 @@ extension Command {
             "A database that came from a backup has forgotten rights that were granted since, so it "
                 + "grants none until a person has said this. First make sure that the earlier "
                 + "database is gone, for all gateways. Rights are granted again after a wait, in "
-                + "which anyone who works by a forgotten right lets go of its modules."
+                + "which a gateway that works by a forgotten right gives its modules back."
         ],
         flags: common,
         examples: [

@@ -48,7 +48,7 @@ extension Command {
         summary: "Read every image in the store and check its digest",
         description: [
             "Reads every image in the store and compares it with the digest that is its name. A "
-                + "damaged one is told and left: it is never used, and the next fetch or run "
+                + "damaged one is reported and left: it is never used, and the next fetch or run "
                 + "replaces it."
         ],
         flags: [.state, .json, .quiet, .noColor],

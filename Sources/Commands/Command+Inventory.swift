@@ -10,7 +10,7 @@ extension Command {
             "Without a manifest it looks at anyone who is in reach; modules that are opened by a "
                 + "secret are then heard and not read.",
             "What was found is kept in the journal: 'inventory --last' shows it again without any "
-                + "radio, and 'show' and 'scan --json' tell of it. It holds the lock of the state "
+                + "radio, and 'show' and 'scan --json' print it. It holds the lock of the state "
                 + "directory, as a run does. GO devices look for us and are not read.",
         ],
         flags: [

@@ -30,7 +30,7 @@ extension Command {
         .show,
         summary: "Show everything that is known of a vehicle",
         description: [
-            "Reads the journal and tells of one vehicle: its module, where it stands in each "
+            "Reads the journal and prints what it has of one vehicle: its module, where it stands in each "
                 + "rollout, its versions, what is owed or in doubt, what people have set, its last "
                 + "runs, and what is to be done next."
         ],

@@ -40,7 +40,7 @@ extension Command {
         summary: "Tell again what did not arrive",
         description: [
             "Tries what is due; a notice is tried for a day, with longer and longer pauses. Where a "
-                + "list says `silent-after`, those whom it names are told when nothing was heard "
+                + "list says `silent-after`, the targets that it names get a notice when nothing was heard "
                 + "from the last rollout for so long. yardmaster-notify.timer does it every five "
                 + "minutes."
         ],
@@ -55,8 +55,8 @@ extension Command {
         .notifyFailure,
         summary: "Tell that a systemd unit has failed",
         description: [
-            "For `OnFailure=`: takes the exit status from what systemd hands over, and tells nothing "
-                + "twice that the run itself has told."
+            "For `OnFailure=`: takes the exit status from what systemd hands over, and repeats nothing "
+                + "that the run itself has reported."
         ],
         arguments: [Argument("UNIT", .text, help: "The unit's name.")],
         flags: targets,

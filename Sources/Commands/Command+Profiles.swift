@@ -35,7 +35,7 @@ extension Command {
         .profilesCheck,
         summary: "Check a profile that you have written",
         description: [
-            "Reads a profile's file and tells every mistake in it with its place. Nothing is "
+            "Reads a profile's file and reports every mistake in it with its place. Nothing is "
                 + "connected to."
         ],
         arguments: [Argument("FILE", .file, help: "The profile, a YAML file.")],

@@ -47,8 +47,8 @@ extension Flag {
             ])
         ),
         help:
-            "Print only one: service or timer, with --watch service or path; failure, which tells "
-            + "somebody when a service of ours has failed; notify-service and notify-timer, which tell "
+            "Print only one: service or timer, with --watch service or path; failure, which sends "
+            + "a notice when a service of ours has failed; notify-service and notify-timer, which send "
             + "again what did not arrive; serve-socket and serve-service, which show the rollouts "
             + "to browsers.",
         fallback: "both, each after a line with its path"

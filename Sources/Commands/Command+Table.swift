@@ -140,7 +140,7 @@ extension Command {
                 + "elsewhere with a line for each that comes or goes. A module that was not heard "
                 + "for five seconds counts as gone.",
             "Nothing is connected to. A module that is connected to a phone, or that sleeps, is "
-                + "not heard. With --json it is also told what an inventory has read of a module.",
+                + "not heard. With --json it also prints what an inventory has read of a module.",
         ],
         flags: [
             .length, .state, .profiles, .bus, .simulate, .pace, .seed, .json, .quiet, .noColor,
@@ -344,7 +344,7 @@ extension Command {
                 + "vehicle. A GO device looks for its service with the adapter that it is given. "
                 + "Modules are given adapters in the order of the file.",
             "On a bus the modules remember in the state directory, as with --simulate. A line on standard "
-                + "output tells when programs can begin.",
+                + "output says when programs can begin.",
         ],
         arguments: [Argument("DEPOT.yaml", .file, help: "The simulated depot.")],
         flags: [

@@ -5,7 +5,7 @@ extension Command {
         description: [
             "Works on the trusted documents of one TUF repository in a directory. 'init' makes a "
                 + "root the trusted one, 'refresh' brings the documents up to date, 'download' "
-                + "does that and fetches the targets named, 'show' tells what is trusted.",
+                + "does that and fetches the targets named, 'show' prints what is trusted.",
             "'add', 'reset' and 'show' work on the state directory. 'add' makes a public key known to "
                 + "this depot: a bundle can only use keys that are. It takes a public key of minisign, "
                 + "as its file or as the line 'RW...' itself, for images and bundles, and a PEM file "

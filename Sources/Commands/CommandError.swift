@@ -1,7 +1,7 @@
 import Domain
 package import Wire
 
-/// What ends a command before or instead of its result, told to a person.
+/// What ends a command before or instead of its result, written for a person.
 package struct CommandError: Error, Sendable, Equatable {
     package enum Kind: String, CaseIterable, Sendable {
         case usage, manifest

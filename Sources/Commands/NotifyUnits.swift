@@ -1,4 +1,4 @@
-/// The systemd units that tell somebody: when a service of ours has failed, and what did not arrive.
+/// The systemd units that send notices: of a failed service of ours, and those that did not arrive.
 package struct NotifyUnits: Sendable {
     private let program: String
 

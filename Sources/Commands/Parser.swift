@@ -25,7 +25,7 @@ package enum Parser {
         throw .unknownCommand(word, nearest: Spelling.nearest(to: word, among: names))
     }
 
-    /// Whether the result is wanted as JSON, as far as one can tell from a line that is wrong.
+    /// Whether the result is wanted as JSON, guessed from a line that is wrong.
     package static func wantsJSON(_ arguments: [String]) -> Bool {
         arguments.prefix { $0 != "--" }.contains("--json")
     }

@@ -72,7 +72,7 @@ package struct ServiceUnits: Sendable {
         let grave = ExitCode.allCases.filter {
             $0 != .done && !Self.fine.contains($0) && !Self.passing.contains($0)
         }
-        // A manifest in somebody's home must be readable.
+        // A manifest in a user's home must be readable.
         let home =
             [rollout?.manifest, profiles].compactMap { $0 }.contains(where: Self.isAtHome)
             ? "read-only" : "yes"

@@ -3,7 +3,7 @@ enum Spelling {
     /// The nearest of `words`, the first of equally near ones; nil when none is near.
     static func nearest(to word: String, among words: [String]) -> String? {
         let typed = Array(word.utf8)
-        // A long word would only cost time: nobody mistypes a flag into that.
+        // A long word would only cost time: no typing error leads there.
         guard (1...40).contains(typed.count) else { return nil }
         if typed.count >= 3, let longer = words.first(where: { $0.hasPrefix(word) }) {
             return longer

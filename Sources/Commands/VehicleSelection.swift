@@ -8,7 +8,7 @@ package struct VehicleSelection: Sendable, Equatable, CustomStringConvertible {
         case unreachable
         /// A precondition did not hold.
         case deferred
-        /// A command of which nobody knows whether it was carried out.
+        /// A command that may or may not have been carried out.
         case doubt
 
         /// As it is written.
@@ -25,7 +25,7 @@ package struct VehicleSelection: Sendable, Equatable, CustomStringConvertible {
     package let text: String
     package let form: Form
 
-    /// Nil when it is empty, too long, or a group that there is none of.
+    /// Nil when it is empty, too long, or an unknown group.
     package init?(_ text: some StringProtocol) {
         guard let pattern = VehiclePattern(text) else { return nil }
         self.text = String(text)

@@ -12,7 +12,7 @@ package struct Standing: Sendable, Equatable {
     package let state: State
     /// What was begun on its module and is not proven.
     package var debt: Unproven?
-    /// A command of which nobody knows whether it was carried out.
+    /// A command that may or may not have been carried out.
     package var doubt: String?
     /// Steps of `always` that it still has to do.
     package var owed: [String] = []

@@ -51,7 +51,7 @@ package struct Depot: Sendable {
         image: @escaping @Sendable (Debt) async -> UpdateJob? = { _ in nil },
         step: @escaping @Sendable (VehicleID, String) -> JobStep? = { _, _ in nil },
         judge: @escaping @Sendable (Judgement) async -> Judgement.Verdict = { _ in
-            .unwell("there is nobody to run the program that judges it")
+            .unwell("nothing here can run the program that judges it")
         },
         chance: @escaping @Sendable () -> UInt64 = {
             var source = SystemRandomNumberGenerator()

@@ -156,7 +156,7 @@ package struct JobBuilder: Sendable {
         _ profile: Profile,
         _ passkey: Passkey?
     ) -> BondPolicy {
-        // Who gives a passkey means it.
+        // A passkey that is given is always used.
         let kind = vehicle.bond.pairing ?? (passkey == nil ? profile.pairing : .passkey)
         let pairing: Pairing =
             switch kind {

@@ -18,7 +18,7 @@ package struct RolloutStart: Sendable {
     private let isWhole: Bool
     /// Of the window.
     private let zone: Zone
-    /// Whether somebody wants it begun again.
+    /// Whether it is to be begun again.
     private let again: Bool
 
     package init(_ plan: FrozenPlan, isWhole: Bool, zone: Zone, again: Bool = false) {

@@ -97,7 +97,7 @@ extension RunSession {
             if news.mustDrain {
                 shell.with {
                     $0.actions += $0.scheduler.drain(
-                        .workLeft("somebody asked this gateway to take nothing more")
+                        .workLeft("a person asked this gateway to take nothing more")
                     )
                 }
             }

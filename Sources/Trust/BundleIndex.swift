@@ -36,7 +36,7 @@ package enum BundleFault: Error, Equatable, Sendable, CustomStringConvertible {
         case .badIndex(let what): "its list of contents is damaged: \(what.visible)"
         case .badName(let name): "'\(name.visible)' is no name for a part of a bundle"
         case .wrongLength(let expected, let found):
-            "it has \(found) bytes, its list of contents tells \(expected)"
+            "it has \(found) bytes, its list of contents says \(expected)"
         case .wrongMember(let name): "its part '\(name.visible)' is not what it was"
         case .noMember(let name): "its part '\(name.visible)' is missing"
         case .tooLarge(let name): "its part '\(name.visible)' is larger than any"

@@ -4,7 +4,7 @@ import Glibc
 import Operations
 import Wire
 
-/// `bundle copy`: a bundle and its signatures to another place, each part verified, to be gone on with.
+/// `bundle copy`: copies a bundle and its signatures, verifies each part, and can be continued.
 struct BundleCopyCommand {
     private let source: String
     private let destination: String

@@ -53,7 +53,7 @@ struct ControlCommand {
         return .done
     }
 
-    /// Who says so: the name of the account.
+    /// The author of a request: the name of the account.
     private static var author: String {
         getpwuid(getuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) }
             ?? "user \(getuid())"

@@ -7,7 +7,7 @@ import Operations
 import Reports
 import Wire
 
-/// `images`: what is in the store, whether it is still right, and what nobody needs any more.
+/// `images`: lists the image store, verifies it, and removes what is no longer needed.
 struct ImagesCommand {
     enum Action: Sendable {
         case list, verify

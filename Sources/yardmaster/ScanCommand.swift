@@ -44,7 +44,7 @@ struct ScanCommand: Sendable {
         return try result.get()
     }
 
-    /// Scans and tells of it; generic over the radio.
+    /// Scans and prints what is found; generic over the radio.
     func scan(
         _ central: any Central,
         _ time: any Timekeeper,

@@ -66,7 +66,7 @@ struct StatusCommand {
             )
         }
         lines.append("")
-        // Who asks quietly is not told of those that are fine.
+        // With --quiet, vehicles that are fine are left out.
         let rows = status.rows.filter { !options.common.isQuiet || $0.needsMore }
         if !rows.isEmpty {
             lines += Columns.table(

@@ -7,7 +7,7 @@ struct StatusOptions: Sendable {
     /// Nil for the one that ran last.
     let rollout: String?
     let common: CommonOptions
-    /// Whether it is shown until somebody ends it.
+    /// Whether it is shown until a signal comes.
     let watches: Bool
     /// Follows the command's name in lines for the shell, where the directory is not the usual one.
     let stateFlag: String

@@ -21,7 +21,7 @@ struct StatusWatch {
             throw CommandError(
                 .usage,
                 "--watch is for people",
-                hint: "'run --events FILE' writes what happens as JSON; 'serve' tells of changes"
+                hint: "'run --events FILE' writes what happens as JSON; 'serve' reports changes"
             )
         }
         journal = StandingJournal(state: options.state, flags: options.stateFlag)
@@ -60,7 +60,7 @@ private final class Screen: Sendable {
         /// What was read last; nothing is read while it stays.
         var mark: JournalMark?
         var plan: (run: Int, plan: FrozenPlan?, zone: Zone)?
-        /// The run that is over, or was cut off, and was told so.
+        /// The run whose end, or whose cut, was printed already.
         var told: Int?
     }
 
@@ -125,7 +125,7 @@ private final class Screen: Sendable {
         let zone = state.plan?.zone ?? .utc
         let wall = RealTime().wallTime
         let isFirst = state.follower.number == nil
-        // What had happened before somebody looked is not told line by line.
+        // What happened before the watch began is not printed line by line.
         var isPast = false
         for news in state.follower.take(look, plan: state.plan?.plan, zone: zone, at: wall) {
             switch news {

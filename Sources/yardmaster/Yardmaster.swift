@@ -9,7 +9,7 @@ import Wire
 enum Yardmaster {
     static func main() async {
         Descriptor.prepareStandardStreams()
-        // Who is not root may not raise a thread's priority, and Dispatch would tell the system's log
+        // Without root a thread's priority cannot be raised, and Dispatch would write to the system's log
         // so in every run. No thread of it has begun yet.
         setenv("LIBDISPATCH_LOG", "NO", 0)
         let arguments = Array(CommandLine.arguments.dropFirst())
@@ -36,7 +36,7 @@ enum Yardmaster {
         end(code, outlet)
     }
 
-    /// Whether it is told from what the program holds: then a thread for the output costs more
+    /// Whether the answer needs no file and no radio: then a thread for the output costs more
     /// than the command.
     private static func isQuick(_ arguments: [String]) -> Bool {
         guard case .run(let invocation)? = try? Parser.parse(arguments) else { return true }

@@ -50,7 +50,7 @@ import Testing
         ("targets: {a: {}}", "1:11 nothing says how `a` is notified"),
         (
             "targets: {a: {mail: a@b, ntfy: \"https://x.org/t\"}}",
-            "1:11 `a` is told in more ways than one"
+            "1:11 `a` has more than one way"
         ),
         ("targets: {a: {mail: nobody}}", "1:21 `nobody` is no mail address"),
         (

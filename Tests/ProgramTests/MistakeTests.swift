@@ -224,7 +224,7 @@ import Testing
                   window: {from: "00:00", for: 24h}
                 """,
             says: """
-                rollout.yaml:6:19: warning: nobody is left for wave 3, `5%`: all 20 vehicles are in the waves before it
+                rollout.yaml:6:19: warning: no vehicle is left for wave 3, `5%`: all 20 vehicles are in the waves before it
                   hint: make the waves before it smaller, or remove it
                 rollout.yaml:7:12: warning: no vehicle here has the label `dept`
                   hint: did you mean `depot`?

@@ -8,7 +8,7 @@ import Testing
 import Wire
 import Workbench
 
-/// Who is notified how a run ends: each once, or named as not told, and no run held up.
+/// Who is notified how a run ends: each once, or named as not notified, and no run held up.
 @Suite struct NotifyTests {
     /// What a server was sent.
     private final class Post: Sendable {
@@ -116,7 +116,7 @@ import Workbench
         try program.write("state/ntfy.token", "a-token-for-ntfy\n")
         let run = try program.run(program.steeredRun)
         #expect(run.status == 10)
-        #expect(!run.errors.contains("was not told"), "\(run.errors)")
+        #expect(!run.errors.contains("was not notified"), "\(run.errors)")
 
         let hook = try #require(post.to("/hook").first)
         #expect(post.to("/hook").count == 1)
@@ -156,7 +156,7 @@ import Workbench
         #expect(post.letters.count == 4)
         #expect(try list(program, "--quiet") == "")
         let all = try list(program)
-        #expect(all.split(separator: "\n").count { $0.contains("  told ") } == 6, "\(all)")
+        #expect(all.split(separator: "\n").count { $0.contains("  notified ") } == 6, "\(all)")
         // Nothing that lets somebody in is printed or kept.
         let journal = try Data(contentsOf: URL(filePath: program.state + "/journal.sqlite"))
         for secret in ["a-key-for-hooks", "a-token-for-ntfy", "/topic"] {
@@ -196,7 +196,7 @@ import Workbench
         #expect(run.lastLine.hasSuffix("exit=10"))
         for target in ["crew", "down", "redirecting", "flooding", "refusing", "failing", "pager"] {
             #expect(
-                run.errors.contains("yardmaster: warning: \(target) was not told: "),
+                run.errors.contains("yardmaster: warning: \(target) was not notified: "),
                 "\(target): \(run.errors)"
             )
         }
@@ -243,8 +243,11 @@ import Workbench
         )
         let run = try program.run(program.steeredRun)
         #expect(run.status == 10)
-        #expect(run.errors.contains("yardmaster: warning: slow was not told: "), "\(run.errors)")
-        #expect(!run.errors.contains("quick was not told"))
+        #expect(
+            run.errors.contains("yardmaster: warning: slow was not notified: "),
+            "\(run.errors)"
+        )
+        #expect(!run.errors.contains("quick was not notified"))
         #expect(post.to("/slow").count == 1 && post.to("/quick").count == 1)
         let open = try list(program, "--quiet")
         #expect(open.contains("slow") && !open.contains("given up") && !open.contains("quick"))
@@ -309,12 +312,14 @@ import Workbench
         )
         let one = try program.run(["notify", "test", "--state", program.state])
         #expect(one.status == 0, "\(one.errors)")
-        #expect(one.output == "a: told\n")
+        #expect(one.output == "a: notified\n")
         let both = try program.run(
             ["notify", "test", "--manifest", "more.yaml", "--state", program.state]
         )
         #expect(both.status == 69)
-        #expect(both.output == "a: told\nb: not told: /nowhere/b: No such file or directory\n")
+        #expect(
+            both.output == "a: notified\nb: not notified: /nowhere/b: No such file or directory\n"
+        )
         let unknown = try program.run(["notify", "test", "c", "--state", program.state])
         #expect(unknown.status == 64)
         #expect(unknown.errors.contains("there are a"))

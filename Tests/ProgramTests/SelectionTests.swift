@@ -54,10 +54,10 @@ import Testing
         #expect(try chosen(program, "@unreachable") == [])
         let nobody = try program.run(["retry", "@unreachable", "--state", program.state])
         #expect(nobody.status == 0)
-        #expect(nobody.output.contains("no change, @unreachable means nobody now"))
+        #expect(nobody.output.contains("no change, @unreachable selects no vehicle now"))
         let run = try program.run(program.demo("depot", "--limit", "@unreachable"))
         #expect(run.status == 64)
-        #expect(run.errors.contains("because @unreachable means nobody now"))
+        #expect(run.errors.contains("because @unreachable selects no vehicle now"))
         let left = try program.run([
             "inhibit", "plate=101 DMO", "@failed", "--state", program.state, "--reason", "service",
         ])

@@ -200,7 +200,7 @@ package struct ManifestReader {
                 return vehicle
             }
         }
-        // With rows left out for their errors, "nobody has that label" might not be true.
+        // With rows left out for their errors, "no vehicle has that label" might not be true.
         guard let all, !all.isEmpty, let selection else { return all }
         return selection.apply(all, diagnostics)
     }

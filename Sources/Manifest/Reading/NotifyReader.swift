@@ -79,7 +79,7 @@ package struct NotifyReader {
                 entry.keyPlace,
                 ways.isEmpty
                     ? "nothing says how \(quoted(entry.key)) is notified"
-                    : "\(quoted(entry.key)) is told in more ways than one",
+                    : "\(quoted(entry.key)) has more than one way",
                 hint: "write exactly one of \(all); another way is another target"
             )
             return nil

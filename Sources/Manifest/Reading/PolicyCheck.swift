@@ -49,7 +49,7 @@ struct PolicyCheck {
             let taken = total == 1 ? "the vehicle is" : "all \(total) vehicles are"
             diagnostics.warning(
                 items[number].place,
-                "nobody is left for wave \(number + 1), `\(policy.waves[number])`: \(taken) in the "
+                "no vehicle is left for wave \(number + 1), `\(policy.waves[number])`: \(taken) in the "
                     + "waves before it",
                 hint: "make the waves before it smaller, or remove it"
             )

@@ -20,7 +20,7 @@ struct TokenIssuerReader {
             diagnostics.error(
                 node.place,
                 ways.isEmpty
-                    ? "nobody is named who hands out tokens"
+                    ? "nothing says who issues the tokens"
                     : "a token comes from a program or from an address, not from both",
                 hint: "write `command: [PROGRAM, \"{id}\"]` or `url: https://…`"
             )

@@ -32,7 +32,7 @@ package struct BundleApplication {
         package let document: JSONValue
     }
 
-    /// `progress` is told what is done, how many bytes of it and of how many.
+    /// `progress` gets what is being done, and how many bytes of how many.
     package func apply(
         _ path: String,
         progress: (String, Int64, Int64) -> Void

@@ -31,7 +31,7 @@ package struct BundleDemand: Sendable {
 /// A bundle in a file that was opened once; every part is checked each time that it is read.
 ///
 /// With signatures demanded, the index is taken from the very bytes that they were verified over,
-/// and each part must be what that index says: anyone who changes the file meanwhile is found out.
+/// and each part must be what that index says: so a change of the file meanwhile is noticed.
 package final class BundleFile: Sendable {
     package let path: String
     package let index: BundleIndex

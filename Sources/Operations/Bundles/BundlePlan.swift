@@ -6,8 +6,8 @@ import Trust
 
 /// The plan that a bundle's manifest makes, and what each of its parts is for.
 ///
-/// A bundle holds what its manifest names and nothing else: a part that nobody asks for could only
-/// be meant for somebody who looks less closely.
+/// A bundle holds what its manifest names and nothing else: a part that is not needed could only
+/// be meant for a program that checks less.
 package struct BundlePlan {
     /// A file that lies beside the manifest once the bundle is taken over.
     package struct File {
@@ -28,7 +28,7 @@ package struct BundlePlan {
     /// The operator's profiles for its vehicles.
     package var profiles: [File] { files.filter { $0.part.utf8.starts(with: "profiles/".utf8) } }
 
-    /// `tell` is given what is to be said of the manifest.
+    /// `tell` gets the diagnostics of the manifest.
     package init(
         _ bundle: BundleFile,
         tell: ([Diagnostic]) -> Void

@@ -4,7 +4,7 @@ import Trust
 
 /// The keys that must have signed a bundle itself, as `--key` and `--threshold` name them.
 package struct BundleSigners {
-    /// Nil when nobody need have signed it.
+    /// Nil when no signature is demanded.
     package let demand: BundleDemand?
 
     package init(_ invocation: Invocation) throws(CommandError) {
@@ -33,7 +33,7 @@ package struct BundleSigners {
         demand = BundleDemand(given, threshold: count)
     }
 
-    /// Who vouches for a bundle that was opened by these.
+    /// A sentence that says who vouches for a bundle that was opened with these.
     package var words: String {
         guard let demand else { return "nobody vouches for the manifest in it: see --key" }
         let names = demand.keys.map(\.name.visible).joined(separator: ", ")

@@ -11,7 +11,7 @@ import Trust
 
 /// A bundle that a depot takes over: all of it or nothing.
 ///
-/// It is judged before anything is written. Then everything is put where nobody looks yet, and gets its
+/// It is judged before anything is written. Then everything is put into a hidden folder, and gets its
 /// place in an order in which an end at any moment leaves what the next attempt finishes: images,
 /// what they were judged by, files, the manifest.
 package struct BundleTakeover {
@@ -29,7 +29,7 @@ package struct BundleTakeover {
 
     /// What this depot says to each image; nothing is kept.
     package func judge() async throws(CommandError) -> [TrustVerdict] {
-        // Also of images that nobody signed: each is there, with the digest and the size promised.
+        // Unsigned images, too: each is there, with the digest and the size promised.
         for image in plan.images { _ = try bytes(of: image) }
         return try await verdicts(keeps: false)
     }
@@ -106,7 +106,7 @@ package struct BundleTakeover {
         var files: [FolderDelivery.File] = []
         do throws(BundleFault) {
             for file in contents.files {
-                // Where programs look for settings nobody expects a rollout's files.
+                // A rollout's files have no place where programs look for settings.
                 let name = file.path.joined(separator: "/")
                 guard !bundle.signers.isEmpty || !file.path.contains(where: { $0.first == "." })
                 else { throw .hidden(name) }

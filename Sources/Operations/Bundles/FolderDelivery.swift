@@ -153,7 +153,7 @@ package final class FolderDelivery {
     private var made: [String] = []
     private var placed: [File] = []
 
-    /// Writes all that is missing where nobody looks for it.
+    /// Writes all that is missing into a hidden folder.
     package func stage() throws(CommandError) {
         if root < 0 {
             guard mkdir(target, 0o755) == 0 else { throw failure(.cannotCreate, target, errno) }

@@ -36,7 +36,7 @@ package enum BluetoothHealth {
                     .bad,
                     "adapter",
                     "there is no Bluetooth adapter",
-                    "plug one in; dmesg tells when its firmware is missing"
+                    "plug one in; dmesg says when its firmware is missing"
                 )
             ]
         }
@@ -113,7 +113,7 @@ package enum BluetoothHealth {
         return [Finding(.good, "version", "BlueZ \(text)")]
     }
 
-    /// The version of the tools that come with the service, which tells its own to nobody.
+    /// The version of the tools that come with the service; the service does not report its own.
     ///
     /// The tools ask the bus for some things, and hang with it.
     package static func version(asking words: [String], within limit: Duration) -> (

@@ -218,7 +218,7 @@ package struct Enroller: Sendable {
 
     // MARK: Reading
 
-    /// Reads the module by the secret that is in its file now: nobody else's word counts.
+    /// Reads the module by the secret that is in its file now, and by no other one.
     private func check() async throws(EnrolFault) -> InventoryRecord {
         let secret = try await keeper.secrets()[.current]
         let opener: ModuleOpener

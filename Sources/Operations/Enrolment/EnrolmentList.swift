@@ -229,7 +229,7 @@ struct EnrolmentList: Sendable {
         return (path("\(wish.keys)/\(name).key"), "file:\(wish.keys)/\(name).key")
     }
 
-    /// Who gives a passkey means it.
+    /// A passkey that is given is always used.
     private func bond(
         of id: VehicleID,
         _ profile: Profile,

@@ -4,7 +4,7 @@ import Glibc
 /// The secrets of one vehicle as files beside each other: `ID.key`, and while it changes `ID.key.new`;
 /// the one of before stays in `ID.key.before`.
 ///
-/// Blocks: anyone who calls it has a thread for that.
+/// Blocks: call it on a thread of its own.
 package struct SecretFiles: Sendable {
     private static let limit = 4_096
 

@@ -222,7 +222,7 @@ package struct VehicleEnrolment: Sendable {
                 hint: "wake it, bring it nearer, and try again"
             )
         }
-        // Who is about as near may be the vehicle beside it.
+        // A module that is about as near may belong to the vehicle beside it.
         if let second = found.dropFirst().first, first.signal - second.signal < Self.margin {
             throw EnrolFault(
                 .refused,

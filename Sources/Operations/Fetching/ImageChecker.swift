@@ -80,7 +80,7 @@ package struct ImageChecker {
         }
     }
 
-    /// For an image that somebody took out of the store after it was fetched.
+    /// For an image that was removed from the store after it was fetched.
     private struct Source: ImageReading {
         let image: PlannedImage
 

@@ -46,7 +46,7 @@ package struct ImagePreparation: Sendable {
         case tick
     }
 
-    /// All images in the order of the plan; the error tells of every one that cannot be had.
+    /// All images in the order of the plan; the error names every one that cannot be fetched.
     ///
     /// Nil when a signal cut it short: what arrived is kept.
     package func bringAll() async throws(CommandError) -> [FetchedImage]? {

@@ -4,7 +4,7 @@ import Modules
 import Protocols
 package import Wire
 
-/// What there is to tell of an image file, for people and for programs.
+/// What is known of an image file, for people and for programs.
 package struct ImageReport {
     /// What kind of file it is, for programs and for people.
     package struct Kind {

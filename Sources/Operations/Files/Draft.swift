@@ -84,7 +84,7 @@ package final class Draft {
         guard stat(path, &status) == 0 || stat(Self.folder(of: path), &status) == 0 else {
             return nil
         }
-        // Who is not root can give nothing away, but may share it with a group of theirs.
+        // Without root a file cannot be given away, but it can be shared with a group of the user.
         guard geteuid() == 0 else {
             _ = fchown(descriptor, .max, status.st_gid)
             return nil

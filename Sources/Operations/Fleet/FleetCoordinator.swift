@@ -119,7 +119,7 @@ package final class FleetCoordinator: Coordinator {
         return answer
     }
 
-    /// Asks until there is an answer that stays, nobody wants it any more, or it took too long.
+    /// Asks until there is a final answer, the work is cancelled, or it took too long.
     private func ask(
         _ wish: LeaseWish,
         unless stop: StopSignal
@@ -166,7 +166,7 @@ package final class FleetCoordinator: Coordinator {
         case later(String)
     }
 
-    /// What this gateway has to tell comes before what it asks: what it takes over is the last word.
+    /// Reports of this gateway are sent before its requests, so that its last state is what it takes over.
     private func answer(to wish: LeaseWish) async throws(JournalError) -> Answer {
         if let error = try await post.deliver() { return later(error) }
         let answer: Answer
@@ -374,7 +374,7 @@ package final class FleetCoordinator: Coordinator {
         }
     }
 
-    /// While the database is away nobody waits for it: anyone who keeps the rights asks again.
+    /// While the database is away nothing waits for it: the keeper of the rights asks again.
     package func tell() async throws(JournalError) {
         guard !state.withLock({ $0.isAway }) else { return }
         try await tellAll()
@@ -680,7 +680,7 @@ package final class FleetCoordinator: Coordinator {
         }
     }
 
-    /// For anyone who looks on; a right does not depend on it.
+    /// For people who look on; a right does not depend on it.
     private func giveSign() async {
         do throws(FleetError) {
             try await fleet.beat(holder)

@@ -61,7 +61,7 @@ package struct FleetEntrance: Sendable {
         ) {
             throw Refusal.restored(words)
         }
-        // What the last start has done is told before its rights are given back: it still counts.
+        // What the last start has done is reported before its rights are given back, so that it still counts.
         if let error = try await FleetPost(journal, fleet).deliver() { throw error }
         let freed = if let last { try await fleet.releaseAll(of: last).count } else { 0 }
         let others = try await fleet.gateways().filter {
@@ -74,7 +74,7 @@ package struct FleetEntrance: Sendable {
         return (holder, freed)
     }
 
-    /// Begins the rollout or goes on with it, for all gateways; tells whether it begins again here.
+    /// Begins the rollout or goes on with it, for all gateways; returns whether it begins again here.
     ///
     /// Every gateway works by the same plan.
     package func enter(

@@ -105,7 +105,7 @@ struct FleetSeat: Sendable {
     let context: Context
     let access: FleetAccess
 
-    /// Begins the rollout or goes on with it, for all gateways; tells whether it begins again here.
+    /// Begins the rollout or goes on with it, for all gateways; returns whether it begins again here.
     func enter(
         _ plan: FrozenPlan,
         _ jobs: [VehicleJob],

@@ -12,7 +12,7 @@ package struct FleetPost: Sendable {
         (self.journal, self.fleet) = (journal, fleet)
     }
 
-    /// Why there is something left to be told, nil when there is nothing.
+    /// Why something is not reported yet, nil when all is.
     package func deliver() async throws(JournalError) -> FleetError? {
         while true {
             let words = try await journal.untold()

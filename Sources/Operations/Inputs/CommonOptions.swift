@@ -10,7 +10,7 @@ package struct CommonOptions: Sendable {
     package let isQuiet: Bool
     package let noColor: Bool
     private let limit: [VehicleSelection]
-    /// Those whom selections mean that are no patterns, once they were looked up.
+    /// The vehicles of selections that are no patterns, once they were looked up.
     private var chosen: Set<VehicleID>?
     /// The profiles of the vehicles' modules.
     package private(set) var profiles = ProfileLibrary.shipped
@@ -55,7 +55,7 @@ package struct CommonOptions: Sendable {
             }
     }
 
-    /// Whether the journal or the fleet list says whom `--limit` means.
+    /// Whether the journal or the fleet list is needed to resolve `--limit`.
     var mustLookUp: Bool { !limit.allSatisfy(\.isPattern) }
 
     /// The same with `--limit` looked up.

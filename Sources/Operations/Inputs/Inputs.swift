@@ -8,7 +8,7 @@ package import SourceTree
 
 /// Reads what commands work from and turns its faults into the errors that people read.
 package enum Inputs {
-    /// The plan of a manifest, with warnings told on the way.
+    /// The plan of a manifest; warnings are printed.
     package static func plan(
         _ path: String,
         _ context: Context,
@@ -131,7 +131,7 @@ package enum Inputs {
         throw CommandError(
             .usage,
             "--limit matches none of the \(plan.vehicles.count) vehicles",
-            because: ["\(common.limitText) means nobody now"],
+            because: ["\(common.limitText) selects no vehicle now"],
             hint: "'yardmaster plan' lists them"
         )
     }

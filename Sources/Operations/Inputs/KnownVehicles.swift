@@ -3,7 +3,7 @@ import Domain
 import Journal
 package import Manifest
 
-/// What a state directory knows of vehicles, for anyone who selects from them.
+/// What a state directory knows of vehicles, for selections.
 package struct KnownVehicles {
     package let state: String
     /// For a command that lives on.
@@ -74,7 +74,7 @@ package struct KnownVehicles {
         return plans
     }
 
-    /// Nil where there is no journal that can be read; anyone who needs it says so.
+    /// Nil where no journal can be read; callers that need it report that.
     private func snapshot(of name: String?) -> RolloutSnapshot? {
         let now = RealTime().wallTime
         let holder = StateDirectoryHolder.current(state)

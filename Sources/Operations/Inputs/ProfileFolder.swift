@@ -31,7 +31,7 @@ package enum ProfileFolder {
         do throws(FileError) {
             var library = try ProfileLibrary.shipped.adding(folder: folder, diagnostics)
             if let own = common.profileFolder {
-                // What is wrong there was told when the command line was read.
+                // Its mistakes were reported when the command line was read.
                 library = try library.adding(folder: own, Diagnostics())
             }
             return (library, diagnostics.list)

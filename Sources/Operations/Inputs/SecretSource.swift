@@ -13,7 +13,7 @@ package struct SecretSource {
     private static let limit = CarShareToken.longestText + 1
 
     package let context: Context
-    /// Who has tokens handed out; without one they are not needed.
+    /// Gets issued tokens; nil where none are needed.
     package var tokens: TokenCache?
 
     package init(context: Context, tokens: TokenCache? = nil) {
@@ -99,7 +99,7 @@ package struct SecretSource {
                 place: place ?? vehicle.place
             )
             do throws(CommandError) { check.token = try body() } catch { check.fault = error }
-            // A family that needs nothing is told of nothing.
+            // A family without secrets has no checks.
             if reference != nil || check.fault != nil { checks.append(check) }
         }
         attempt("key", isToken ? nil : vehicle.secret, vehicle.secretPlace) {

@@ -11,14 +11,14 @@ import Synchronization
 ///
 /// They are in memory alone: in no file, no log, no report and no argument of a program.
 package final class TokenCache: Sendable {
-    /// How long anyone who hands tokens out may take.
+    /// How long an issuer of tokens may take.
     private static let patience = Duration.seconds(30)
     /// A token is not used that ends within this time: the command takes some itself.
     private static let margin = Duration.seconds(60)
 
     private let context: Context
     private let settings: FetchSettings
-    /// Who waits for programs; nil where time stands still meanwhile.
+    /// Waits for programs; nil where virtual time stands still meanwhile.
     private let room: CheckRunner?
     private let kept = Mutex<[VehicleID: CarShareCredentials]>([:])
     private let stop: @Sendable () -> Bool
@@ -125,7 +125,7 @@ package final class TokenCache: Sendable {
     ) async -> TokenProgram.Output {
         guard let address = WebAddress(text, allowsHTTP: false),
             let limit = ByteCount(bytes: CarShareToken.longestText)
-        else { return .none("its address is none of https") }
+        else { return .none("its address does not begin with https") }
         var headers = [(name: "Accept", value: "text/plain")]
         if let key {
             do throws(CommandError) {

@@ -106,7 +106,7 @@ package struct TokenCheck {
         return findings
     }
 
-    /// Nil where there is none to compare; anyone who needs it says why.
+    /// Nil where there is none to compare; callers that need it report why.
     private func token(_ reference: SecretReference, of vehicle: PlannedVehicle) -> CarShareToken? {
         guard let text = try? secrets.read(reference, of: "vehicle \(vehicle.id)") else {
             return nil

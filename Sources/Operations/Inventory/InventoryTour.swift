@@ -89,7 +89,7 @@ package struct InventoryTour: Sendable {
 
     // MARK: Which modules
 
-    /// A vehicle whose secret is missing is told of, and does not keep the others from being read.
+    /// A vehicle whose secret is missing is reported, and the others are read.
     private func targets(
         of vehicles: [PlannedVehicle],
         in plan: FrozenPlan,

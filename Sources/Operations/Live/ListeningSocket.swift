@@ -8,7 +8,7 @@ package struct ListeningSocket {
     package let descriptor: CInt
     /// Where it is, for people.
     package let name: String
-    /// Whether a browser can reach it, and so a page of somebody else in it.
+    /// Whether a browser can reach it, and so the page of another site.
     package let isNetwork: Bool
     /// The file of a unix socket that we have made.
     private var path: String?
@@ -98,7 +98,7 @@ package struct ListeningSocket {
         CommandError(
             .configuration,
             "\(what) can be reached from other machines",
-            because: ["nobody is asked who he is there, and the pages name every vehicle"],
+            because: ["requests are not authenticated there, and the pages name every vehicle"],
             hint: "serve on 127.0.0.1, [::1] or unix:PATH, and let a web server in front of it ask"
         )
     }
@@ -214,7 +214,7 @@ package struct ListeningSocket {
         let size = socklen_t(MemoryLayout<sockaddr_un>.size)
         let code = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer -> CInt in
-                // One that a process left which has ended; one that somebody serves on answers.
+                // A socket without a process behind it is replaced; one that answers is in use.
                 if connect(descriptor, pointer, size) == 0 { return EADDRINUSE }
                 if errno == ECONNREFUSED { unlink(path) }
                 // Its owner and his group; who else may is for the folder to say.

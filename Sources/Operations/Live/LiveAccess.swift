@@ -33,7 +33,7 @@ package struct LiveAccess: Sendable, Equatable {
     package static let shortestToken = 32
     private static let longestToken = 512
 
-    /// Nil for a token that nobody has.
+    /// Nil for a token that is not listed.
     package func person(with token: String) -> Person? {
         let bytes = Array(token.utf8)
         guard (Self.shortestToken...Self.longestToken).contains(bytes.count) else { return nil }

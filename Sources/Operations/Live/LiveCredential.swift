@@ -22,7 +22,7 @@ package enum LiveCredential: Sendable, Equatable {
             guard pair.hasPrefix(Self.cookie + "=") else { return nil }
             return pair.dropFirst(Self.cookie.count + 1)
         }
-        // Of several nobody knows which one is meant.
+        // With several, it is not clear which one is meant.
         self = found.count == 1 ? .session(String(found[0])) : .nobody
     }
 }

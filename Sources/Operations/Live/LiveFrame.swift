@@ -21,7 +21,7 @@ package struct LiveFrame: Sendable {
     private let section: Section?
     private let title: String
     private let body: String
-    /// Stays as it is: somebody fills a form in, or reads what came of it.
+    /// Is not reloaded: a form is filled in, or its result is read.
     private let isStill: Bool
 
     /// `body` is HTML.

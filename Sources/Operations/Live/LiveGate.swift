@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 import Web
 
-/// Who asks: by the list of tokens, and by the browsers that have signed in.
+/// Finds out who sends a request, by the list of tokens and the browsers that have signed in.
 ///
 /// Without a list everybody may look and nobody may act. A list that was there and is there no more,
 /// or cannot be read any more, lets nobody in.
@@ -61,7 +61,7 @@ package final class LiveGate: Sendable {
 
     // MARK: Sessions
 
-    /// The session of somebody who gives his token; nil when it is nobody's.
+    /// The session for a token; nil when the token is not listed.
     package func begin(with token: String) -> String? {
         guard case .success(let access?) = list(), let person = access.person(with: token) else {
             return nil

@@ -1,6 +1,6 @@
 /// The names under which a page may be asked for.
 ///
-/// A page of somebody else can have its own name point to this machine, and would then be let to read
+/// The page of another site can have its own name point to this machine, and could then read
 /// what we serve as if it came from there ("DNS rebinding"). Its name is still in `Host`.
 package struct LiveHost: Sendable, Equatable {
     private let names: Set<String>

@@ -15,7 +15,7 @@ extension LivePages {
         case .session, .leaving, .act(nil):
             guard LiveOrigin.isOurs(origin: request.origin, site: request.site, host: request.host)
             else {
-                return refusal(403, "That was sent by a page of somebody else", Self.nothing)
+                return refusal(403, "That was sent by the page of another site", Self.nothing)
             }
             guard let body = request.body else { return tooLong }
             guard Self.type(request) == "application/x-www-form-urlencoded",
@@ -38,7 +38,10 @@ extension LivePages {
                         host: request.host
                     )
             else {
-                return document(403, .init(.usage, "the request was sent by somebody else's page"))
+                return document(
+                    403,
+                    .init(.usage, "the request was sent by the page of another site")
+                )
             }
             return requests(request, viewer)
         case .page, .document, .description, .changes, .health, .metrics, .style, .script, .act:
@@ -63,7 +66,7 @@ extension LivePages {
         guard fields.count == 1, let token = fields[LiveActPage.token],
             let session = gate.begin(with: token)
         else {
-            return personal(401, LiveActPage.signIn(fault: "That is nobody's token."))
+            return personal(401, LiveActPage.signIn(fault: "That token is not known."))
         }
         let secure = request.isEncrypted ? "; Secure" : ""
         return .whole(

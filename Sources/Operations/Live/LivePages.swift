@@ -9,7 +9,7 @@ import Synchronization
 package import Web
 import Wire
 
-/// Answers what `serve` is asked, from the journal alone; what it is told goes through `ControlDesk`.
+/// Answers the requests to `serve` from the journal alone; what people set goes through the `ControlQueue`.
 ///
 /// An answer is kept until the journal has changed: many who look cost no more than one. While a run
 /// writes, an answer stays for ten times as long as it took to make.
@@ -75,11 +75,11 @@ package final class LivePages: Sendable {
         self.context = context
     }
 
-    /// What a page shows to whom.
+    /// Who looks at a page, and in which form.
     private struct Look: Sendable {
         var isOpen: Bool
         var mayAct = false
-        /// Nil where nobody has to.
+        /// Nil where no one has to sign in.
         var isSignedIn: Bool?
 
         /// Pages that differ are kept apart.
@@ -246,7 +246,7 @@ package final class LivePages: Sendable {
             let isSame = found.mark == mark && age < Self.longest
             if isSame { return found }
             if age < max(.seconds(1), found.cost * 10) {
-                // Anyone who was given it is told once more.
+                // The client that has it gets it once more.
                 state.withLock { $0.isBehind = true }
                 return found
             }
@@ -355,7 +355,7 @@ package final class LivePages: Sendable {
             let body = MorningHTML(page, time: zone.text).body
             return (LiveFrame(.morning, "What to do", body), zone)
         case .comparison(let before, let after):
-            // What two large runs have told is as much as a rollout's vehicles.
+            // The events of two large runs are as many as a rollout's vehicles.
             state.withLock { $0.status = nil }
             let (comparison, list, zone) = try journal.comparison(before, after, context)
             return (LiveComparisonPage(comparison, list, time: zone.text).frame, zone)

@@ -5,7 +5,7 @@ import Reports
 /// One rollout on a page: how it stands, its waves and gates, what is to be done; and the other rollouts.
 package struct LiveRolloutPage {
     private let status: RolloutStatus
-    /// Whether anyone who looks may act.
+    /// Whether the viewer may send requests.
     private let mayAct: Bool
     private let time: (WallTime) -> String
 
@@ -165,7 +165,7 @@ package struct LiveRolloutPage {
         let all =
             "<p><a href=\"/vehicles?rollout=\(name)\">All \(status.chosen.count) vehicles</a></p>"
         guard !rows.isEmpty else { return all }
-        // The rest is one page further: a rollout that has just begun has nobody who is fine.
+        // The rest is one page further: a rollout that has just begun has no vehicle that is done.
         return "<h2>Not as they should be (\(rows.count))</h2>\n"
             + LiveMarks.table(Array(rows.prefix(50)), time) + all
     }
@@ -196,7 +196,7 @@ package struct LiveRolloutPage {
 
 /// The pieces that several pages have.
 enum LiveMarks {
-    /// The counts, each with a sign for those who do not tell its colour.
+    /// The counts, each with a sign beside its colour.
     static func tiles(_ counts: VehicleCounts) -> String {
         var tiles = Outcome.allCases.compactMap { outcome -> String? in
             guard let count = counts.outcomes[outcome], count > 0 else { return nil }

@@ -40,7 +40,7 @@ package struct LiveSessions: Sendable {
 
     package mutating func end(_ session: String) { sessions[session] = nil }
 
-    /// Who has signed in there; nobody any more whom the list has not, or has otherwise.
+    /// The people who have signed in; a person whose entry was removed or changed is signed out.
     package mutating func person(
         of session: String,
         in access: LiveAccess,

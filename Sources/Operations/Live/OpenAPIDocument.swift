@@ -102,7 +102,7 @@ package enum OpenAPIDocument {
             "Server-sent events: one of the kind `change` when the journal was written to.",
             answers: [
                 OpenAPIAnswer(200, "Until the client goes.", "text/event-stream", .anyText),
-                .failure(401, "No token, or nobody's."),
+                .failure(401, "No token, or one that is not known."),
                 OpenAPIAnswer(503, "As many listen as may."),
             ]
         ),
@@ -146,8 +146,8 @@ package enum OpenAPIDocument {
                 SteeringAnswer.jsonForm.schema
             ),
             .failure(400, "No request that can be carried out."),
-            .failure(401, "No token, or nobody's."),
-            .failure(403, "The token is a reader's, or somebody else's page has sent it."),
+            .failure(401, "No token, or one that is not known."),
+            .failure(403, "The token is a reader's, or the page of another site has sent it."),
             .failure(404, "There is no such rollout."),
             .failure(
                 409,
@@ -222,7 +222,7 @@ struct OpenAPIOperation {
                 OpenAPIAnswer(200, "The document, with an ETag.", "application/json", document),
                 OpenAPIAnswer(304, "As the client has it."),
                 OpenAPIAnswer(400, "No question that can be answered."),
-                .failure(401, "No token, or nobody's."),
+                .failure(401, "No token, or one that is not known."),
                 .failure(404, "Nothing to give."),
                 .failure(503, "Nothing to give."),
             ]

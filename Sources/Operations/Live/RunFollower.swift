@@ -5,7 +5,7 @@ package import Reports
 import Rollout
 package import Wire
 
-/// What the terminal of a run is told, found again in the journal: for those who look from elsewhere.
+/// What a run shows on its terminal, read from the journal, for other terminals and pages.
 ///
 /// A value: looks at the journal go in, and what is new since the last one comes out.
 package struct RunFollower: Sendable {
@@ -31,7 +31,7 @@ package struct RunFollower: Sendable {
         }
     }
 
-    /// What a printer is to be told.
+    /// What a printer gets.
     package enum News: Sendable, Equatable {
         /// Another run than before; it was over already, or has been going on for a while.
         case run(Int, isOver: Bool)

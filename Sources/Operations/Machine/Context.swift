@@ -27,7 +27,7 @@ package struct Context: Sendable {
         ).with(width: 0, height: Int(window_lines(STDERR_FILENO)))
     }
 
-    /// Whether somebody may look at standard error.
+    /// Whether standard error is a terminal.
     package var isWatched: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// The width of the terminal on standard error, nil when there is none.

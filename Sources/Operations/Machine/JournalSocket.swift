@@ -18,7 +18,7 @@ package struct JournalSocket: Sendable {
         return text == "\(status.st_dev):\(status.st_ino)"
     }
 
-    /// Nil when nobody listens there.
+    /// Nil when no process listens there.
     package init?(path: String = Self.path) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -5,7 +5,7 @@ package import Threads
 /// Writes text to descriptors in order, on a thread of its own.
 ///
 /// A terminal that is held or a reader that is slow blocks the writer; radio work must not wait
-/// for it, so anyone who has something to say leaves it here and goes on.
+/// for it, so text is left here, and the caller goes on.
 package final class Outlet: TextOutlet {
     /// More than this is not kept of text that may be dropped.
     private static let limit = 1 << 20

@@ -37,7 +37,7 @@ package final class Pulse: Sendable {
                 if !pulse.isStopped.load(ordering: .relaxed) { beat() }
             }
         }
-        // A run that nobody can look at is a run all the same.
+        // Without the thread the run goes on without a live picture.
         if case .success(let thread) = started { pulse.thread.withLock { $0 = thread } }
         return pulse
     }

@@ -37,7 +37,7 @@ package struct NoticeErrand {
         guard !known.isEmpty else {
             throw CommandError(
                 .inputMissing,
-                "nobody is to be told",
+                "no target for notices is named",
                 hint: "name targets in /etc/yardmaster/notify.yaml, \(state)/notify.yaml or under "
                     + "`notify` of a manifest"
             )
@@ -46,7 +46,7 @@ package struct NoticeErrand {
         let notice = NotifyNotice(
             kind: .test,
             host: NoticeSender.host,
-            reason: "somebody tries whether this arrives",
+            reason: "this is a test: somebody wants to know whether notices arrive",
             time: now,
             localTime: Zone.utc.text(now)
         )
@@ -84,7 +84,7 @@ package struct NoticeErrand {
                 try view.lastRollout()
             }
         } catch { throw CommandError(reading: error, in: state) }
-        // One that goes on is heard of by anyone who looks.
+        // A run that is still at work is not silent.
         guard let last, let end = last.end, end.time.duration(to: now) > limit else { return }
         try await post(
             policy.targets.filter { $0.kinds.contains(.silent) }.map {
@@ -110,7 +110,7 @@ package struct NoticeErrand {
             guard let run = try view.runs(rollout: nil, limit: 1).first, let end = run.end,
                 end.exitCode == code, end.time.duration(to: now) < .seconds(600)
             else { return false }
-            // Of a pause people were told when it was found.
+            // The notice of a pause was sent when the gate tripped.
             if end.exitCode == 12 { return true }
             return try view.isTold("run-\(run.number)")
         }

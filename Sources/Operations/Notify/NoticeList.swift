@@ -5,7 +5,7 @@ import Manifest
 import Reports
 package import Wire
 
-/// Who gets notices, and what became of those that were made.
+/// The targets of notices, and what became of the notices that were made.
 package struct NoticeList {
     private let policy: NotifyPolicy
     /// What has not arrived comes first.
@@ -44,17 +44,18 @@ package struct NoticeList {
             }
             lines =
                 rows.isEmpty
-                ? ["nobody is to be told"] : Columns.table([["target", "way", "when"]] + rows)
+                ? ["no target for notices is named"]
+                : Columns.table([["target", "way", "when"]] + rows)
             lines.append("")
         }
         if entries.isEmpty {
-            if !isQuiet { lines.append("nothing was to be told yet") }
+            if !isQuiet { lines.append("no notice was made yet") }
         } else {
             let time = Zone.utc.text
             let rows = entries.map { entry in
                 let what: String =
                     if let delivered = entry.delivered {
-                        "told \(time(delivered))"
+                        "notified \(time(delivered))"
                     } else if let next = entry.next {
                         "undelivered, tried again \(time(next))"
                             + (entry.failure.map { ": \($0)" } ?? "")

@@ -6,7 +6,7 @@ extension NoticeSender.Result {
 
     /// One line for people.
     package var text: String {
-        "\(entry.target): \(failure.map { "not told: \($0)" } ?? "told")\n"
+        "\(entry.target): \(failure.map { "not notified: \($0)" } ?? "notified")\n"
     }
 
     package static func document(_ results: [NoticeSender.Result]) -> JSONValue {

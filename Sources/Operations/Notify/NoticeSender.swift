@@ -8,13 +8,13 @@ import Reports
 import Threads
 import Wire
 
-/// Who is notified how runs end, and the way there: nothing of it stands in the way of radio work.
+/// Sends notices of how runs end; radio work never waits for it.
 package struct NoticeSender: Sendable {
     /// What one telling may take.
     private static let patience = Duration.seconds(10)
     /// What all of them may take at the end of a run.
     static let endPatience = Duration.seconds(30)
-    /// For so long an entry is nobody else's.
+    /// For this long no other process takes the entry.
     private static let claim = Duration.seconds(60)
 
     package let state: String
@@ -80,7 +80,7 @@ package struct NoticeSender: Sendable {
         }
     }
 
-    /// What tells a pause from another one, and from itself once more vehicles are done.
+    /// Identifies a pause; the same pause with more vehicles done has another key.
     private func pause(of rollout: String) -> String? {
         let (now, holder) = (RealTime().wallTime, StateDirectoryHolder.current(state))
         let found = try? JournalReader(directory: state).read { view throws(JournalError) in
@@ -119,7 +119,7 @@ package struct NoticeSender: Sendable {
             guard let failure = result.failure else { continue }
             let rest = result.isGivenUp ? "given up" : "'yardmaster notify send' tries again"
             context.console.note(
-                "yardmaster: warning: \(result.entry.target) was not told: \(failure); \(rest)\n"
+                "yardmaster: warning: \(result.entry.target) was not notified: \(failure); \(rest)\n"
             )
         }
     }

@@ -3,7 +3,7 @@ package import Manifest
 import Reports
 package import Wire
 
-/// What somebody is told, in words that stay the same however often it is tried.
+/// The content of a notice; it stays the same when sending is tried again.
 package struct NotifyNotice: Sendable, Equatable {
     /// Somebody who has to be seen to.
     package struct Task: Sendable, Equatable {

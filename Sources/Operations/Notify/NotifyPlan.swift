@@ -2,7 +2,7 @@ package import Domain
 package import Journal
 package import Manifest
 
-/// Which of those who are named is told what.
+/// Which targets get a notice, and which one.
 package enum NotifyPlan {
     /// What a run's end is about, the gravest first.
     package static func kinds(exitCode: Int, needsPerson: Bool) -> [NotifyKind] {
@@ -17,7 +17,7 @@ package enum NotifyPlan {
         return needsPerson ? [own, .needsPerson] : [own]
     }
 
-    /// Each target is told of a run once; of runs that find the same `pause` only of the first, but
+    /// Each target gets a notice of a run once; of runs that find the same `pause` only of the first, but
     /// for a watchdog, which wants to hear of each.
     package static func wishes(
         _ policy: NotifyPolicy,

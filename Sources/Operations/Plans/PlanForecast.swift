@@ -7,7 +7,7 @@ import Reports
 package import Rollout
 package import Wire
 
-/// What a run of a plan would come to, as far as the journal and the manifest tell.
+/// What a run of a plan would do, by the journal and the manifest.
 package struct PlanForecast {
     /// One vehicle of the plan.
     package struct Row {

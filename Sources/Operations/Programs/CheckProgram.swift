@@ -8,7 +8,7 @@ package import Rollout
 package struct CheckProgram: Sendable {
     package enum Answer: Sendable, Equatable {
         case yes
-        /// It ended with 75, which says that nobody can tell yet.
+        /// It ended with 75: it cannot be judged yet.
         case later(String)
         case no(String)
         /// It was ended because the run ends.

@@ -146,7 +146,7 @@ package struct ChildProgram {
 
     // MARK: Processes
 
-    /// The program alone, for anyone who has another sign of its end; nil is all of our environment.
+    /// The program alone, for callers that see its end in another way; nil is all of our environment.
     package static func spawn(
         _ words: [String],
         _ streams: [(CInt, Stream)],

@@ -17,7 +17,7 @@ package struct BundleSupply: TrustSupply {
     }
 
     package var isOffline: Bool { true }
-    /// A key that only a bundle names is none, unless somebody vouches for all of the bundle.
+    /// A key that only a bundle names does not count, unless the whole bundle is signed.
     package var bringsKeys: Bool { !bundle.signers.isEmpty }
     package var prefersKept: Bool { false }
 
@@ -52,7 +52,7 @@ package struct BundleSupply: TrustSupply {
         try KeptAttachments(state: state).keep(bytes, as: attachment, of: image)
     }
 
-    /// Only what this depot was told to trust before: a bundle cannot vouch for itself.
+    /// Only what this depot trusted before: a bundle cannot vouch for itself.
     package func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
         let path = state + "/trust/" + (repository?.folder ?? "signatures")
         do throws(StorageError) {

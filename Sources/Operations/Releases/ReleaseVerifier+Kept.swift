@@ -6,7 +6,7 @@ package import Trust
 extension ReleaseVerifier {
     /// What such a file says: the kept one where that comes first, else the one that is fetched.
     ///
-    /// `holds` tells whether what the kept one says still counts. Where the network is missing, what was
+    /// `holds` says whether the kept verdict still counts. Where the network is missing, what was
     /// right with one is right without.
     package func meaning<Meaning>(
         kept: [UInt8]?,

@@ -146,7 +146,7 @@ package struct TrustRecords {
         )
     }
 
-    /// Who is at the keyboard, as far as the system knows.
+    /// The user at the keyboard, if the system knows it.
     private static var author: String {
         guard let entry = getpwuid(getuid()), let name = entry.pointee.pw_name else {
             return "user \(getuid())"

@@ -86,7 +86,7 @@ package struct TrustReport {
             .joined(separator: "\n") + "\n"
     }
 
-    /// Nil when there is nothing to tell.
+    /// Nil when there is nothing to print.
     private static func text(_ records: Records) -> String? {
         var rows: [[String]] = []
         for (key, record) in records.keys {

@@ -15,7 +15,7 @@ package actor AdapterRehearsal {
 
     private init(executor: ThreadExecutor) { self.executor = executor }
 
-    /// Serves until `stop` is asked to; `note` is told what happens.
+    /// Serves until `stop` is requested; `note` gets what happens.
     package static func serve(
         _ file: DepotFile,
         on adapters: [String],

@@ -20,15 +20,15 @@ package struct RunJob: Sendable {
     package let state: String
     package let stop: StopSignal
     package let output: RunOutput
-    /// Whether somebody wants it begun again.
+    /// Whether it is to be begun again.
     package var again = false
-    /// The plan is the one of then, not the one in the files: it is gone on with and not begun.
+    /// The plan is the kept one, not the one in the files: the rollout is continued, not begun.
     package var isKept = false
     /// Of `exec`: always a rollout of its own.
     package var isOrder = false
-    /// Who is notified about the end; nobody about an order, by whose side somebody stands.
+    /// Sends notices of the end; nil for an order, whose author waits for it.
     package var notices: NoticeSender?
-    /// Who says which gateway may touch a module; nil where there is one gateway.
+    /// Says which gateway may touch a module; nil where there is one gateway.
     package var fleet: FleetPlace?
 
     package init(
@@ -72,11 +72,11 @@ package struct RunPlace: Sendable {
     package let adapters: [String]
     package let central: @Sendable (String) -> any Central
     package let peripheral: @Sendable (String) -> any Peripheral
-    /// Who waits for the program between two waves; nil where time stands still meanwhile.
+    /// Waits for the program between two waves; nil where virtual time stands still meanwhile.
     package var checks: CheckRunner?
     /// Where the work on vehicles is done, if not anywhere: beside the packets of their links.
     package var executor: (any TaskExecutor)?
-    /// How long an adapter had links, where somebody counts it.
+    /// How long an adapter had links, where it is counted.
     var linkTime: (@Sendable (String) async -> Duration)?
     /// How often the journal is asked what people have said.
     var askPause = Duration.seconds(2)
@@ -316,7 +316,7 @@ package struct JobRun {
             adapters: centrals,
             schedule: schedule
         ).run()
-        // Who gives an order wants to know of each vehicle that has not carried it out.
+        // An order is reported as not done when one vehicle has not carried it out.
         let tolerance = job.isOrder ? .none : job.plan.rollout.tolerance
         let hold = try await journal.hold(on: job.plan.name)
         let verdict = RunVerdict(

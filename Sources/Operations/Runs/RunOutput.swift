@@ -35,10 +35,10 @@ package final class RunOutput: Sendable {
     private let journal: JournalSocket?
     /// The time of the run, once it has begun.
     private let time = Mutex<(any Timekeeper)?>(nil)
-    /// Whether people are told about signals and what is awaited.
+    /// Whether signals and what is awaited are shown.
     private let isWatched: Bool
 
-    /// `zone` is that of the window, in which people are told the time.
+    /// `zone` is that of the window; times are shown in it.
     package init(
         _ options: RunOptions,
         _ context: Context,
@@ -98,7 +98,7 @@ package final class RunOutput: Sendable {
         return await whileWritingEvents(body)
     }
 
-    /// Whether the signal was told.
+    /// Whether the signal was shown.
     private final class Tolls: Sendable {
         private let count = Atomic<Int>(0)
         var isFirst: Bool { count.wrappingAdd(1, ordering: .relaxed).oldValue == 0 }

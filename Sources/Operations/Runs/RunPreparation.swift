@@ -120,7 +120,7 @@ package struct RunPreparation {
         _ body: @Sendable (RunJob) async throws(CommandError) -> ExitCode
     ) async throws(CommandError) -> ExitCode {
         var vehicles = chosen
-        // Where time is virtual it stands still while somebody is asked for a token.
+        // Virtual time stands still while an issuer is asked for a token.
         let waiting = options.simulation == nil ? try ThreadExecutor.working("tokens") : nil
         defer { waiting?.stop() }
         let tokens = TokenCache(
@@ -237,15 +237,15 @@ package struct RunPreparation {
             guard try start.goesOn(with: record, begun: began, at: now) else { return plan }
         } catch { throw CommandError(error) }
         let kept = PlanArchive(state: options.state).plan(record.plan, of: plan.name)
-        // One that is paused is not begun again: the run is refused, and tells of what stands.
+        // A paused rollout is not begun again: the run is refused, and shows the rollout as it is.
         guard !options.again else { return kept ?? plan }
         context.console.note(
             "yardmaster: warning: \(options.manifest) has changed since the rollout "
                 + "\(plan.name) was begun\n"
                 + (kept == nil
                     ? "  its plan is not kept any more: the rollout begins again\n"
-                    : "  this run goes on with the plan of then, \(record.plan); 'run --again' "
-                        + "begins it by the new one, another name begins another one\n")
+                    : "  this run goes on with the plan that it was begun with, \(record.plan); 'run --again' "
+                        + "begins it with the new one, and another name begins another rollout\n")
         )
         return kept ?? plan
     }
@@ -276,7 +276,7 @@ package struct RunPreparation {
                 guard case .busy = error, plan.rollout.overlap != .skip else {
                     throw CommandError(error)
                 }
-                // Who reads this may already ask it to end.
+                // From this message on, a signal ends the wait.
                 if !isAsked {
                     _ = Signals.catchThem()
                     context.console.note("yardmaster: \(error); this one waits\n")

@@ -108,7 +108,7 @@ private struct SimulatedRun {
             peripheral: { [depot] in depot.radio($0) },
             linkTime: { [depot] in await depot.simulation.air.linkTime(of: $0) }
         )
-        // As fast as it can, half a minute of a simulated night is over before anybody has said a word.
+        // At full speed, half a minute of a simulated night is over before a person can send a request.
         if job.options.pace == nil { site.askPause = .seconds(30) }
         return try await JobRun(job: job.run, site: site).run()
     }

@@ -13,7 +13,7 @@ extension RolloutStatus: JSONDescribed {
     ) {
         Member.version
         runMembers
-        Member("running", "Whether somebody works in the state directory.", \.isRunning)
+        Member("running", "Whether a process works in the state directory.", \.isRunning)
         stateMembers
         Member("under-way", "Vehicles that are worked on now.") {
             $0.snapshot.underWay.map(\.vehicle)

@@ -4,7 +4,7 @@ package import Reports
 import Rollout
 
 extension RolloutStatus {
-    /// One vehicle as people are told of it.
+    /// One vehicle as it is printed.
     package struct Row: Sendable {
         package let record: ExecutionRecord
         package let standing: Standing
@@ -17,7 +17,7 @@ extension RolloutStatus {
                 : standing.verdict?.outcome.rawValue ?? standing.state.rawValue
         }
 
-        /// As it was read last; nil while an update is begun and not proven, because then nobody knows it.
+        /// As it was read last; nil while an update is begun and not proven, because then it is not known.
         package var version: String? {
             standing.debt == nil ? (record.versionAfter ?? record.versionBefore)?.description : nil
         }
@@ -30,10 +30,10 @@ extension RolloutStatus {
             return progress(time)
         }
 
-        /// Whether somebody or the next run has something to do with it.
+        /// Whether a person or the next run has something to do with it.
         package var needsMore: Bool { rank < Self.fine }
 
-        /// Those that need somebody come before those that the next run takes, and these before the rest.
+        /// Vehicles that need a person come first, then those that the next run works on, then the rest.
         fileprivate var rank: Int {
             if standing.doubt != nil || standing.debt != nil { return 0 }
             return switch standing.verdict?.outcome.tally {
@@ -64,7 +64,7 @@ extension RolloutStatus {
         }
     }
 
-    /// The vehicles that are meant; what needs somebody comes first.
+    /// The vehicles that are meant; those that need a person come first.
     package var rows: [Row] {
         zip(chosen, standings).map { record, standing in
             Row(record: record, standing: standing, isUnderWay: snapshot.isUnderWay(record))

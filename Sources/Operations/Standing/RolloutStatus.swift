@@ -32,7 +32,7 @@ package struct RolloutStatus: Sendable {
     /// The plan that the rollout was begun with; nil when it is not kept.
     package let plan: FrozenPlan?
     private let manifest: String?
-    /// Whether somebody works in the state directory.
+    /// Whether a process works in the state directory.
     package let isRunning: Bool
     /// Follows the command's name in lines for the shell.
     private let flags: String

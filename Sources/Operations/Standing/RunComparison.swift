@@ -106,7 +106,7 @@ package struct RunComparison: Sendable {
         return (outcomes + [unfinished]).filter { $0.before ?? 0 > 0 || $0.after ?? 0 > 0 }
     }
 
-    /// Of vehicles that only one of them tells of; nil when there are none.
+    /// Of vehicles that only one of the runs reports; nil when there are none.
     package var loneSentences: [String] {
         [(before, onlyBefore), (after, onlyAfter)].compactMap { row, vehicles in
             guard !vehicles.isEmpty else { return nil }
@@ -215,8 +215,8 @@ extension RunComparison: JSONDescribed {
         Member("before", \.before)
         Member("after", \.after)
         Member("changes", "Vehicles that the two left in different ways.", \.changes)
-        Member("only-before", "Vehicles of which only the first tells.", \.onlyBefore)
-        Member("only-after", "Vehicles of which only the second tells.", \.onlyAfter)
+        Member("only-before", "Vehicles that only the first one reports.", \.onlyBefore)
+        Member("only-after", "Vehicles that only the second one reports.", \.onlyAfter)
         Member("same", "How many vehicles both left in the same way.", \.same)
     }
 }

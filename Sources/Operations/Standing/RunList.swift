@@ -45,7 +45,7 @@ package struct RunList: Sendable {
         ]
     }
 
-    /// What people are told of a run.
+    /// What is printed of a run.
     package func sentence(of row: Row) -> String {
         guard let end = row.run.end else {
             return holder.map { "at work now: \($0)" } ?? "was cut off"
@@ -67,7 +67,7 @@ extension RunList.Row: JSONDescribed {
 
     package static let jsonForm = JSONForm<Self>.object {
         RunRecord.members.map { $0.inside(\.run) }
-        Member(ifAny: "counts", "As the run itself has told them at its end.") { $0.end?.vehicles }
+        Member(ifAny: "counts", "As the run itself reported them at its end.") { $0.end?.vehicles }
     }
 }
 
@@ -79,7 +79,7 @@ extension RunList: JSONDescribed {
         "What `history --json` writes."
     ) {
         Member.version
-        Member("running", "Whether somebody works in the state directory.") { $0.holder != nil }
+        Member("running", "Whether a process works in the state directory.") { $0.holder != nil }
         Member("runs", "The newest first.", \.rows)
         Member("said", \.sayings)
     }

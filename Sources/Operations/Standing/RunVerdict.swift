@@ -9,7 +9,7 @@ package import Rollout
 package struct RunVerdict {
     private let tolerance: Tolerance
     private let vehicles: Int
-    /// It is a part of the rollout, which nobody has paused or aborted: its gate sets nothing.
+    /// It is a part of the rollout, which is neither paused nor aborted: its gate sets nothing.
     private let isPart: Bool
 
     package init(_ tolerance: Tolerance, vehicles: Int, isPart: Bool = false) {

@@ -20,7 +20,7 @@ package struct StandingJournal: Sendable {
         self.shelf = shelf
     }
 
-    /// Who works in the directory.
+    /// The process that works in the directory.
     package var holder: LockHolder? { StateDirectoryHolder.current(state) }
 
     private var ledger: KnownVehicles { KnownVehicles(state: state, shelf: shelf) }
@@ -70,7 +70,7 @@ package struct StandingJournal: Sendable {
         )
     }
 
-    /// All that is known of a vehicle, and the zone in which people are told of it.
+    /// All that is known of a vehicle, and the zone in which its times are shown.
     package func story(
         of vehicle: VehicleID,
         _ context: Context
@@ -184,7 +184,7 @@ package struct StandingJournal: Sendable {
         )
     }
 
-    /// What a run that has ended has told, without its document.
+    /// The story of a run that has ended, without its document.
     ///
     /// Read in pieces: all events of a large run at once would take more memory than all else.
     package func story(ofRun number: Int) throws(CommandError) -> RunStory {

@@ -1,6 +1,6 @@
 import Journal
 
-/// Who works in a state directory, as far as reading tells.
+/// The process that works in a state directory, if there is one.
 enum StateDirectoryHolder {
     static func current(_ path: String) -> LockHolder? {
         (try? StateDirectory.existing(at: path))?.holder()

@@ -28,7 +28,7 @@ package struct VehicleGround: Sendable {
 
     private var ids: Set<VehicleID> { others.union(planned.map(\.id)) }
 
-    /// The vehicles that are meant; empty where a pattern matches none, or nobody is in the group.
+    /// The vehicles that are meant; empty where a pattern matches none, or the group is empty.
     package func vehicles(
         _ selection: VehicleSelection
     ) throws(CommandError) -> Set<VehicleID> {
@@ -68,8 +68,8 @@ package struct VehicleGround: Sendable {
         guard !planned.isEmpty else {
             throw CommandError(
                 .usage,
-                "no labels are known here, so '\(name.visible)=\(pattern.text.visible)' means nobody",
-                hint: "labels stand in a fleet list: name its manifest with --fleet, or a rollout"
+                "no labels are known here, so '\(name.visible)=\(pattern.text.visible)' selects no vehicle",
+                hint: "labels are in a fleet list: name its manifest with --fleet, or a rollout"
             )
         }
         guard !values.isEmpty else {

@@ -4,7 +4,7 @@ import Manifest
 import Reports
 import Rollout
 
-/// One vehicle as `show` tells of it, for people and for programs.
+/// One vehicle as `show` prints it, for people and for programs.
 package struct VehicleStory: Sendable {
     let view: VehicleView
     let planned: PlannedVehicle?
@@ -57,7 +57,7 @@ package struct VehicleStory: Sendable {
         rollouts.first?.record.serial ?? planned?.serial ?? view.inventory?.serial
     }
 
-    /// As it was read last; nil while an update is begun and not proven, because then nobody knows it.
+    /// As it was read last; nil while an update is begun and not proven, because then it is not known.
     var version: FirmwareVersion? { view.debts.isEmpty ? versionRead : nil }
 
     private var versionRead: FirmwareVersion? {

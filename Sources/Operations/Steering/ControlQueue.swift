@@ -10,7 +10,7 @@ package final class ControlQueue: Sendable {
 
     package init() { (items, source) = AsyncStream.makeStream() }
 
-    /// Waits for the answer: for a thread that may wait, and none of Swift's pool.
+    /// Waits for the answer: for a thread that may block, never one of Swift's pool.
     package func perform(_ request: SteeringRequest) -> Result<SteeringAnswer, CommandError> {
         wait { requests throws(CommandError) in try await requests.perform(request) }
     }

@@ -173,7 +173,12 @@ package struct OperatorRequests: Sendable {
             guard !found.isEmpty else {
                 let text = pattern.text.visible
                 guard pattern.isPattern else {
-                    return SteeringAnswer(.noChange("\(text) means nobody now"), rollout, "", false)
+                    return SteeringAnswer(
+                        .noChange("\(text) selects no vehicle now"),
+                        rollout,
+                        "",
+                        false
+                    )
                 }
                 return SteeringAnswer(.refused("it has no vehicle \(text)"), rollout, "", false)
             }
@@ -410,7 +415,7 @@ package struct OperatorRequests: Sendable {
                 guard pattern.isPattern else {
                     return (
                         [],
-                        SteeringAnswer("no change, \(pattern.text.visible) means nobody now")
+                        SteeringAnswer("no change, \(pattern.text.visible) selects no vehicle now")
                     )
                 }
                 return (

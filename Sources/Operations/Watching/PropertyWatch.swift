@@ -4,7 +4,7 @@ package import Radio
 package import Rollout
 
 /// Watches the properties of one module through its family's driver: opens it, asks for every property,
-/// and looks again whenever it tells of something or a while has passed.
+/// and reads again when it reports a change or a while has passed.
 package struct PropertyWatch {
     private static let pause = Duration.seconds(2)
 

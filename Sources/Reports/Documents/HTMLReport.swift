@@ -3,7 +3,7 @@ package import Wire
 
 /// A run as one HTML file that a depot manager can open anywhere: no script, no outside reference.
 package enum HTMLReport {
-    /// `zone` is that of the window, in which people are told the time.
+    /// `zone` is that of the window; times are shown in it.
     package static func text(_ story: RunStory, zone: Zone = .utc) -> String {
         let rollout = Markup.text(story.start?.rollout ?? "rollout")
         return """

@@ -10,7 +10,7 @@ extension MorningPage: JSONDescribed {
         "What `morning --json` writes."
     ) {
         Member.version
-        Member("since", "What was before this is not told of, but for tasks.", \.since)
+        Member("since", "Nothing from before this is reported, except tasks.", \.since)
         Member("made", \.made)
         Member("summary", "How much there is to do, in one line.", \.summary)
         Member("rollouts", "Those that were at work since then.", \.nights)
