@@ -102,7 +102,7 @@ import Testing
     @Test func `no switch over cases of ours has a default`() throws {
         let sources = try Repository.sources()
         let numbers = Set(
-            sources.flatMap(\.lines).compactMap {
+            sources.flatMap(\.lines).filter { $0.contains("static let ") }.compactMap {
                 $0.firstMatch(of: /static let (\w+) = (?:Self|\w+)\(/).map { String($0.1) }
             }
         )
@@ -114,13 +114,16 @@ import Testing
                 let depth = line.prefix { $0 == " " }.count
                 let text = line.dropFirst(depth)
                 open.removeAll { $0.depth > depth || $0.depth == depth && text.hasPrefix("}") }
-                if let found = text.firstMatch(of: /\bswitch (.+) \{$/) {
-                    open.append((depth, found.1, []))
+                if text.hasSuffix("{"), let word = text.firstRange(of: "switch ") {
+                    open.append((depth, text[word.upperBound...].dropLast(2), []))
                     count += 1
                 } else if let last = open.indices.last, open[last].depth == depth {
                     if text.hasPrefix("case ") {
-                        open[last].names += text.matches(of: /(?:case |, |let )\.(\w+)/)
-                            .map { String($0.1) }
+                        // Only what the label begins with: what follows may name cases of others.
+                        let name = text.dropFirst(5).drop { $0 == "(" }
+                        guard name.hasPrefix(".") else { continue }
+                        let word = name.dropFirst().prefix { $0.isLetter || $0.isNumber }
+                        open[last].names.append(String(word))
                     } else if text.hasPrefix("default:"), !open[last].subject.hasPrefix("(") {
                         let cases = open[last].names
                             .filter { $0 != "some" && !numbers.contains($0) }
