@@ -6,13 +6,13 @@ package import Wire
 /// What became of a vehicle that was to be enrolled.
 package struct EnrolmentResult: Sendable {
     /// As it is called in output.
-    enum Outcome: String, Sendable {
+    enum Ending: String, Sendable {
         case enrolled, undone, unreachable, failed
     }
 
     let vehicle: VehicleID
     var serial: Serial?
-    var outcome: Outcome
+    var outcome: Ending
     var message: String
     var firmware: [InventoryRecord.Fact] = []
     var secret: String?
