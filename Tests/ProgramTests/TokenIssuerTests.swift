@@ -113,7 +113,8 @@ import Workbench
     @Test(arguments: [
         ("{command: []}", "command"), ("{url: \"http://here/token\"}", "https"),
         ("{command: [./issue], url: \"https://here/token\"}", "not from both"),
-        ("{}", "nobody is named"), ("{url: \"https://here/token\", key: d0c5}", "reference"),
+        ("{}", "nothing says who issues"),
+        ("{url: \"https://here/token\", key: d0c5}", "reference"),
         ("{command: [./absent]}", "to hand out tokens"),
     ])
     func `who hands tokens out is checked before the night`(token: String, words: String) throws {

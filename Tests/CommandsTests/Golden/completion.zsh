@@ -645,7 +645,7 @@ _yardmaster() {
         ;;
     'systemd print')
         _arguments -S \
-            '--unit=''[Print only one\: service or timer, with --watch service or path; failure, which tells somebody when a service of ours has failed; notify-service and notify-timer, which tell again what did not arrive; serve-socket and serve-service, which show the rollouts to browsers.]'':KIND:(service timer path failure notify-service notify-timer serve-socket serve-service)' \
+            '--unit=''[Print only one\: service or timer, with --watch service or path; failure, which sends a notice when a service of ours has failed; notify-service and notify-timer, which send again what did not arrive; serve-socket and serve-service, which show the rollouts to browsers.]'':KIND:(service timer path failure notify-service notify-timer serve-socket serve-service)' \
             '--program=''[Where the program will be.]'':PATH:_files' \
             '--watch=''[Print the units that apply bundles as they come into this folder.]'':DIR:_files -/' \
             '--target-dir=''[Directory that verified files are put into.]'':DIR:_files -/' \
