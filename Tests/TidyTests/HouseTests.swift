@@ -23,6 +23,19 @@ import Testing
         }
     }
 
+    /// What decides is in Operations, where tests reach it without `@testable`.
+    @Test func `the executable holds commands only`() throws {
+        let endings = ["Command", "Options", "Display", "Watch", "Yardmaster"]
+        for source in try Repository.sources() where source.room == "yardmaster" {
+            #expect(endings.contains { source.name.hasSuffix("\($0).swift") }, "\(source.name)")
+            #expect(source.lines.count < 300, "\(source.name)")
+        }
+        for source in try Repository.sources("Tests") where !source.name.hasPrefix("Tests/Tidy") {
+            let imports = source.lines.filter { $0.hasPrefix("@testable import yardmaster") }
+            #expect(imports.isEmpty, "\(source.name)")
+        }
+    }
+
     @Test func `nothing outside its folder names a family`() throws {
         let registry = try Repository.text("Sources/Families/FamilyRegistry.swift")
         let list = try #require(registry.firstMatch(of: /let all: \[Entry\] = \[([^\]]+)\]/))
