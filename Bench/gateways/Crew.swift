@@ -143,7 +143,7 @@ struct BenchRollout: Sendable {
         guard try await gateway.fleet.intend(act, of: gateway.holder) == .granted else {
             throw BenchError.state("\(vehicle.vehicle): no permit")
         }
-        try await gateway.fleet.settleStep(act, "done", instance: gateway.holder.instance)
+        try await gateway.fleet.settleStep(act, "done", of: gateway.holder)
     }
 }
 

@@ -70,6 +70,30 @@ extension Command {
         exitCodes: [.inputMissing, .unavailable, .configuration]
     )
 
+    static let fleetPrune = Command(
+        .fleetPrune,
+        summary: "Drop what a fleet's database keeps of long ago",
+        description: [
+            "Deletes rows of beginnings of a rollout that are over, of orders that have ended, old verdicts "
+                + "that later ones have followed, and what people said long ago. What is owed, in doubt, set by "
+                + "people or counts towards a gate or a quarantine stays, and so does every right with its "
+                + "epoch, whatever its age. Rows go in transactions of a thousand: a run may be at work.",
+            "With --archive each row is added to a file first, one JSON object a line with its table, and "
+                + "is on the disk before it is deleted. When the command is killed in between, its last lines "
+                + "may stand in the file twice.",
+            "Only the owner of the tables may delete them.",
+        ],
+        flags: [.keptBeginnings, .olderThan, .archive, .dryRun] + common,
+        examples: [
+            Example("yardmaster fleet prune --dry-run", "How much there is to drop."),
+            Example(
+                "yardmaster fleet prune --older-than 365d --archive /srv/fleet-2025.jsonl",
+                "Each month, as the owner."
+            ),
+        ],
+        exitCodes: [.inputMissing, .unavailable, .cannotCreate, .cannotWrite, .configuration]
+    )
+
     static let fleetAcceptRestore = Command(
         .fleetAcceptRestore,
         summary: "Confirm that a restored database is to be used",
@@ -77,7 +101,10 @@ extension Command {
             "A database that came from a backup has forgotten rights that were granted since, so it "
                 + "grants none until a person has said this. First make sure that the earlier "
                 + "database is gone, for all gateways. Rights are granted again after a wait, in "
-                + "which a gateway that works by a forgotten right gives its modules back."
+                + "which a gateway that works by a forgotten right gives its modules back, and after "
+                + "every gateway of the last month has reported again what it did: its next run does "
+                + "that first. 'fleet check' names those that have not; 'gateway forget' is for a "
+                + "machine that is gone for good."
         ],
         flags: common,
         examples: [
@@ -90,12 +117,19 @@ extension Command {
         .gateways,
         summary: "Show the gateways of a fleet",
         description: [
-            "Lists who is at work on the fleet in PostgreSQL: program, last sign of life, clock and "
-                + "the modules that it has the right to. Ended ones are listed for a week."
+            "Lists who is at work on the fleet in PostgreSQL: program, last sign of life, clock, adapters, "
+                + "how many modules it has the right to of as many as it can work with at once, and what it has "
+                + "to report. Ended ones are listed for a week.",
+            "With --metrics the last start of each is printed for the textfile collector of Prometheus, "
+                + "on any machine that reaches the database.",
         ],
-        flags: common,
+        flags: [.gatewayMetrics] + common,
         examples: [
-            Example("yardmaster gateways", "By the address in /etc/yardmaster/fleet.conf.")
+            Example("yardmaster gateways", "By the address in /etc/yardmaster/fleet.conf."),
+            Example(
+                "yardmaster gateways --metrics > fleet.prom.new && mv fleet.prom.new fleet.prom",
+                "Each minute, in the folder of the node exporter."
+            ),
         ],
         exitCodes: [.inputMissing, .unavailable, .configuration]
     )
@@ -120,6 +154,25 @@ extension Command {
         ],
         exitCodes: [.inputMissing, .unavailable, .configuration]
     )
+
+    static let gatewayForget = Command(
+        .gatewayForget,
+        summary: "Wait no longer for what a gateway has not reported",
+        description: [
+            "When another server or a backup takes over the fleet's database, some of what gateways have done may "
+                + "be forgotten there. Nothing is granted before each gateway has reported it again. This says "
+                + "that a machine will not: it is broken or gone. What it may have done since then is known "
+                + "to nobody, so look at the vehicles it worked on first. Needs the rights of an operator."
+        ],
+        arguments: [
+            Argument("GATEWAY", .text, help: "The name of the gateway, as `fleet check` has it.")
+        ],
+        flags: common,
+        examples: [
+            Example("yardmaster gateway forget north-1", "The machine north-1 has burnt down.")
+        ],
+        exitCodes: [.inputMissing, .unavailable, .configuration]
+    )
 }
 
 extension Flag {
@@ -137,6 +190,36 @@ extension Flag {
         "fleet",
         value: Value("ADDRESS", .text),
         help: "Show the fleet in this PostgreSQL instead, as 'fleet status' does."
+    )
+
+    fileprivate static let gatewayMetrics = Flag(
+        "metrics",
+        help: "Print metrics for Prometheus instead of the table."
+    )
+
+    fileprivate static let keptBeginnings = Flag(
+        "keep",
+        value: Value("N", .whole),
+        help: "How many beginnings of each rollout stay, the one that is on among them.",
+        fallback: "3"
+    )
+
+    fileprivate static let olderThan = Flag(
+        "older-than",
+        value: Value("TIME", .duration),
+        help: "Drop nothing that is newer, such as 365d.",
+        fallback: "90d"
+    )
+
+    fileprivate static let archive = Flag(
+        "archive",
+        value: Value("FILE", .file),
+        help: "Add what is dropped to this file first, as JSON lines."
+    )
+
+    fileprivate static let dryRun = Flag(
+        "dry-run",
+        help: "Change nothing, and say how many rows would be dropped."
     )
 
     fileprivate static let fleetStatements = Flag(

@@ -32,8 +32,10 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case fleetCheck = "fleet check"
     case fleetUpgrade = "fleet upgrade"
     case fleetAcceptRestore = "fleet accept-restore"
+    case fleetPrune = "fleet prune"
     case gateways
     case gatewayDrain = "gateway drain"
+    case gatewayForget = "gateway forget"
     case serve, simulate, doctor, schema, completion, complete, man, help, version
 }
 

@@ -96,6 +96,13 @@ package struct FleetWord: Sendable, Equatable {
     }
 }
 
+/// What a gateway has begun and nobody has settled.
+package struct FleetOpen: Sendable {
+    package var doubts: [(intent: Intent, serial: Serial)]
+    package var debts: [Debt] = []
+    package var owed: [OwedStep]
+}
+
 /// A rollout of the fleet as this gateway has last seen it.
 package struct FleetMark: Sendable, Equatable {
     package let beginning: Int
@@ -126,23 +133,81 @@ extension Journal {
         limit: Int = 100
     ) throws(JournalError) -> [(id: Int64, word: FleetWord)] {
         try view().rows(
-            "SELECT id, \(FleetWord.columns) FROM fleet_words ORDER BY id LIMIT ?",
+            "SELECT id, \(FleetWord.columns) FROM fleet_words WHERE told = 0 ORDER BY id LIMIT ?",
             [Value(limit)],
             { row throws(JournalError) in (row.integer(0), try FleetWord(row: row)) }
         )
     }
 
     package func untoldCount() throws(JournalError) -> Int {
-        let found = try opened().statement("SELECT count(*) FROM fleet_words")
+        let found = try opened().statement("SELECT count(*) FROM fleet_words WHERE told = 0")
         return try found.step() ? Int(found.integer(0)) : 0
     }
 
-    /// The fleet has taken it.
+    /// The fleet has taken it; it is kept for a database that forgets it.
     package func told(_ id: Int64) throws(JournalError) {
         let database = try opened()
         try database.transaction(.relaxed) { () throws(JournalError) in
-            try database.statement("DELETE FROM fleet_words WHERE id = ?").run([.integer(id)])
+            try database.statement("UPDATE fleet_words SET told = 1 WHERE id = ?").run([
+                .integer(id)
+            ])
         }
+    }
+
+    /// The history of the fleet's database that all was told to; nil before the first.
+    package func fleetHistory() throws(JournalError) -> String? {
+        let found = try opened().statement("SELECT mark FROM fleet_history")
+        return try found.step() ? found.text(0) : nil
+    }
+
+    /// The fleet's database has another history: what was told to the one before is told once more.
+    package func tellAgain(in history: String) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(.durable) { () throws(JournalError) in
+            try database.statement(
+                "UPDATE fleet_words SET told = 0 WHERE told = 1 AND EXISTS (SELECT 1 FROM fleet_history)"
+            ).run([])
+            try database.statement(
+                "INSERT OR REPLACE INTO fleet_history (one, mark) VALUES (1, ?)"
+            ).run([.text(history)])
+        }
+    }
+
+    /// What is begun and not settled here of what the fleet keeps as well.
+    package func fleetOpen() throws(JournalError) -> FleetOpen {
+        let doubts = try view().rows(
+            """
+            SELECT \(IntentRecord.columns),
+                (SELECT serial FROM executions WHERE number = intents.execution) FROM intents
+            WHERE fleet = 1 AND effect = '\(Effect.once.rawValue)'
+                AND (outcome IS NULL OR outcome = '\(IntentRecord.doubtful)')
+            ORDER BY id
+            """,
+            [],
+            { row throws(JournalError) in
+                (
+                    intent: try IntentRecord(row: row).intent,
+                    serial: try row.value(14) { Serial($0) }
+                )
+            }
+        )
+        let debts = try view().rows(
+            "SELECT serial FROM debts WHERE fleet = 1 ORDER BY serial",
+            [],
+            { row throws(JournalError) in try row.value(0) { Serial($0) } }
+        )
+        let owed = try view().rows(
+            """
+            SELECT \(OwedStep.columns) FROM owed WHERE fleet = 1 ORDER BY execution, digest, ordinal
+            """,
+            [],
+            { row throws(JournalError) in try OwedStep(row: row) }
+        )
+        var open = FleetOpen(doubts: doubts, owed: owed)
+        for serial in debts {
+            if let debt = try view().debt(of: serial) { open.debts.append(debt) }
+        }
+        return open
     }
 
     package func fleetMark(of rollout: String) throws(JournalError) -> FleetMark? {

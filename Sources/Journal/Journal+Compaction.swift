@@ -43,6 +43,7 @@ extension Journal {
                 """
             )
             let oldest = try Self.firstKept(runs * Self.runsPerKept, in: database)
+            try database.statement(Self.dropWords).run([Value(oldest)])
             try database.statement(Self.dropRuns).run([Value(oldest)])
         }
         let free = try database.integer("PRAGMA freelist_count")
@@ -104,6 +105,13 @@ extension Journal {
         SELECT name FROM rollouts WHERE began < ?1
         AND EXISTS (SELECT 1 FROM runs WHERE number = rollouts.began AND is_order = 1)
         AND NOT EXISTS (SELECT 1 FROM executions WHERE rollout = rollouts.name)
+        """
+
+    /// What the fleet has taken of beginnings that are over.
+    private static let dropWords = """
+        DELETE FROM fleet_words WHERE told = 1 AND (run < ?1 OR beginning < (
+            SELECT beginning FROM fleet_rollouts WHERE name = fleet_words.rollout
+        ))
         """
 
     /// Runs that nothing points to.

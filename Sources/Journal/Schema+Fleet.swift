@@ -32,4 +32,14 @@ extension Schema {
             resumed INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         """
+
+    /// What was told is kept: the fleet's database may forget it.
+    static let fleetHistory = """
+        ALTER TABLE fleet_words ADD COLUMN told INTEGER NOT NULL DEFAULT 0 CHECK (told IN (0, 1));
+        CREATE INDEX fleet_words_untold ON fleet_words (id) WHERE told = 0;
+        CREATE TABLE fleet_history (
+            one INTEGER PRIMARY KEY CHECK (one = 1),
+            mark TEXT NOT NULL
+        ) STRICT;
+        """
 }

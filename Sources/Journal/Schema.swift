@@ -232,6 +232,7 @@ enum Schema {
         """,
         Schema.fleetWords,
         Schema.said,
+        Schema.fleetHistory,
     ]
 
     static var version: Int { migrations.count }

@@ -222,6 +222,14 @@ struct FleetCommand {
                 "no right on a module is granted for another \(wait.brief)",
                 "wait: another server took over, or a backup was confirmed"
             )
+        case .awaits(let names):
+            Finding(
+                .warning,
+                "history",
+                "no right on a module is granted before \(names.visible) has reported what it did before "
+                    + "another server or a backup took over",
+                "begin a run there; if that machine is gone for good: yardmaster gateway forget NAME"
+            )
         case .movedOn:
             Finding(
                 .warning,

@@ -4,7 +4,8 @@ import Operations
 import Postgres
 import Wire
 
-/// `gateway drain`: a gateway finishes what it has and begins nothing more.
+/// `gateway drain`: a gateway finishes what it has and begins nothing more; `gateway forget`: nobody waits for
+/// what it has not reported.
 struct GatewayDrainCommand {
     private let invocation: Invocation
     private let context: Context
@@ -25,6 +26,34 @@ struct GatewayDrainCommand {
             return (false, try await fleet.gateways())
         }
         guard isAsked else { throw Self.refusal(name, known) }
+        finish("finishes what it has and begins nothing more; its next run takes part again")
+        return .done
+    }
+
+    func forget() async throws(CommandError) -> ExitCode {
+        let name = invocation.arguments[0]
+        let access = try FleetAccess(invocation, context)
+        let (isForgotten, awaited) = try await access.withTables {
+            fleet throws(FleetError) -> (Bool, String?) in
+            if try await fleet.forget(name) { return (true, nil) }
+            return (false, try await fleet.history().awaited)
+        }
+        guard isForgotten else {
+            throw CommandError(
+                .usage,
+                "nothing waits for a gateway called '\(name.visible)'",
+                hint: awaited.map { "what is waited for: \($0.visible)" }
+                    ?? "no gateway is waited for"
+            )
+        }
+        finish(
+            "nothing waits for it any more; what it may have done and not reported is known to nobody"
+        )
+        return .done
+    }
+
+    private func finish(_ sentence: String) {
+        let name = invocation.arguments[0]
         let code = ExitCode.done
         if common.wantsJSON {
             let document = JSONValue.object([
@@ -35,10 +64,9 @@ struct GatewayDrainCommand {
             context.console.result(document.text + "\n")
         } else if !common.isQuiet {
             context.console.result(
-                "\(name.visible): finishes what it has and begins nothing more; its next run takes part again\n"
+                "\(name.visible): \(sentence)\n"
             )
         }
-        return code
     }
 
     private static func refusal(_ name: String, _ known: [FleetGateway]) -> CommandError {

@@ -22,7 +22,9 @@ struct GatewaysCommand {
         let gateways = try await access.withTables { fleet throws(FleetError) in
             try await fleet.gateways()
         }
-        if common.wantsJSON {
+        if invocation.has("metrics") {
+            context.console.result(MetricsText.text(Self.metrics(gateways)))
+        } else if common.wantsJSON {
             let document = JSONValue.object([
                 "schema": 1,
                 "gateways": .array(gateways.map { Self.document($0) }),
@@ -37,11 +39,16 @@ struct GatewaysCommand {
             let rows = told.map { gateway in
                 [
                     gateway.name.visible, Self.state(gateway).rawValue,
-                    "\(gateway.silence.brief) ago", "\(gateway.modules)",
-                    Self.clock(gateway), gateway.program.visible,
+                    "\(gateway.silence.brief) ago", Self.load(gateway),
+                    gateway.figures?.adapters.joined(separator: " ").visible ?? "",
+                    gateway.figures.map { "\($0.untold)" } ?? "", Self.clock(gateway),
+                    gateway.program.visible,
                 ]
             }
-            let head = ["gateway", "state", "heard", "modules", "clock", "program"]
+            let head = [
+                "gateway", "state", "heard", "modules", "adapters", "unreported", "clock",
+                "program",
+            ]
             let lines = Columns.table([head] + rows)
             context.console.result(lines.map { $0 + "\n" }.joined())
         }
@@ -63,6 +70,59 @@ struct GatewaysCommand {
         return gateway.isDraining ? .draining : .working
     }
 
+    /// Of how many modules it may work with at once.
+    private static func load(_ gateway: FleetGateway) -> String {
+        guard let figures = gateway.figures, figures.links > 0, !gateway.isGone else {
+            return "\(gateway.modules)"
+        }
+        return "\(gateway.modules) of \(figures.links)"
+    }
+
+    /// Of the last start of each.
+    private static func metrics(_ all: [FleetGateway]) -> [MetricsText.Family] {
+        var latest: [FleetGateway] = []
+        for gateway in all where latest.last?.name != gateway.name { latest.append(gateway) }
+        func family(
+            _ name: String,
+            _ help: String,
+            _ value: (FleetGateway) -> Double?
+        ) -> MetricsText.Family {
+            MetricsText.family(
+                "yardmaster_gateway_" + name,
+                help: help,
+                of: "gateway",
+                latest.compactMap { gateway in value(gateway).map { (gateway.name, $0) } }
+            )
+        }
+        func seconds(_ duration: Duration) -> Double {
+            Double(duration.nanoseconds) / 1_000_000_000
+        }
+        return [
+            family("up", "1 while it is at work and heard of.") {
+                [.working, .draining].contains(state($0)) ? 1 : 0
+            },
+            family("heard_timestamp_seconds", "Its last sign of life.") {
+                Double($0.heard.milliseconds) / 1_000
+            },
+            family("rights_held", "Modules that it has the right to.") { Double($0.modules) },
+            family("links", "Modules that it can work with at once.") {
+                ($0.figures?.links).map(Double.init)
+            },
+            family("rights_lost", "Rights of its run that ended before their work did.") {
+                ($0.figures?.rightsLost).map(Double.init)
+            },
+            family("database_wait_seconds", "How long its run has waited for the database.") {
+                $0.figures.map { seconds($0.waited) }
+            },
+            family("unreported", "What it has done and not reported yet.") {
+                ($0.figures?.untold).map(Double.init)
+            },
+            family("clock_offset_seconds", "How far its clock is ahead of the server's.") {
+                $0.clockOffset.map(seconds)
+            },
+        ]
+    }
+
     private static func clock(_ gateway: FleetGateway) -> String {
         guard let offset = gateway.clockOffset else { return "" }
         let amount = max(offset, .zero - offset)
@@ -79,6 +139,13 @@ struct GatewaysCommand {
             "since": .string(gateway.since.description),
             "heard": .string(gateway.heard.description),
             "modules": .integer(Int64(gateway.modules)),
+            "adapters": gateway.figures.map { .array($0.adapters.map { .string($0) }) },
+            "links": gateway.figures.map { .integer(Int64($0.links)) },
+            "rights-lost": gateway.figures.map { .integer(Int64($0.rightsLost)) },
+            "database-wait-ms": gateway.figures.map {
+                .integer($0.waited.nanoseconds / 1_000_000)
+            },
+            "unreported": gateway.figures.map { .integer(Int64($0.untold)) },
             "clock-offset-ms": gateway.clockOffset.map {
                 .integer($0.nanoseconds / 1_000_000)
             },

@@ -51,8 +51,8 @@ enum Yardmaster {
             .fetch, .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify,
             .bundleApply, .bundleCopy, .profilesList, .profilesShow, .profilesCheck,
             .notifyTest, .notifyList, .notifySend, .notifyFailure, .systemdPrint,
-            .fleetStatus, .fleetInit, .fleetCheck, .fleetUpgrade, .fleetAcceptRestore, .gateways,
-            .gatewayDrain,
+            .fleetStatus, .fleetInit, .fleetCheck, .fleetUpgrade, .fleetPrune, .fleetAcceptRestore,
+            .gateways, .gatewayDrain, .gatewayForget,
             .serve, .simulate,
             .doctor:
             return false
@@ -165,8 +165,10 @@ enum Yardmaster {
         case .fleetCheck: try await FleetCommand(invocation, context).check()
         case .fleetUpgrade: try await FleetCommand(invocation, context).upgradeTables()
         case .fleetAcceptRestore: try await FleetCommand(invocation, context).acceptRestore()
+        case .fleetPrune: try await FleetPruneCommand(invocation, context).run()
         case .gateways: try await GatewaysCommand(invocation, context).run()
         case .gatewayDrain: try await GatewayDrainCommand(invocation, context).run()
+        case .gatewayForget: try await GatewayDrainCommand(invocation, context).forget()
         case .history: try HistoryCommand(invocation, context).run(context)
         case .historyShow: try HistoryShowCommand(invocation, context).run(context)
         case .historyCompare: try HistoryCompareCommand(invocation, context).run(context)

@@ -52,6 +52,42 @@ package final class PrivatePostgres: @unchecked Sendable {
         try start()
     }
 
+    /// A standby of a server that runs: it follows it until `loseTouch`, and takes its place by `promote`.
+    package init(standbyOf primary: PrivatePostgres) throws {
+        guard let binaries = Self.binaries else {
+            throw Failure(description: Self.absence ?? "")
+        }
+        scratch = try Scratch()
+        port = try withExtendedLifetime(ClosedPort()) { $0.number }
+        try PlainUser.own(scratch.path)
+        chmod(scratch.path, 0o711)
+        let made = try execute(
+            [
+                binaries + "/pg_basebackup", "-h", primary.socket, "-p", "\(primary.port)", "-U",
+                Self.superuser, "-D", data, "-X", "stream", "-c", "fast", "-R", "--no-sync",
+            ],
+            to: "basebackup.log"
+        )
+        guard made == 0 else {
+            throw Failure(description: "pg_basebackup: \(log("basebackup.log"))")
+        }
+        try start()
+    }
+
+    /// What the primary writes from now on does not arrive here.
+    package func loseTouch() throws {
+        try query("postgres", "ALTER SYSTEM SET primary_conninfo = ''")
+        try query("postgres", "SELECT pg_reload_conf()")
+        try wait(for: "the standby to lose touch") {
+            try query("postgres", "SELECT count(*) FROM pg_stat_wal_receiver") == "0\n"
+        }
+    }
+
+    /// Makes a standby the server that takes writes.
+    package func promote() throws {
+        try query("postgres", "SELECT pg_promote(true, 60)")
+    }
+
     deinit { stop() }
 
     /// The directory of its socket, as the host of an address.

@@ -106,6 +106,16 @@ struct FleetRunTests {
         #expect(try yard.faults() == "")
         let gone = try yard.ask("SELECT name, gone IS NOT NULL FROM yardmaster.gateway")
         #expect(gone == "north|t\n")
+        let metrics = try Program().run([
+            "gateways", "--metrics", "--fleet", yard.server.address(yard.database),
+        ]).output
+        for line in [
+            #"yardmaster_gateway_up{gateway="north"} 0"#,
+            #"yardmaster_gateway_links{gateway="north"} 1"#,
+            #"yardmaster_gateway_rights_lost{gateway="north"} 0"#,
+            #"yardmaster_gateway_unreported{gateway="north"} 0"#,
+            "# TYPE yardmaster_gateway_clock_offset_seconds gauge",
+        ] { #expect(metrics.contains(line), "\(metrics)") }
         // From any machine that reaches it.
         let fleet = ["--fleet", yard.server.address(yard.database)]
         let status = try Program().run(["fleet", "status"] + fleet)

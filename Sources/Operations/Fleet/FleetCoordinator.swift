@@ -15,6 +15,9 @@ package final class FleetCoordinator: Coordinator {
         var fences: [Serial: LeaseFence] = [:]
         /// Whether it was said that the database does not answer.
         var isAway = false
+        /// Since when it is waited for; nil while it is not.
+        var awaySince: Moment?
+        var figures = FleetFigures()
         /// Of the rights that work is done under.
         var epochs: [Serial: Int] = [:]
         /// When people's words are looked for next.
@@ -22,6 +25,8 @@ package final class FleetCoordinator: Coordinator {
         var nextNews: Moment?
         /// Up to where is known what became of the rollout's vehicles.
         var changes = 0
+        /// In which history of the database.
+        var history: String?
         /// Vehicles that the database has not heard are not heard here.
         var missed: [VehicleID] = []
         /// Whether the end of a wave is looked after.
@@ -40,6 +45,8 @@ package final class FleetCoordinator: Coordinator {
     private let post: FleetPost
     private let terms: LeaseTerms
     private let time: any Timekeeper
+    /// The machine's own clock, where that is not the run's; nil where nobody compares it.
+    private let machineTime: (@Sendable () -> WallTime)?
     /// Tells people what is waited for.
     private let say: @Sendable (String) -> Void
     private let state: Mutex<State>
@@ -59,6 +66,7 @@ package final class FleetCoordinator: Coordinator {
         part: FleetPart,
         terms: LeaseTerms = .standard,
         time: any Timekeeper,
+        machineTime: (@Sendable () -> WallTime)? = nil,
         say: @escaping @Sendable (String) -> Void
     ) {
         self.local = local
@@ -68,9 +76,10 @@ package final class FleetCoordinator: Coordinator {
         self.rollout = rollout
         self.run = run
         self.part = part
-        post = FleetPost(journal, fleet)
+        post = FleetPost(journal, fleet, as: holder)
         self.terms = terms
         self.time = time
+        self.machineTime = machineTime
         self.say = say
         state = Mutex(State(keeper: LeaseKeeper(terms)))
     }
@@ -273,6 +282,12 @@ package final class FleetCoordinator: Coordinator {
             )
         case .closed(.restored(let words)):
             return .final(.unknown("the fleet's database grants no rights: \(words)"))
+        case .closed(.awaits(let names)):
+            return .later(
+                "the fleet's database took over from another one, or from a backup, and \(names) has not "
+                    + "reported yet what it did before: begin a run there; if that machine is gone for "
+                    + "good, say 'yardmaster gateway forget NAME'"
+            )
         case .closed(.open), .closed(.waits), .closed(.movedOn):
             let known = wish.known?.generation
             _ = try await fleet.guardedHistory(known: known, terms: terms)
@@ -284,7 +299,9 @@ package final class FleetCoordinator: Coordinator {
     }
 
     private func isWaited(for reason: String) {
+        let now = time.now
         let isNews = state.withLock { state in
+            if state.awaySince == nil { state.awaySince = now }
             defer { state.isAway = true }
             return !state.isAway
         }
@@ -292,7 +309,10 @@ package final class FleetCoordinator: Coordinator {
     }
 
     private func isBack() {
+        let now = time.now
         let isNews = state.withLock { state in
+            if let since = state.awaySince { state.figures.waited += since.duration(to: now) }
+            state.awaySince = nil
             defer { state.isAway = false }
             return state.isAway
         }
@@ -459,7 +479,13 @@ package final class FleetCoordinator: Coordinator {
             state.nextNews = now.advanced(by: Self.lookPause)
             return state.changes
         }
-        guard let since, part.wave != nil else { return nil }
+        guard var since, part.wave != nil else { return nil }
+        // Another history counts its changes from elsewhere.
+        let history = try await journal.fleetHistory()
+        since = state.withLock { state in
+            if state.history != history { (state.history, state.changes) = (history, 0) }
+            return state.changes
+        }
         let news: FleetNews?
         do throws(FleetError) {
             news = try await fleet.news(
@@ -612,7 +638,8 @@ package final class FleetCoordinator: Coordinator {
     /// A renewal never keeps a link from being cut: each has a task of its own.
     private func keep() async {
         await withDiscardingTaskGroup { group in
-            var nextSign = time.now.advanced(by: terms.beat)
+            // What the run has is known from its beginning.
+            var nextSign = time.now
             var nextWave = time.now.advanced(by: Self.lookPause)
             while !Task.isCancelled {
                 let now = time.now
@@ -662,7 +689,11 @@ package final class FleetCoordinator: Coordinator {
             )
         case .cut(let serial):
             say("the right to module \(serial) is over: its link is closed")
-            state.withLock { $0.fences[serial] }?.cut()
+            let fence = state.withLock { state in
+                state.figures.rightsLost += 1
+                return state.fences[serial]
+            }
+            fence?.cut()
         }
     }
 
@@ -682,8 +713,13 @@ package final class FleetCoordinator: Coordinator {
 
     /// For people who look on; a right does not depend on it.
     private func giveSign() async {
+        let untold = (try? await journal.untoldCount()) ?? 0
+        var figures = state.withLock { $0.figures }
+        figures.adapters = part.adapters
+        figures.links = part.links
+        figures.untold = untold
         do throws(FleetError) {
-            try await fleet.beat(holder)
+            try await fleet.beat(holder, figures, at: machineTime?())
             isBack()
         } catch {}
     }

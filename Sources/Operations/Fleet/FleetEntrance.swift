@@ -62,7 +62,8 @@ package struct FleetEntrance: Sendable {
             throw Refusal.restored(words)
         }
         // What the last start has done is reported before its rights are given back, so that it still counts.
-        if let error = try await FleetPost(journal, fleet).deliver() { throw error }
+        let post = FleetPost(journal, fleet, gateway: gateway, last: last)
+        if let error = try await post.deliver() { throw error }
         let freed = if let last { try await fleet.releaseAll(of: last).count } else { 0 }
         let others = try await fleet.gateways().filter {
             $0.name == gateway && !$0.isGone && $0.silence < terms.length
@@ -113,7 +114,9 @@ package struct FleetEntrance: Sendable {
         guard digest == plan.digest.description else {
             throw Refusal.otherPlan(rollout: plan.name, digest: digest)
         }
-        if let error = try await FleetPost(journal, fleet).follow(plan.name) { throw error }
+        if let error = try await FleetPost(journal, fleet, as: holder).follow(plan.name) {
+            throw error
+        }
         return (beginning, begins || before.map { $0.beginning != beginning } ?? again)
     }
 

@@ -17,6 +17,9 @@ package struct FleetPart: Sendable {
     package var rules = WaveBoard.Rules()
     /// Whether it has only some of the plan's vehicles.
     package var isPartial = false
+    /// What its run works with, for anyone who looks on.
+    package var adapters: [String] = []
+    package var links = 0
     /// Runs the check between two waves; what is returned is why it failed.
     package var check: @Sendable (_ wave: Int) async -> String? = { _ in nil }
 

@@ -142,7 +142,8 @@ struct FleetSeat: Sendable {
             rollout: rollout,
             run: run,
             part: part,
-            time: time
+            time: time,
+            machineTime: { RealTime().wallTime }
         ) { [console = context.console] text in
             console.note("yardmaster: warning: \(text.visible)\n")
         }

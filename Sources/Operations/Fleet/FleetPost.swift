@@ -7,13 +7,105 @@ package import Postgres
 package struct FleetPost: Sendable {
     private let journal: Journal
     private let fleet: FleetDatabase
+    /// The start in whose name what is open is reported again; without one there is nothing open.
+    private let holder: FleetHolder?
+    private let gateway: String
 
-    package init(_ journal: Journal, _ fleet: FleetDatabase) {
+    package init(_ journal: Journal, _ fleet: FleetDatabase, as holder: FleetHolder) {
+        self.init(journal, fleet, gateway: holder.gateway, last: holder.instance)
+    }
+
+    /// Before this gateway has a start of its own: `last` is the one before.
+    package init(
+        _ journal: Journal,
+        _ fleet: FleetDatabase,
+        gateway: String,
+        last instance: String?
+    ) {
         (self.journal, self.fleet) = (journal, fleet)
+        self.gateway = gateway
+        holder = instance.map { FleetHolder(instance: $0, gateway: gateway) }
     }
 
     /// Why something is not reported yet, nil when all is.
+    ///
+    /// A database with another history may have forgotten what was reported: all of it is reported again, and what is
+    /// open here as well, before anything is asked of it.
     package func deliver() async throws(JournalError) -> FleetError? {
+        let place: FleetPlaceInHistory
+        do throws(FleetError) { place = try await fleet.place(of: gateway) } catch { return error }
+        if try await journal.fleetHistory() != place.mark {
+            if let error = try await reportOpen() { return error }
+            try await journal.tellAgain(in: place.mark)
+        }
+        if let error = try await deliverWords() { return error }
+        guard place.isAwaited else { return nil }
+        do throws(FleetError) {
+            try await fleet.hasRetold(gateway, in: place)
+        } catch { return error }
+        return nil
+    }
+
+    /// What was begun here and nobody has settled, for a database that may not know of it.
+    private func reportOpen() async throws(JournalError) -> FleetError? {
+        guard let holder, try await journal.fleetHistory() != nil else { return nil }
+        let open = try await journal.fleetOpen()
+        for (intent, serial) in open.doubts {
+            let epoch = try await journal.fleetEpoch(of: serial)?.epoch ?? 1
+            let act = FleetAct(
+                FleetLease(serial: serial, epoch: epoch),
+                vehicle: intent.vehicle,
+                rollout: intent.rollout,
+                beginning: try await journal.fleetMark(of: intent.rollout)?.beginning,
+                digest: intent.step.digest?.description ?? "",
+                ordinal: intent.step.ordinal,
+                effect: intent.effect.rawValue,
+                action: intent.description,
+                isPaying: false
+            )
+            do throws(FleetError) {
+                try await fleet.report(doubt: act, of: holder)
+            } catch { return error }
+        }
+        for debt in open.debts {
+            let epoch = try await journal.fleetEpoch(of: debt.serial)?.epoch ?? 1
+            do throws(FleetError) {
+                try await fleet.report(
+                    debt: FleetAct.Debt(
+                        image: debt.image.description,
+                        name: debt.name,
+                        version: debt.version?.description,
+                        target: debt.target,
+                        total: debt.total
+                    ),
+                    of: FleetLease(serial: debt.serial, epoch: epoch),
+                    vehicle: debt.vehicle,
+                    rollout: debt.rollout,
+                    gateway: gateway
+                )
+            } catch { return error }
+        }
+        for step in open.owed {
+            guard let record = try await journal.execution(step.execution) else { continue }
+            let epoch = try await journal.fleetEpoch(of: record.serial)?.epoch ?? 1
+            do throws(FleetError) {
+                try await fleet.report(
+                    owed: FleetAct.Owed(
+                        digest: step.step.digest?.description ?? "",
+                        ordinal: step.step.ordinal,
+                        action: step.action
+                    ),
+                    epoch: epoch,
+                    vehicle: step.vehicle,
+                    rollout: step.rollout,
+                    gateway: gateway
+                )
+            } catch { return error }
+        }
+        return nil
+    }
+
+    private func deliverWords() async throws(JournalError) -> FleetError? {
         while true {
             let words = try await journal.untold()
             if words.isEmpty { return nil }
@@ -62,7 +154,8 @@ package struct FleetPost: Sendable {
                 action: word.sentence,
                 isPaying: false
             )
-            try await fleet.settleStep(act, word.outcome, instance: word.instance)
+            let holder = FleetHolder(instance: word.instance, gateway: word.gateway)
+            try await fleet.settleStep(act, word.outcome, of: holder)
         case .debt:
             try await fleet.payDebt(of: lease, image: word.digest)
         case .owed:

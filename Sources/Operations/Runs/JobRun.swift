@@ -280,6 +280,8 @@ package struct JobRun {
         var coordinator: any Coordinator = local
         if let seat, var part {
             part.check = schedule.check
+            part.adapters = adapters
+            part.links = adapters.count * job.plan.radio.linksPerAdapter
             let shared = seat.coordinator(
                 over: local,
                 journal: journal,

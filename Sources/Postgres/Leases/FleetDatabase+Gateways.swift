@@ -11,9 +11,10 @@ extension FleetDatabase {
             FleetStatement(
                 "sign in",
                 """
-                INSERT INTO yardmaster.gateway (instance, name, program, since, heard, clock_offset_ms)
+                INSERT INTO yardmaster.gateway (instance, name, program, since, heard, clock_offset_ms,
+                  retells)
                 VALUES ($1::uuid, $2, $3, yardmaster.clock(), yardmaster.clock(),
-                  $4::bigint - (extract(epoch FROM yardmaster.clock()) * 1000)::bigint)
+                  $4::bigint - (extract(epoch FROM yardmaster.clock()) * 1000)::bigint, true)
                 ON CONFLICT (instance) DO UPDATE SET heard = yardmaster.clock(), gone = NULL
                 """,
                 [holder.instance, holder.gateway, program, "\(time.milliseconds)"]
@@ -21,13 +22,28 @@ extension FleetDatabase {
         )
     }
 
-    /// A sign of life.
-    package func beat(_ holder: FleetHolder) throws(FleetError) {
+    /// A sign of life; `time` is the machine's clock, where it is that of the run.
+    package func beat(
+        _ holder: FleetHolder,
+        _ figures: FleetFigures = FleetFigures(),
+        at time: WallTime? = nil
+    ) throws(FleetError) {
         _ = try rows(
             FleetStatement(
                 "give a sign of life",
-                "UPDATE yardmaster.gateway SET heard = yardmaster.clock() WHERE instance = $1::uuid",
-                [holder.instance]
+                """
+                UPDATE yardmaster.gateway SET heard = yardmaster.clock(), adapters = $2::text[],
+                  links = $3::integer, rights_lost = $4::bigint, waited_ms = $5::bigint,
+                  untold = $6::bigint, clock_offset_ms = coalesce($7::bigint
+                    - (extract(epoch FROM yardmaster.clock()) * 1000)::bigint, clock_offset_ms)
+                WHERE instance = $1::uuid
+                RETURNING \(Self.unsynced)
+                """,
+                [
+                    holder.instance, Self.array(figures.adapters), "\(figures.links)",
+                    "\(figures.rightsLost)", "\(figures.waited.nanoseconds / 1_000_000)",
+                    "\(figures.untold)", time.map { "\($0.milliseconds)" },
+                ]
             )
         )
     }
@@ -49,7 +65,8 @@ extension FleetDatabase {
                   (extract(epoch FROM yardmaster.clock() - g.heard) * 1000000)::bigint,
                   g.clock_offset_ms, g.gone IS NOT NULL,
                   (SELECT count(*) FROM yardmaster.module m WHERE m.holder = g.instance),
-                  g.drain OR g.draining IS NOT NULL
+                  g.drain OR g.draining IS NOT NULL, array_to_string(g.adapters, ' '), g.links,
+                  g.rights_lost, g.waited_ms, g.untold
                 FROM yardmaster.gateway g
                 WHERE g.heard > yardmaster.clock() - interval '7 days'
                   OR EXISTS (SELECT FROM yardmaster.module m WHERE m.holder = g.instance)
@@ -62,6 +79,16 @@ extension FleetDatabase {
                 let since = row.integer(3), let heard = row.integer(4),
                 let silence = row.integer(5), let modules = row.integer(8)
             else { return nil }
+            var figures: FleetFigures?
+            if let links = row.integer(11) {
+                var found = FleetFigures()
+                found.adapters = (row.text(10) ?? "").split(separator: " ").map(String.init)
+                found.links = Int(links)
+                found.rightsLost = Int(row.integer(12) ?? 0)
+                found.waited = .milliseconds(row.integer(13) ?? 0)
+                found.untold = Int(row.integer(14) ?? 0)
+                figures = found
+            }
             return FleetGateway(
                 instance: instance,
                 name: name,
@@ -72,7 +99,8 @@ extension FleetDatabase {
                 clockOffset: row.integer(6).map { .milliseconds($0) },
                 isGone: row.isTrue(7),
                 isDraining: row.isTrue(9),
-                modules: Int(modules)
+                modules: Int(modules),
+                figures: figures
             )
         }
     }

@@ -27,6 +27,21 @@ package struct FleetHolder: Sendable, Hashable {
     }
 }
 
+/// What a gateway says of its run with each sign of life.
+package struct FleetFigures: Sendable, Equatable {
+    package var adapters: [String] = []
+    /// How many modules it may work with at once.
+    package var links = 0
+    /// Rights that ended before their work did.
+    package var rightsLost = 0
+    /// For how long it has waited for the database, or for the database to grant rights.
+    package var waited = Duration.zero
+    /// What is in its journal and not reported yet.
+    package var untold = 0
+
+    package init() {}
+}
+
 /// A gateway as the fleet knows it.
 package struct FleetGateway: Sendable, Equatable {
     package let instance: String
@@ -45,6 +60,8 @@ package struct FleetGateway: Sendable, Equatable {
     package let isDraining: Bool
     /// The modules that it has a right to.
     package let modules: Int
+    /// Nil before its first sign of life.
+    package let figures: FleetFigures?
 
     package init(
         instance: String,
@@ -56,8 +73,10 @@ package struct FleetGateway: Sendable, Equatable {
         clockOffset: Duration?,
         isGone: Bool,
         isDraining: Bool,
-        modules: Int
+        modules: Int,
+        figures: FleetFigures? = nil
     ) {
+        self.figures = figures
         self.instance = instance
         self.name = name
         self.program = program

@@ -227,22 +227,40 @@ extension FleetDatabase {
     // MARK: What is reported afterwards; safe to repeat
 
     /// What became of a step; what a person has said of it meanwhile stays.
+    ///
+    /// One that the database has forgotten is written down as a whole, and takes the place of an earlier try.
     package func settleStep(
         _ act: FleetAct,
         _ outcome: String,
-        instance: String
+        of holder: FleetHolder
     ) throws(FleetError) {
         _ = try rows(
             FleetStatement(
                 "settle `\(act.action)`",
                 """
-                UPDATE yardmaster.step SET outcome = $1, settled = yardmaster.clock()
-                WHERE rollout = $2 AND vehicle = $3 AND digest = $4 AND ordinal = $5::integer
-                  AND instance = $6::uuid AND epoch = $7::bigint AND outcome IS NULL
+                WITH known AS (
+                  UPDATE yardmaster.step SET outcome = $1, settled = yardmaster.clock()
+                  WHERE rollout = $2 AND vehicle = $3 AND digest = $4 AND ordinal = $5::integer
+                    AND instance = $6::uuid AND epoch = $7::bigint
+                    AND (outcome IS NULL OR outcome = 'in-doubt' AND author IS NULL)
+                )
+                INSERT INTO yardmaster.step AS n (rollout, beginning, vehicle, digest, ordinal,
+                  serial, action, epoch, instance, gateway, begun, outcome, settled)
+                SELECT $2, $8::bigint, $3, $4, $5::integer, $9, $10, $7::bigint, $6::uuid, $11,
+                  yardmaster.clock(), $1, yardmaster.clock()
+                WHERE $8::bigint > 0 AND NOT EXISTS (SELECT FROM yardmaster.step s
+                  WHERE s.rollout = $2 AND s.vehicle = $3 AND s.digest = $4
+                    AND s.ordinal = $5::integer AND s.instance = $6::uuid AND s.epoch = $7::bigint)
+                ON CONFLICT (rollout, beginning, vehicle, digest, ordinal) DO UPDATE SET
+                  outcome = excluded.outcome, settled = excluded.settled, epoch = excluded.epoch,
+                  instance = excluded.instance, gateway = excluded.gateway
+                WHERE n.epoch < excluded.epoch AND n.outcome IS DISTINCT FROM 'done'
+                  AND n.author IS NULL
                 """,
                 [
-                    outcome, act.rollout, act.vehicle.text, act.digest, "\(act.ordinal)", instance,
-                    "\(act.lease.epoch)",
+                    outcome, act.rollout, act.vehicle.text, act.digest, "\(act.ordinal)",
+                    holder.instance, "\(act.lease.epoch)", "\(act.beginning ?? 0)",
+                    act.lease.serial.text, act.action, holder.gateway,
                 ]
             )
         )

@@ -12,6 +12,8 @@ package struct FleetHistory: Sendable, Equatable {
     package let generation: Int
     /// For how long no right may be granted yet, by the server's clock.
     package let wait: Duration
+    /// The names of gateways that have not reported again what this database may have forgotten.
+    package let awaited: String?
 
     package init(
         recordedSystem: String,
@@ -20,7 +22,8 @@ package struct FleetHistory: Sendable, Equatable {
         timeline: String,
         isSameTable: Bool,
         generation: Int,
-        wait: Duration
+        wait: Duration,
+        awaited: String? = nil
     ) {
         self.recordedSystem = recordedSystem
         self.system = system
@@ -29,6 +32,7 @@ package struct FleetHistory: Sendable, Equatable {
         self.isSameTable = isSameTable
         self.generation = generation
         self.wait = wait
+        self.awaited = awaited
     }
 }
 
@@ -37,6 +41,8 @@ package enum EpochGuard: Sendable, Equatable {
     case open
     /// Not yet: anyone who had a right that this database has forgotten must have let go first.
     case waits(Duration)
+    /// Not before these gateways have reported again what was forgotten.
+    case awaits(String)
     /// Another server took over; anyone who sees it first writes it down, and everybody waits.
     case movedOn(from: String, to: String)
     /// A backup: a person must say that it is to be used.
@@ -56,6 +62,8 @@ package enum EpochGuard: Sendable, Equatable {
             self = .movedOn(from: history.recordedTimeline, to: history.timeline)
         } else if history.wait > .zero {
             self = .waits(history.wait)
+        } else if let awaited = history.awaited {
+            self = .awaits(awaited)
         } else {
             self = .open
         }

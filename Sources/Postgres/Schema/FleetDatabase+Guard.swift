@@ -9,7 +9,8 @@ extension FleetDatabase {
                 SELECT h.system_identifier, s.system_identifier::text,
                   h.timeline, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
                   h.module_table = 'yardmaster.module'::regclass::oid, h.generation,
-                  (extract(epoch FROM h.claims_after - yardmaster.clock()) * 1000000)::bigint
+                  (extract(epoch FROM h.claims_after - yardmaster.clock()) * 1000000)::bigint,
+                  (SELECT string_agg(DISTINCT gateway, ', ' ORDER BY gateway) FROM yardmaster.awaited)
                 FROM yardmaster.history h, pg_control_system() s
                 """
             )
@@ -25,7 +26,8 @@ extension FleetDatabase {
             timeline: timeline,
             isSameTable: row.isTrue(4),
             generation: Int(generation),
-            wait: max(.zero, .microseconds(wait))
+            wait: max(.zero, .microseconds(wait)),
+            awaited: row.text(7)
         )
     }
 

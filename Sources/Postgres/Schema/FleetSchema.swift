@@ -25,7 +25,9 @@ package struct FleetSchema: Sendable {
     }
 
     /// What this program works with.
-    package static let current = FleetSchema([first, verdicts, rollouts, gates, listed, lost])
+    package static let current = FleetSchema([
+        first, verdicts, rollouts, gates, listed, lost, retold,
+    ])
 
     package var version: Int { migrations.count }
 
@@ -218,6 +220,7 @@ package enum FleetRole: String, CaseIterable, Sendable {
                 "INSERT, UPDATE ON yardmaster.failure",
                 "INSERT, UPDATE ON yardmaster.execution",
                 "INSERT ON yardmaster.missed",
+                "INSERT, DELETE ON yardmaster.awaited",
                 "UPDATE (timeline, claims_after) ON yardmaster.history",
             ]
         case .operator:
@@ -228,6 +231,7 @@ package enum FleetRole: String, CaseIterable, Sendable {
                 "UPDATE ON yardmaster.execution",
                 "UPDATE (drain) ON yardmaster.gateway",
                 "DELETE ON yardmaster.missed",
+                "INSERT, DELETE ON yardmaster.awaited",
                 "DELETE ON yardmaster.debt, yardmaster.owed, yardmaster.failure",
                 "INSERT, UPDATE, DELETE ON yardmaster.inhibit",
                 "INSERT ON yardmaster.said",

@@ -41,6 +41,25 @@ package enum MetricsText {
         return merged.map(\.text).joined()
     }
 
+    /// A metric of things that have a name, such as the gateways of a fleet.
+    package static func family(
+        _ name: String,
+        help: String,
+        of kind: String,
+        _ samples: [(name: String, value: Double)]
+    ) -> Family {
+        Family(
+            name: name,
+            help: help,
+            samples: samples.map {
+                (
+                    labels: "\(kind)=\"\(label($0.name))\"",
+                    value: Markup.number($0.value, digits: $0.value == $0.value.rounded() ? 0 : 3)
+                )
+            }
+        )
+    }
+
     /// How the vehicles of a rollout stand, whichever run brought them there.
     package static func standing(_ rollout: String, _ counts: VehicleCounts) -> Family {
         let rollout = "rollout=\"\(label(rollout))\""

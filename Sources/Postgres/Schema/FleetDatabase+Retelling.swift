@@ -1,0 +1,135 @@
+package import Domain
+
+/// Which history a database has, as far as one gateway is concerned.
+package struct FleetPlaceInHistory: Sendable, Equatable {
+    /// Another one since a standby took over or a backup was confirmed: what was reported before may be forgotten.
+    package let mark: String
+    /// Whether nothing is granted before this gateway has reported again.
+    package let isAwaited: Bool
+}
+
+extension FleetDatabase {
+    private static let mark = """
+        (SELECT s.system_identifier || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
+          || '/' || h.module_table || '/' || h.generation
+        FROM yardmaster.history h, pg_control_system() s)
+        """
+
+    package func place(of gateway: String) throws(FleetError) -> FleetPlaceInHistory {
+        let operation = "look which history this is"
+        let found = try rows(
+            FleetStatement(
+                operation,
+                """
+                SELECT \(Self.mark),
+                  EXISTS (SELECT FROM yardmaster.awaited a WHERE a.gateway = $1)
+                """,
+                [gateway]
+            )
+        )
+        guard let row = found.first, let mark = row.text(0) else {
+            throw FleetError(.noSchema, operation, "the table is empty")
+        }
+        return FleetPlaceInHistory(mark: mark, isAwaited: row.isTrue(1))
+    }
+
+    /// All that this gateway has done is known to this history: nobody waits for it.
+    package func hasRetold(_ gateway: String, in place: FleetPlaceInHistory) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "say that all is reported",
+                "DELETE FROM yardmaster.awaited WHERE gateway = $1 AND \(Self.mark) = $2",
+                [gateway, place.mark]
+            )
+        )
+    }
+
+    /// A person's word that nobody waits for this gateway; false when nobody did.
+    package func forget(_ gateway: String) throws(FleetError) -> Bool {
+        try !rows(
+            FleetStatement(
+                "wait no longer for \(gateway)",
+                "DELETE FROM yardmaster.awaited WHERE gateway = $1 RETURNING gateway",
+                [gateway]
+            )
+        ).isEmpty
+    }
+
+    // MARK: What is open; known ones stay as they are
+
+    /// A step that must be done once was begun, and nobody knows how it ended.
+    ///
+    /// Of the rollout's beginning as the gateway has last seen it.
+    package func report(
+        doubt act: FleetAct,
+        of holder: FleetHolder
+    ) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "report `\(act.action)` in doubt",
+                """
+                INSERT INTO yardmaster.step (rollout, beginning, vehicle, digest, ordinal, serial, action,
+                  epoch, instance, gateway, begun, outcome, settled)
+                VALUES ($1, coalesce($2::bigint,
+                    (SELECT beginning FROM yardmaster.rollout WHERE name = $1), 1),
+                  $3, $4, $5::integer, $6, $7, $8::bigint, $9::uuid, $10, yardmaster.clock(),
+                  'in-doubt', yardmaster.clock())
+                ON CONFLICT (rollout, beginning, vehicle, digest, ordinal) DO NOTHING
+                """,
+                [
+                    act.rollout, act.beginning.map { "\($0)" }, act.vehicle.text, act.digest,
+                    "\(act.ordinal)", act.lease.serial.text, act.action, "\(act.lease.epoch)",
+                    holder.instance, holder.gateway,
+                ]
+            )
+        )
+    }
+
+    /// What a module will owe until it is proven.
+    package func report(
+        debt: FleetAct.Debt,
+        of lease: FleetLease,
+        vehicle: VehicleID,
+        rollout: String,
+        gateway: String
+    ) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "report the debt of module \(lease.serial)",
+                """
+                INSERT INTO yardmaster.debt
+                  (serial, vehicle, rollout, epoch, gateway, image, name, version, target, total)
+                VALUES ($1, $2, $3, $4::bigint, $5, $6, $7, $8, $9, $10::bigint)
+                ON CONFLICT (serial) DO NOTHING
+                """,
+                [
+                    lease.serial.text, vehicle.text, rollout, "\(lease.epoch)", gateway, debt.image,
+                    debt.name, debt.version, debt.target, "\(debt.total)",
+                ]
+            )
+        )
+    }
+
+    /// A step of `always` that a vehicle is still owed.
+    package func report(
+        owed step: FleetAct.Owed,
+        epoch: Int,
+        vehicle: VehicleID,
+        rollout: String,
+        gateway: String
+    ) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "report what \(vehicle) is owed",
+                """
+                INSERT INTO yardmaster.owed (rollout, vehicle, digest, ordinal, epoch, gateway, action)
+                VALUES ($1, $2, $3, $4::integer, $5::bigint, $6, $7) ON CONFLICT DO NOTHING
+                """,
+                [
+                    rollout, vehicle.text, step.digest, "\(step.ordinal)", "\(epoch)", gateway,
+                    step.action,
+                ]
+            )
+        )
+    }
+}

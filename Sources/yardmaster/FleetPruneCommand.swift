@@ -1,0 +1,134 @@
+import Commands
+import Domain
+import Glibc
+import Operations
+import Postgres
+import Wire
+
+/// `fleet prune`: drops what a fleet's database keeps of long ago, into a file if that is wanted.
+struct FleetPruneCommand {
+    private let invocation: Invocation
+    private let context: Context
+    private let common: CommonOptions
+
+    init(_ invocation: Invocation, _ context: Context) {
+        self.invocation = invocation
+        self.context = context
+        common = CommonOptions(invocation)
+    }
+
+    /// Rows of one transaction: few enough that nobody waits for it.
+    private static let batch = 1_000
+
+    func run() async throws(CommandError) -> ExitCode {
+        let beginnings =
+            invocation.value("keep").flatMap { ValueKind.whole($0) }
+            .map { Int(clamping: $0) } ?? 3
+        let age =
+            invocation.value("older-than").flatMap { Duration(text: $0) }
+            ?? .seconds(90 * 86_400)
+        guard beginnings > 0 else {
+            throw CommandError(
+                .usage,
+                "--keep 0 would drop the beginning that is on",
+                hint: "keep at least 1"
+            )
+        }
+        let retention = FleetRetention(beginnings: beginnings, age: age)
+        let isDry = invocation.has("dry-run")
+        var archive: FleetArchive?
+        if let path = invocation.value("archive"), !isDry {
+            archive = try FleetArchive(appendingTo: path)
+        }
+        let access = try FleetAccess(invocation, context)
+        let file = archive
+        let result = try await access.withTables {
+            fleet throws(FleetError) -> Result<[(FleetPast, Int)], CommandError> in
+            var counts: [(FleetPast, Int)] = []
+            for table in FleetPast.allCases {
+                if isDry {
+                    counts.append((table, try await fleet.count(of: table, beyond: retention)))
+                    continue
+                }
+                var dropped = 0
+                var last = Self.batch
+                while last == Self.batch {
+                    do {
+                        last = try await fleet.drop(
+                            from: table,
+                            beyond: retention,
+                            atMost: Self.batch
+                        ) { rows throws(CommandError) in
+                            try file?.keep(rows, of: table)
+                        }
+                    } catch let error as FleetError {
+                        throw error
+                    } catch {
+                        return .failure(
+                            error as? CommandError ?? CommandError(.internal, "\(error)")
+                        )
+                    }
+                    dropped += last
+                }
+                counts.append((table, dropped))
+            }
+            return .success(counts)
+        }
+        tell(try result.get(), isDry)
+        return .done
+    }
+
+    private func tell(_ counts: [(table: FleetPast, rows: Int)], _ isDry: Bool) {
+        if common.wantsJSON {
+            let code = ExitCode.done
+            let document = JSONValue.object([
+                "schema": 1,
+                "dry-run": .bool(isDry),
+                "rows": .object(
+                    counts.map { JSONMember($0.table.rawValue, .integer(Int64($0.rows))) }
+                ),
+                "exit": .object([
+                    "code": .integer(Int64(code.rawValue)), "reason": .string(code.sentence),
+                ]),
+            ])
+            return context.console.result(document.text + "\n")
+        }
+        guard !common.isQuiet else { return }
+        let all = counts.map(\.rows).reduce(0, +)
+        guard all > 0 else { return context.console.result("nothing is old enough\n") }
+        let list = counts.filter { $0.rows > 0 }.map { "\($0.rows) of \($0.table.rawValue)" }
+        context.console.result(
+            (isDry ? "would drop " : "dropped ") + list.joined(separator: ", ") + "\n"
+        )
+    }
+}
+
+/// A file to which rows are added that are about to be dropped: one JSON object a line.
+private final class FleetArchive: Sendable {
+    private let path: String
+    private let descriptor: CInt
+
+    init(appendingTo path: String) throws(CommandError) {
+        self.path = path
+        descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o640)
+        guard descriptor >= 0 else {
+            throw CommandError(.cannotCreate, "\(path): \(Descriptor.text(of: errno))")
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Returns when they are on the disk.
+    func keep(_ rows: [String], of table: FleetPast) throws(CommandError) {
+        guard !rows.isEmpty else { return }
+        let lines = rows.map { #"{"table":""# + table.rawValue + #"","row":"# + $0 + "}\n" }
+        var code = Descriptor.write(Array(lines.joined().utf8), to: descriptor)
+        if code == nil, fsync(descriptor) != 0 { code = errno }
+        guard let code else { return }
+        throw CommandError(
+            .cannotWrite,
+            "\(path): \(Descriptor.text(of: code))",
+            hint: "what could not be written is still in the database"
+        )
+    }
+}
