@@ -1,7 +1,8 @@
 import Foundation
 import Nights
 
-// Lives through stories that seeds make: nights COUNT SEED STEP [--first], or nights --story FILE…
+// Lives through stories that seeds make: nights [--gateways] COUNT SEED STEP [--first], or
+// nights [--gateways] --story FILE…, or nights [--gateways] --text SEED… for what seeds make.
 //
 // Every STEP-th seed from SEED on, so that several processes share the work. Prints each broken
 // promise with its seed and the smallest story that breaks it too, and at the end a line a cell of
@@ -13,22 +14,37 @@ private func say(_ text: String) {
 }
 
 private func live() throws -> Bool {
-    let arguments = CommandLine.arguments.dropFirst()
+    var arguments = CommandLine.arguments.dropFirst()
+    if arguments.first == "--gateways" {
+        arguments = arguments.dropFirst()
+        return try live(arguments, FleetNightStory.self)
+    }
+    return try live(arguments, NightStory.self)
+}
+
+private func live<Story: Nights.Story>(
+    _ arguments: ArraySlice<String>,
+    _ kind: Story.Type
+) throws -> Bool {
     if arguments.first == "--story" {
         var isWell = true
         for path in arguments.dropFirst() {
             let text = try String(contentsOfFile: path, encoding: .utf8)
-            let result = try NightStory(text: text).live()
+            let result = try Story(text: text).live()
             for line in result.trace { say(line) }
             for broken in result.broken { say("broken\t\(broken)") }
             isWell = isWell && result.broken.isEmpty
         }
         return isWell
     }
+    if arguments.first == "--text" {
+        for seed in arguments.compactMap({ UInt64($0) }) { say(Story(seed: seed).text) }
+        return true
+    }
     let isFirstEnough = arguments.contains("--first")
     let numbers = arguments.compactMap { UInt64($0) }
     guard numbers.count == 3, numbers[2] > 0 else {
-        say("nights COUNT SEED STEP [--first] | --story FILE...")
+        say("nights [--gateways] COUNT SEED STEP [--first] | --story FILE... | --text SEED...")
         return false
     }
     var coverage = NightCoverage()
@@ -36,8 +52,13 @@ private func live() throws -> Bool {
     var isWell = true
     for index in 0..<numbers[0] {
         let seed = numbers[1] + index * numbers[2]
-        let story = NightStory(seed: seed)
-        let result = try story.live()
+        let story = Story(seed: seed)
+        let result: NightResult
+        do { result = try story.live() } catch {
+            isWell = false
+            say("error\tseed \(seed)\t\(error)")
+            continue
+        }
         nights += result.nights
         coverage.add(result.coverage)
         guard let broken = result.broken.first else { continue }

@@ -138,6 +138,8 @@ extension RunSession {
         shared?.forgetEnd(of: vehicle)
         let record = try await progress.execution(of: vehicle)
         if let own = record.end, own.outcome == end.outcome {
+            // It may have been taken up again meanwhile, and ended as before.
+            progress.note(vehicle, own.outcome)
             skip(vehicle, own.outcome, own.failure)
         } else {
             let verdict = try await conclude(

@@ -156,6 +156,10 @@ extension NightStory.Event {
         case .stop: "TERM"
         case .clock(let seconds): seconds < 0 ? "clock back" : "clock on"
         case .say(let word): word.title
+        case .suspended: "stopped"
+        case .cutOff: "cut off"
+        case .answerLost: "answer lost"
+        case .databaseAway: "database away"
         }
     }
 }

@@ -37,6 +37,18 @@ struct NightDepot {
     /// Of its GO device.
     func device(_ vehicle: Int) -> String { "G9-\(vehicle + 1)" }
 
+    /// The vehicles by the names that their modules and devices have in the air.
+    var numbers: [String: Int] {
+        var numbers: [String: Int] = [:]
+        for number in story.vehicles.indices {
+            var names = [serial(number)]
+            if story.vehicles[number].kind == .van { names.append(device(number)) }
+            // As modules write them.
+            for name in names { numbers[Serial(name)?.text ?? name] = number }
+        }
+        return numbers
+    }
+
     private func hardware(_ vehicle: Int) -> UInt32 { UInt32(1_000 + vehicle) }
 
     private static func two(_ number: Int) -> String { Hex.text([UInt8(number)]) }
@@ -59,9 +71,10 @@ struct NightDepot {
     private static let password = "5F7B2C0A-1111-2222-3333-444455556666"
 
     /// What every simulated module is to begin with.
-    func file() throws -> DepotFile {
+    func file(adapters: [String]? = nil) throws -> DepotFile {
         var text = "name: nights\nseed: 1\nadapters: ["
-        text += (0..<story.policy.adapters).map { "hci\($0)" }.joined(separator: ", ")
+        let names = adapters ?? (0..<story.policy.adapters).map { "hci\($0)" }
+        text += names.joined(separator: ", ")
         text += "]\ntenant-keys: [\"\(Hex.text(try Self.issuer().modulus))\"]\nmodules:\n"
         for (number, vehicle) in story.vehicles.enumerated() {
             var faults = vehicle.faults.map { "{\($0)}" }.joined(separator: ", ")

@@ -453,7 +453,9 @@ struct NightJudge {
         let isHostless = account.plan.incidents.contains { incident in
             switch incident.what {
             case .adapterGone, .serviceGone: true
-            case .kill, .power, .refusedWrite, .stop, .clock, .say: false
+            case .kill, .power, .refusedWrite, .stop, .clock, .say, .suspended, .cutOff,
+                .answerLost, .databaseAway:
+                false
             }
         }
         for record in account.after.records where record.rollout == account.rollout {
@@ -616,15 +618,8 @@ struct NightJudge {
         let name = NightDepot.name(number)
         let outcome = account.standings[name].map { $0.verdict?.outcome } ?? account.told[name]
         let steps = account.wish?.steps[number] ?? []
-        let canFail = steps.contains { step in
-            switch step {
-            case .expect: true
-            // A booking that has begun, or not, is the vehicle's own business.
-            case .command(let words): words.contains { $0.hasPrefix("check-") }
-            case .require, .update, .lights, .feature, .read, .wait: false
-            }
-        }
-        guard story.vehicles[number].faults.isEmpty, !canFail, story.policy.airtime == nil,
+        guard story.vehicles[number].faults.isEmpty, !Self.canFail(steps),
+            story.policy.airtime == nil,
             story.policy.quarantine == nil, outcome != .inDoubt, outcome != .aborted,
             !cleared.contains(number)
         else { return }
@@ -644,8 +639,20 @@ struct NightJudge {
         )
     }
 
+    /// Whether a vehicle without a fault may fail at them.
+    static func canFail(_ steps: [NightStory.Step]) -> Bool {
+        steps.contains { step in
+            switch step {
+            case .expect: true
+            // A booking that has begun, or not, is the vehicle's own business.
+            case .command(let words): words.contains { $0.hasPrefix("check-") }
+            case .require, .update, .lights, .feature, .read, .wait: false
+            }
+        }
+    }
+
     /// Faults that no run can do anything about.
-    private static let hopeless = ["never-returns", "refuses-boot", "flash-full", "refuses-init"]
+    static let hopeless = ["never-returns", "refuses-boot", "flash-full", "refuses-init"]
 
     private func text(_ vehicle: NightScene.Vehicle) -> String {
         var words = vehicle.version.map { ["\($0)"] } ?? []

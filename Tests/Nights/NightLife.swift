@@ -81,8 +81,8 @@ private struct NightLife: Sendable {
             var account = NightAccount(index + 1, night)
             await simulation.time.sleep(for: .seconds(night.pause), "the next night")
             clock.set(by: night.clock)
-            if isCure { await waitForWindow() }
-            for edit in night.edits { await change(&wish, edit) }
+            if isCure { await depot.waitForWindow(clock, simulation.time) }
+            for edit in night.edits { await depot.change(&wish, edit, simulation.air) }
             if !isCure {
                 result.coverage.note(
                     try await scene(of: journal, names),
@@ -137,45 +137,6 @@ private struct NightLife: Sendable {
             result.broken = judge.last(night: last + 1)
         }
         return result
-    }
-
-    /// Until vehicles may be begun, so that what follows is done.
-    private func waitForWindow() async {
-        guard let window = story.policy.window else { return }
-        let minute = Int(clock.wallTime.milliseconds / 60_000) % 1_440
-        let wait = (window.from - minute + 1_440) % 1_440 + 1
-        await simulation.time.sleep(for: .seconds(wait * 60), "the window of the cure")
-    }
-
-    // MARK: What changes
-
-    private func change(_ wish: inout NightWish, _ edit: NightStory.Edit) async {
-        switch edit {
-        case .newImages: wish.release += 1
-        case .steps(let vehicle, let steps): wish.steps[vehicle] = steps
-        case .remove(let vehicle):
-            if wish.listed.count > 1 { wish.listed.removeAll { $0 == vehicle } }
-        case .add(let vehicle):
-            if !wish.listed.contains(vehicle) {
-                wish.listed.append(vehicle)
-                wish.listed.sort()
-            }
-        case .rename(let name): wish.name = name
-        case .drives(let vehicle): await module(vehicle) { $0.speedTenths = 120 }
-        case .stands(let vehicle): await module(vehicle) { $0.speedTenths = 0 }
-        case .leaves(let vehicle): await module(vehicle) { $0.signal = nil }
-        case .returns(let vehicle): await module(vehicle) { $0.signal = -60 }
-        }
-    }
-
-    private func module(
-        _ vehicle: Int,
-        _ change: @escaping @Sendable (ComoduleModule) -> Void
-    ) async {
-        let label = Serial(depot.serial(vehicle))?.text
-        await simulation.air.arrange { world in
-            for module in world.comoduleModules where module.label == label { change(module) }
-        }
     }
 
     // MARK: What people say
@@ -465,7 +426,8 @@ private struct NightLife: Sendable {
                     account.said.append((word, scene))
                     let said = account
                     doings.state.withLock { $0.account = said }
-                case .adapterGone, .serviceGone: break
+                case .adapterGone, .serviceGone, .suspended, .cutOff, .answerLost, .databaseAway:
+                    break
                 }
             } catch is JournalError {
                 // Anyone who says something to a journal that cannot be written gets that answer.
@@ -523,58 +485,23 @@ private struct NightLife: Sendable {
         _ host: NightHost,
         _ stop: StopSignal
     ) async throws -> RunResult {
-        let builder = JobBuilder(plan)
-        guard let rules = builder.rules else {
-            throw NightDepot.Mistake(description: "no rules")
-        }
-        var access: [VehicleID: VehicleAccess] = [:]
-        for id in ids { access[id] = try depot.access((Int(id.text.dropFirst()) ?? 1) - 1) }
-        var images: [String: [FirmwarePart]] = [:]
-        for image in plan.images {
-            for known in NightImage.all where known.name == image.name {
-                for release in known.versions.indices
-                where known.digest(release) == image.digest {
-                    images[image.name] = known.parts(release)
-                }
-            }
-        }
+        let job = try NightRun(plan, of: ids, depot)
         let run = try await journal.beginRun(
             rollout: plan.name,
             plan: plan.digest,
             at: clock.wallTime,
             isOrder: isOrder
         )
-        let events = EventStream(run: run, time: clock) { doings.hear($0) }
-        let radios = (0..<story.policy.adapters).map { number in
-            NightRadio(radio: simulated.radio("hci\(number)"), host: host)
-        }
-        let chance = Mutex(SplitMix64(seed: story.seed ^ UInt64(run) << 32))
-        let jobs = builder.jobs(images: images, access: access)
-        var schedule = ScheduleBuilder(plan).schedule(of: jobs.map(\.vehicle), zone: .utc)
-        schedule.again = again
-        let result = try await RolloutRun(
-            jobs,
-            in: Depot(
-                rollout: plan.name,
-                run: run,
-                air: SoleAirtime(radios[0]),
-                time: clock,
-                journal: journal,
-                events: events,
-                stop: stop,
-                rules: rules,
-                peripherals: { name in radios.first { $0.adapter == name } },
-                image: { NightImage.job($0.image, name: $0.name, target: $0.target) },
-                step: { builder.step($1, for: $0) },
-                chance: { chance.withLock { $0.next() } }
-            ),
-            adapters: radios,
-            schedule: schedule
-        ).run()
-        try await events.save(in: journal)
-        try await journal.endRun(run, exitCode: 0, reason: "", at: clock.wallTime)
-        try await journal.compact(keepingRuns: 2)
-        return result
+        return try await job.carryOut(
+            run,
+            again: again,
+            over: (0..<story.policy.adapters).map { number in
+                NightRadio(radio: simulated.radio("hci\(number)"), host: host)
+            },
+            journal,
+            clock,
+            stop
+        ) { doings.hear($0) }
     }
 
     // MARK: What is seen

@@ -90,7 +90,9 @@ final class NightHost: Sendable {
             let until = clock.now.advanced(by: .seconds(seconds))
             state.withLock { $0.serviceGone = until }
             await cutLinks(of: nil)
-        case .stop, .clock, .say, .refusedWrite: break
+        case .suspended(let seconds):
+            clock.suspend(until: clock.now.advanced(by: .seconds(seconds)))
+        case .stop, .clock, .say, .refusedWrite, .cutOff, .answerLost, .databaseAway: break
         }
         await others(what)
     }
@@ -131,12 +133,27 @@ final class NightHost: Sendable {
         }
         if let error { throw error }
     }
+
+    /// A use of the radio: a process that is stopped meanwhile hears of its end when it goes on.
+    func using<R>(
+        _ adapter: String,
+        _ body: () async throws(RadioError) -> R
+    ) async throws(RadioError) -> R {
+        try await use(adapter)
+        let result: Result<R, RadioError>
+        do throws(RadioError) { result = .success(try await body()) } catch {
+            result = .failure(error)
+        }
+        await clock.goOn()
+        return try result.get()
+    }
 }
 
-/// The clock of the host: it may be set while time goes on.
+/// The clock of the host: it may be set while time goes on, and the process may be stopped.
 final class NightClock: Timekeeper {
     private let time: VirtualTime
     private let ahead = Mutex(Duration.zero)
+    private let suspended = Mutex<Moment?>(nil)
 
     init(_ time: VirtualTime) { self.time = time }
 
@@ -144,9 +161,50 @@ final class NightClock: Timekeeper {
     var wallTime: WallTime { time.wallTime.advanced(by: ahead.withLock { $0 }) }
 
     func set(by seconds: Int) { ahead.withLock { $0 += .seconds(seconds) } }
+    func setRight() { ahead.withLock { $0 = .zero } }
 
     func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
         await time.sleep(until: deadline, for: purpose())
+        await goOn()
+    }
+
+    /// From now on nothing of the process goes on before this moment.
+    func suspend(until moment: Moment) { suspended.withLock { $0 = moment } }
+
+    /// Until the process goes on, which no cancellation hastens.
+    func goOn() async {
+        while let until = suspended.withLock({ $0 }), until > now {
+            await withCheckedContinuation { continuation in
+                time.schedule(at: until) { continuation.resume() }
+            }
+        }
+    }
+}
+
+/// Where an adapter stands: which modules it hears there, and who writes down what it says to them.
+struct NightPlace: Sendable {
+    let air: Air
+    /// Vehicles by the names of their modules in the air.
+    let numbers: [String: Int]
+    /// How much weaker each vehicle is heard, in dB; nil where it is not.
+    let losses: [Int?]
+    /// Something is said to the module of a vehicle.
+    let note: @Sendable (_ vehicle: Int) -> Void
+
+    func vehicle(at peer: Peer) async -> Int? {
+        let label = await air.arrange { world in
+            world.devices.first { $0.broadcast?.address == peer.handle }?.label
+        }
+        return label.flatMap { numbers[$0] }
+    }
+
+    /// As it is heard here; nil when it is not.
+    func heard(_ advertisement: Advertisement) async -> Advertisement? {
+        guard let vehicle = await vehicle(at: advertisement.peer) else { return advertisement }
+        guard let loss = losses[vehicle] else { return nil }
+        var weaker = advertisement
+        weaker.signal -= loss
+        return weaker
     }
 }
 
@@ -154,6 +212,8 @@ final class NightClock: Timekeeper {
 struct NightRadio: Central, Peripheral {
     let radio: SimulatedRadio
     let host: NightHost
+    /// Nil where one machine hears all.
+    var place: NightPlace?
 
     var adapter: String { radio.adapter }
 
@@ -163,7 +223,7 @@ struct NightRadio: Central, Peripheral {
     ) async throws(RadioError) -> R {
         try await host.use(adapter)
         return try await radio.withScan(filter) { scan throws(RadioError) in
-            try await body(NightScan(scan: scan, host: host, adapter: adapter))
+            try await body(NightScan(scan: scan, host: host, adapter: adapter, place: place))
         }
     }
 
@@ -172,10 +232,16 @@ struct NightRadio: Central, Peripheral {
         _ policy: BondPolicy,
         before deadline: Moment
     ) async throws(RadioError) -> any Link {
-        try await host.use(adapter)
-        let link = try await radio.connect(to: peer, policy, before: deadline)
-        host.linked(adapter, link)
-        return NightLink(link: link, host: host, adapter: adapter)
+        let vehicle = await place?.vehicle(at: peer)
+        let link = try await host.using(adapter) { () throws(RadioError) in
+            if let vehicle { place?.note(vehicle) }
+            let link = try await radio.connect(to: peer, policy, before: deadline)
+            host.linked(adapter, link)
+            return link
+        }
+        let note: (@Sendable () -> Void)? =
+            if let vehicle, let place { { place.note(vehicle) } } else { nil }
+        return NightLink(link: link, host: host, adapter: adapter, note: note)
     }
 
     func forget(_ peer: Peer) async { await radio.forget(peer) }
@@ -195,10 +261,16 @@ private struct NightScan: Scan {
     let scan: any Scan
     let host: NightHost
     let adapter: String
+    let place: NightPlace?
 
     func next(before deadline: Moment) async throws(RadioError) -> Advertisement {
-        try await host.use(adapter)
-        return try await scan.next(before: deadline)
+        try await host.using(adapter) { () throws(RadioError) in
+            while true {
+                let advertisement = try await scan.next(before: deadline)
+                guard let place else { return advertisement }
+                if let heard = await place.heard(advertisement) { return heard }
+            }
+        }
     }
 }
 
@@ -207,8 +279,11 @@ private final class NightLink: Link {
     let host: NightHost
     let adapter: String
 
-    init(link: any Link, host: NightHost, adapter: String) {
-        (self.link, self.host, self.adapter) = (link, host, adapter)
+    /// Something is said on it.
+    private let note: (@Sendable () -> Void)?
+
+    init(link: any Link, host: NightHost, adapter: String, note: (@Sendable () -> Void)?) {
+        (self.link, self.host, self.adapter, self.note) = (link, host, adapter, note)
     }
 
     var peer: Peer { link.peer }
@@ -222,8 +297,10 @@ private final class NightLink: Link {
         _ characteristic: Characteristic,
         before deadline: Moment
     ) async throws(RadioError) -> [UInt8] {
-        try await host.use(adapter)
-        return try await link.read(characteristic, before: deadline)
+        try await host.using(adapter) { () throws(RadioError) in
+            note?()
+            return try await link.read(characteristic, before: deadline)
+        }
     }
 
     func write(
@@ -231,25 +308,28 @@ private final class NightLink: Link {
         to characteristic: Characteristic,
         before deadline: Moment
     ) async throws(RadioError) {
-        try await host.use(adapter)
-        try await link.write(bytes, to: characteristic, before: deadline)
+        try await host.using(adapter) { () throws(RadioError) in
+            note?()
+            try await link.write(bytes, to: characteristic, before: deadline)
+        }
     }
 
     func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError) {
-        try await host.use(adapter)
-        try await link.send(bytes, to: characteristic)
+        try await host.using(adapter) { () throws(RadioError) in
+            note?()
+            try await link.send(bytes, to: characteristic)
+        }
     }
 
     func subscribe(
         to characteristic: Characteristic,
         before deadline: Moment
     ) async throws(RadioError) -> any Subscription {
-        try await host.use(adapter)
-        return NightSubscription(
-            subscription: try await link.subscribe(to: characteristic, before: deadline),
-            host: host,
-            adapter: adapter
-        )
+        let subscription = try await host.using(adapter) { () throws(RadioError) in
+            note?()
+            return try await link.subscribe(to: characteristic, before: deadline)
+        }
+        return NightSubscription(subscription: subscription, host: host, adapter: adapter)
     }
 
     func disconnect() async { await link.disconnect() }
@@ -261,8 +341,9 @@ private struct NightSubscription: Subscription {
     let adapter: String
 
     func next(before deadline: Moment) async throws(RadioError) -> [UInt8] {
-        try await host.use(adapter)
-        return try await subscription.next(before: deadline)
+        try await host.using(adapter) { () throws(RadioError) in
+            try await subscription.next(before: deadline)
+        }
     }
 }
 
@@ -272,9 +353,11 @@ private struct NightService: PublishedService {
     let adapter: String
 
     func nextCentral(before deadline: Moment) async throws(RadioError) -> any CentralLink {
-        try await host.use(adapter)
-        let link = try await service.nextCentral(before: deadline)
-        host.visited(adapter, link)
+        let link = try await host.using(adapter) { () throws(RadioError) in
+            let link = try await service.nextCentral(before: deadline)
+            host.visited(adapter, link)
+            return link
+        }
         return NightCentralLink(link: link, host: host, adapter: adapter)
     }
 }
@@ -291,13 +374,13 @@ private final class NightCentralLink: CentralLink {
     var maximumLength: Int { link.maximumLength }
 
     func notify(_ bytes: [UInt8]) async throws(RadioError) {
-        try await host.use(adapter)
-        try await link.notify(bytes)
+        try await host.using(adapter) { () throws(RadioError) in try await link.notify(bytes) }
     }
 
     func nextWrite(before deadline: Moment) async throws(RadioError) -> [UInt8] {
-        try await host.use(adapter)
-        return try await link.nextWrite(before: deadline)
+        try await host.using(adapter) { () throws(RadioError) in
+            try await link.nextWrite(before: deadline)
+        }
     }
 
     func disconnect() async { await link.disconnect() }

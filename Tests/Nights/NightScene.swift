@@ -48,13 +48,7 @@ struct NightScene: Sendable {
     /// The modules alone.
     static func modules(_ depot: NightDepot, in world: World) -> [Vehicle] {
         var found = [Vehicle](repeating: Vehicle(), count: depot.story.vehicles.count)
-        var index: [String: Int] = [:]
-        for number in depot.story.vehicles.indices {
-            var names = [depot.serial(number)]
-            if depot.story.vehicles[number].kind == .van { names.append(depot.device(number)) }
-            // As modules write them.
-            for name in names { index[Serial(name)?.text ?? name] = number }
-        }
+        let index = depot.numbers
         for device in world.devices {
             guard let number = index[device.label] else { continue }
             switch device {

@@ -1,15 +1,23 @@
 import Foundation
 
-extension NightStory {
+/// A life as a value: made by a seed or read from a test, lived through, and made smaller.
+package protocol Story: Codable, Sendable, Equatable {
+    init(seed: UInt64)
+    func live() throws -> NightResult
+    /// Stories with one thing fewer, the greatest first.
+    var smaller: [Self] { get }
+}
+
+extension Story {
     /// The smallest story that is found to break the same promise, and what it breaks.
     package func shrunk(
         breaking promise: String,
         tries: Int = 400
-    ) -> (story: NightStory, broken: [BrokenPromise]) {
+    ) -> (story: Self, broken: [BrokenPromise]) {
         var best = self
         var found: [BrokenPromise] = []
         var left = tries
-        func breaks(_ story: NightStory) -> Bool {
+        func breaks(_ story: Self) -> Bool {
             guard left > 0 else { return false }
             left -= 1
             guard let broken = try? story.live().broken,
@@ -40,8 +48,23 @@ extension NightStory {
         return (best, found)
     }
 
-    /// Stories with one thing fewer, the greatest first.
-    private var smaller: [NightStory] {
+    // MARK: As text
+
+    /// What becomes a test: a file of `Tests/NightsTests/Stories`.
+    package var text: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
+        guard let data = try? encoder.encode(self) else { return "" }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    package init(text: String) throws {
+        self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))
+    }
+}
+
+extension NightStory: Story {
+    package var smaller: [NightStory] {
         var list: [NightStory] = []
         func add(_ change: (inout NightStory) -> Void) {
             var story = self
@@ -77,21 +100,7 @@ extension NightStory {
                 add { $0.nights[night].rival?.vehicles.remove(at: index) }
             }
         }
-        add { $0.policy.waves = [] }
-        add { $0.policy.gate = nil }
-        add { $0.policy.again = "when-asked" }
-        add { $0.policy.window = nil }
-        add { $0.policy.airtime = nil }
-        add { $0.policy.quarantine = nil }
-        add { $0.policy.links = 1 }
-        add { $0.policy.adapters = 1 }
-        add { $0.policy.takesTurns = true }
-        add { $0.policy.transient = 4 }
-        add { $0.policy.device = 1 }
-        for index in policy.always.indices { add { $0.policy.always.remove(at: index) } }
-        add { $0.policy.aborts = false }
-        add { $0.policy.asks = false }
-        add { $0.policy.window?.close = "finish" }
+        for policy in policy.smaller { add { $0.policy = policy } }
         return list
     }
 
@@ -100,14 +109,7 @@ extension NightStory {
         vehicles.removeLast()
         let last = vehicles.count
         for index in nights.indices {
-            nights[index].edits.removeAll { edit in
-                switch edit {
-                case .steps(last, _), .remove(last), .add(last), .drives(last), .stands(last),
-                    .leaves(last), .returns(last):
-                    true
-                default: false
-                }
-            }
+            nights[index].edits.removeAll { $0.isAbout(last) }
             nights[index].words.removeAll { $0.isAbout(last) }
             nights[index].incidents.removeAll { incident in
                 if case .say(let word) = incident.what { return word.isAbout(last) }
@@ -124,24 +126,49 @@ extension NightStory {
         }
         policy.waves.removeAll { $0 >= vehicles.count }
     }
+}
 
-    // MARK: As text
-
-    /// What becomes a test: a file of `Tests/NightsTests/Stories`.
-    package var text: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
-        guard let data = try? encoder.encode(self) else { return "" }
-        return String(decoding: data, as: UTF8.self)
+extension NightStory.Policy {
+    /// Policies that want one thing fewer.
+    var smaller: [Self] {
+        var list: [Self] = []
+        func add(_ change: (inout Self) -> Void) {
+            var policy = self
+            change(&policy)
+            list.append(policy)
+        }
+        add { $0.waves = [] }
+        add { $0.gate = nil }
+        add { $0.again = "when-asked" }
+        add { $0.window = nil }
+        add { $0.airtime = nil }
+        add { $0.quarantine = nil }
+        add { $0.links = 1 }
+        add { $0.adapters = 1 }
+        add { $0.takesTurns = true }
+        add { $0.transient = 4 }
+        add { $0.device = 1 }
+        for index in always.indices { add { $0.always.remove(at: index) } }
+        add { $0.aborts = false }
+        add { $0.asks = false }
+        add { $0.window?.close = "finish" }
+        return list
     }
+}
 
-    package init(text: String) throws {
-        self = try JSONDecoder().decode(NightStory.self, from: Data(text.utf8))
+extension NightStory.Edit {
+    func isAbout(_ vehicle: Int) -> Bool {
+        switch self {
+        case .steps(vehicle, _), .remove(vehicle), .add(vehicle), .drives(vehicle),
+            .stands(vehicle), .leaves(vehicle), .returns(vehicle):
+            true
+        case .newImages, .steps, .remove, .add, .rename, .drives, .stands, .leaves, .returns: false
+        }
     }
 }
 
 extension NightStory.Word {
-    fileprivate func isAbout(_ vehicle: Int) -> Bool {
+    func isAbout(_ vehicle: Int) -> Bool {
         switch self {
         case .retry(vehicle), .inhibit(vehicle), .uninhibit(vehicle), .clear(vehicle): true
         default: false

@@ -9,13 +9,13 @@ extension NightStory {
 }
 
 /// Makes nights up.
-private struct NightTeller {
+struct NightTeller {
     private var random: SplitMix64
 
     init(seed: UInt64) { random = SplitMix64(seed: seed &* 0x9E37_79B9 &+ 0x7F4A) }
 
-    private mutating func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
-    private mutating func one<Value>(of list: [Value]) -> Value { list[pick(list.count)] }
+    mutating func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
+    mutating func one<Value>(of list: [Value]) -> Value { list[pick(list.count)] }
 
     mutating func story(_ seed: UInt64) -> NightStory {
         let few: [Int] = [1, 1, 2, 2, 3, 3, 4, 5, 6, 8]
@@ -233,7 +233,7 @@ private struct NightTeller {
         return night
     }
 
-    private mutating func clock() -> Int {
+    mutating func clock() -> Int {
         one(of: [-30 * 86_400, -86_400, -3_600, -60, 60, 3_600, 86_400, 30 * 86_400])
     }
 
@@ -263,7 +263,7 @@ private struct NightTeller {
         }
     }
 
-    private mutating func word(_ count: Int) -> NightStory.Word {
+    mutating func word(_ count: Int) -> NightStory.Word {
         let vehicle = pick(count)
         return switch pick(26) {
         case 24: .clearDepot
@@ -281,16 +281,23 @@ private struct NightTeller {
         }
     }
 
-    private mutating func incident(_ story: NightStory) -> NightStory.Incident {
-        let count = story.vehicles.count
-        let use = NightStory.Place.use(1 + pick(one(of: [20, 100, 400])))
-        let second = NightStory.Place.second(1 + pick(one(of: [20, 120, 600])))
-        let state = NightStory.Place.state(
+    /// Any place but a write, one by the clock, one by a state, and a write.
+    mutating func places() -> (any: Place, second: Place, state: Place, write: Place) {
+        let use = Place.use(1 + pick(one(of: [20, 100, 400])))
+        let second = Place.second(1 + pick(one(of: [20, 120, 600])))
+        let state = Place.state(
             one(of: ExecutionState.allCases.filter { $0 != .ended }).rawValue,
             1 + pick(3)
         )
         let place = one(of: [use, second, state, state])
-        let write = NightStory.Place.write(1 + pick(one(of: [10, 60])))
+        return (place, second, state, .write(1 + pick(one(of: [10, 60]))))
+    }
+
+    typealias Place = NightStory.Place
+
+    private mutating func incident(_ story: NightStory) -> NightStory.Incident {
+        let count = story.vehicles.count
+        let (place, second, state, write) = places()
         switch pick(22) {
         case 0...2: return .init(.kill, at: place)
         case 3, 4: return .init(.power, at: place)

@@ -246,5 +246,14 @@ package struct NightStory: Codable, Sendable, Equatable {
         case stop
         case clock(Int)
         case say(Word)
+        /// Our process is stopped for so many seconds, and then goes on.
+        case suspended(seconds: Int)
+        // Of a gateway of a fleet alone:
+        /// It does not reach the fleet's database for so many seconds.
+        case cutOff(seconds: Int)
+        /// The answer to its next statement there is lost.
+        case answerLost
+        /// Nobody reaches the database for so many seconds, and all sessions are lost.
+        case databaseAway(seconds: Int)
     }
 }

@@ -26,7 +26,7 @@ package struct FleetSchema: Sendable {
 
     /// What this program works with.
     package static let current = FleetSchema([
-        first, verdicts, rollouts, gates, listed, lost, retold,
+        first, verdicts, rollouts, gates, listed, lost, retold, doubted,
     ])
 
     package var version: Int { migrations.count }

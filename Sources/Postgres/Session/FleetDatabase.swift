@@ -7,14 +7,18 @@ package import Domain
 package actor FleetDatabase {
     private let executor: any SerialExecutor
     package nonisolated let settings: FleetSettings
-    private let now: @Sendable () -> Moment
-    private var session: PostgresSession?
+    private let open: Opening
+    private var session: (any FleetSession)?
     /// Which of the hosts is asked first: the last one that answered.
     private var first = 0
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
+
+    /// Makes a session with one of the hosts.
+    package typealias Opening =
+        @Sendable (FleetSettings, FleetAddress.Host) throws(FleetError) -> any FleetSession
 
     /// Reaches no server yet.
     ///
@@ -25,9 +29,20 @@ package actor FleetDatabase {
         on executor: any SerialExecutor,
         now: @escaping @Sendable () -> Moment
     ) {
+        self.init(settings, on: executor) { (settings, host) throws(FleetError) in
+            try PostgresSession.open(settings, at: host, now: now)
+        }
+    }
+
+    /// The same by sessions of another kind.
+    package init(
+        _ settings: FleetSettings,
+        on executor: any SerialExecutor,
+        opening open: @escaping Opening
+    ) {
         self.settings = settings
         self.executor = executor
-        self.now = now
+        self.open = open
     }
 
     /// One statement, in a transaction of its own.
@@ -90,14 +105,14 @@ package actor FleetDatabase {
 
     package func close() { session = nil }
 
-    private func connected() throws(FleetError) -> PostgresSession {
+    private func connected() throws(FleetError) -> any FleetSession {
         if let session { return session }
         var failures: [FleetError] = []
         let hosts = settings.address.hosts
         for turn in hosts.indices {
             let index = (first + turn) % hosts.count
             do throws(FleetError) {
-                let session = try PostgresSession.open(settings, at: hosts[index], now: now)
+                let session = try open(settings, hosts[index])
                 self.session = session
                 first = index
                 return session

@@ -1,14 +1,31 @@
 import CPostgres
-import Domain
+package import Domain
 import Glibc
+
+/// A session with a server, used on one thread.
+package protocol FleetSession {
+    var host: FleetAddress.Host { get }
+    /// PostgreSQL's version as a number, 150020 for 15.20.
+    var serverVersion: Int { get }
+    var isEncrypted: Bool { get }
+
+    /// One statement; its values stand in it as `$1`, `$2`, with casts where they are no text.
+    func rows(
+        _ statement: FleetStatement,
+        within time: Duration
+    ) throws(FleetError) -> [DatabaseRow]
+
+    /// Several statements without values, in one transaction unless they say otherwise.
+    func run(_ statements: String, _ operation: String, within time: Duration) throws(FleetError)
+}
 
 /// One session with a server: made, used and ended on one thread, which it may block until a deadline.
 ///
 /// libpq is used without its own waits: none of those has a limit.
-final class PostgresSession {
+package final class PostgresSession: FleetSession {
     private let handle: OpaquePointer
     private let now: @Sendable () -> Moment
-    let host: FleetAddress.Host
+    package let host: FleetAddress.Host
 
     private init(
         _ handle: OpaquePointer,
@@ -22,14 +39,13 @@ final class PostgresSession {
 
     deinit { pq_finish(handle) }
 
-    /// PostgreSQL's version as a number, 150020 for 15.20.
-    var serverVersion: Int { Int(pq_server_version(handle)) }
-    var isEncrypted: Bool { pq_ssl_in_use(handle) == 1 }
+    package var serverVersion: Int { Int(pq_server_version(handle)) }
+    package var isEncrypted: Bool { pq_ssl_in_use(handle) == 1 }
 
     // MARK: Connecting
 
     /// Asks one server for a session that may write.
-    static func open(
+    package static func open(
         _ settings: FleetSettings,
         at host: FleetAddress.Host,
         now: @escaping @Sendable () -> Moment
@@ -84,8 +100,7 @@ final class PostgresSession {
 
     // MARK: Statements
 
-    /// One statement; its values stand in it as `$1`, `$2`, with casts where they are no text.
-    func rows(
+    package func rows(
         _ statement: FleetStatement,
         within time: Duration
     ) throws(FleetError) -> [DatabaseRow] {
@@ -97,8 +112,7 @@ final class PostgresSession {
         return try results(of: statement.operation, by: deadline, time)
     }
 
-    /// Several statements without values, in one transaction unless they say otherwise.
-    func run(
+    package func run(
         _ statements: String,
         _ operation: String,
         within time: Duration

@@ -1,0 +1,97 @@
+import Domain
+import Journal
+import Operations
+import Postgres
+import Rollout
+import Simulation
+import Synchronization
+
+/// One gateway over all nights: its disk, its place, its line to the database, and what runs on it.
+final class FleetNightGateway: Sendable {
+    private struct State {
+        /// The last start that may have rights, as its file has it.
+        var instance: String?
+        var starts: UInt64 = 0
+        var host: NightHost?
+        var stop: StopSignal?
+        /// It was killed; whether the machine lost its power.
+        var death: Death?
+        var states: [String: ExecutionState] = [:]
+    }
+
+    struct Death {
+        let isPowerCut: Bool
+    }
+
+    let number: Int
+    let journal: Journal
+    let clock: NightClock
+    let line: FleetNightLine
+    private let seed: UInt64
+    private let state = Mutex(State())
+
+    init(_ number: Int, seed: UInt64, _ journal: Journal, _ time: VirtualTime) {
+        self.number = number
+        self.seed = seed
+        self.journal = journal
+        clock = NightClock(time)
+        line = FleetNightLine(time)
+    }
+
+    var name: String { FleetNightStory.name(number) }
+
+    var instance: String? {
+        get { state.withLock { $0.instance } }
+        set { state.withLock { $0.instance = newValue } }
+    }
+
+    /// 16 bytes that no other start draws.
+    func draw() -> [UInt8] {
+        let starts = state.withLock { state in
+            state.starts += 1
+            return state.starts
+        }
+        var random = SplitMix64(seed: seed ^ UInt64(number + 1) << 40 ^ starts << 20)
+        return (0..<16).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    }
+
+    // MARK: What runs on it
+
+    func begins(_ host: NightHost, _ stop: StopSignal) {
+        state.withLock { ($0.host, $0.stop, $0.states) = (host, stop, [:]) }
+    }
+
+    func ends() { state.withLock { ($0.host, $0.stop) = (nil, nil) } }
+
+    var host: NightHost? { state.withLock { $0.host } }
+    var stop: StopSignal? { state.withLock { $0.stop } }
+    var states: [String: ExecutionState] { state.withLock { $0.states } }
+
+    func entered(_ id: VehicleID, _ now: ExecutionState?) {
+        state.withLock { $0.states[id.text] = now }
+        if let now { host?.entered(now.rawValue) }
+    }
+
+    // MARK: Its death
+
+    /// Nothing of the process reaches anything from now on.
+    func dies(isPowerCut: Bool) async throws {
+        state.withLock { $0.death = $0.death ?? Death(isPowerCut: isPowerCut) }
+        line.dies()
+        try await journal.cut(after: 0)
+        // What is left of it is to end soon; it can do nothing any more.
+        stop?.request()
+    }
+
+    /// When nothing is left of a process that was killed: what is on the disk is there again.
+    func isRaised() async throws -> Bool {
+        var death = state.withLock { $0.death }
+        if death == nil, try await journal.isCut() { death = Death(isPowerCut: false) }
+        guard let death else { return false }
+        state.withLock { $0.death = nil }
+        try await journal.cut(after: nil)
+        if death.isPowerCut { try await journal.losePower() }
+        line.rises()
+        return true
+    }
+}

@@ -1,0 +1,44 @@
+import Domain
+import Families
+import Simulation
+
+/// What changes in the files and in the depot between two nights.
+extension NightDepot {
+    func change(_ wish: inout NightWish, _ edit: NightStory.Edit, _ air: Air) async {
+        switch edit {
+        case .newImages: wish.release += 1
+        case .steps(let vehicle, let steps): wish.steps[vehicle] = steps
+        case .remove(let vehicle):
+            if wish.listed.count > 1 { wish.listed.removeAll { $0 == vehicle } }
+        case .add(let vehicle):
+            if !wish.listed.contains(vehicle) {
+                wish.listed.append(vehicle)
+                wish.listed.sort()
+            }
+        case .rename(let name): wish.name = name
+        case .drives(let vehicle): await module(vehicle, air) { $0.speedTenths = 120 }
+        case .stands(let vehicle): await module(vehicle, air) { $0.speedTenths = 0 }
+        case .leaves(let vehicle): await module(vehicle, air) { $0.signal = nil }
+        case .returns(let vehicle): await module(vehicle, air) { $0.signal = -60 }
+        }
+    }
+
+    private func module(
+        _ vehicle: Int,
+        _ air: Air,
+        _ change: @escaping @Sendable (ComoduleModule) -> Void
+    ) async {
+        let label = Serial(serial(vehicle))?.text
+        await air.arrange { world in
+            for module in world.comoduleModules where module.label == label { change(module) }
+        }
+    }
+
+    /// Until vehicles may be begun, so that what follows is done.
+    func waitForWindow(_ clock: NightClock, _ time: VirtualTime) async {
+        guard let window = story.policy.window else { return }
+        let minute = Int(clock.wallTime.milliseconds / 60_000) % 1_440
+        let wait = (window.from - minute + 1_440) % 1_440 + 1
+        await time.sleep(for: .seconds(wait * 60), "the window of the cure")
+    }
+}

@@ -1,0 +1,80 @@
+import Domain
+import Journal
+import Manifest
+import Reports
+import Rollout
+import Sessions
+import Synchronization
+import Wire
+
+/// One run of a plan, carried out by the rollout that the program uses.
+struct NightRun: Sendable {
+    let plan: FrozenPlan
+    let jobs: [VehicleJob]
+    private let depot: NightDepot
+    private let builder: JobBuilder
+    private let rules: RolloutRules
+
+    init(_ plan: FrozenPlan, of ids: [VehicleID], _ depot: NightDepot) throws {
+        self.plan = plan
+        self.depot = depot
+        builder = JobBuilder(plan)
+        guard let rules = builder.rules else {
+            throw NightDepot.Mistake(description: "no rules")
+        }
+        self.rules = rules
+        var access: [VehicleID: VehicleAccess] = [:]
+        for id in ids { access[id] = try depot.access((Int(id.text.dropFirst()) ?? 1) - 1) }
+        var images: [String: [FirmwarePart]] = [:]
+        for image in plan.images {
+            for known in NightImage.all where known.name == image.name {
+                for release in known.versions.indices
+                where known.digest(release) == image.digest {
+                    images[image.name] = known.parts(release)
+                }
+            }
+        }
+        jobs = builder.jobs(images: images, access: access)
+    }
+
+    /// With the number that the journal gave it; without a coordinator the journal has all rights.
+    func carryOut(
+        _ run: Int,
+        again: Bool,
+        over radios: [NightRadio],
+        _ journal: Journal,
+        _ clock: NightClock,
+        _ stop: StopSignal,
+        _ coordinator: (any Coordinator)? = nil,
+        hear: @escaping @Sendable (Event) -> Void
+    ) async throws -> RunResult {
+        let events = EventStream(run: run, time: clock) { hear($0) }
+        let chance = Mutex(SplitMix64(seed: depot.story.seed ^ UInt64(run) << 32))
+        var schedule = ScheduleBuilder(plan).schedule(of: jobs.map(\.vehicle), zone: .utc)
+        schedule.again = again
+        let result = try await RolloutRun(
+            jobs,
+            in: Depot(
+                rollout: plan.name,
+                run: run,
+                air: SoleAirtime(radios[0]),
+                time: clock,
+                journal: journal,
+                events: events,
+                stop: stop,
+                rules: rules,
+                coordinator: coordinator,
+                peripherals: { name in radios.first { $0.adapter == name } },
+                image: { NightImage.job($0.image, name: $0.name, target: $0.target) },
+                step: { builder.step($1, for: $0) },
+                chance: { chance.withLock { $0.next() } }
+            ),
+            adapters: radios,
+            schedule: schedule
+        ).run()
+        try await events.save(in: journal)
+        try await journal.endRun(run, exitCode: 0, reason: "", at: clock.wallTime)
+        try await journal.compact(keepingRuns: 2)
+        return result
+    }
+}
