@@ -1,12 +1,9 @@
 extension Duration {
     /// Whole nanoseconds, cut off at what 64 bits hold (292 years).
     package var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        guard !overflow else { return seconds < 0 ? .min : .max }
-        let (sum, overflowed) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-        guard !overflowed else { return seconds < 0 ? .min : .max }
-        return sum
+        // Nearly every duration here is below nine seconds, whose attoseconds fit into 64 bits.
+        if let attoseconds = Int64(exactly: attoseconds) { return attoseconds / 1_000_000_000 }
+        return Int64(clamping: attoseconds / 1_000_000_000)
     }
 
     /// Reads `20s`, `1500ms`, `15m`, `4h`, `7d`, and sums such as `1h30m`; nil for anything else.

@@ -1,7 +1,7 @@
 /// A GATT identifier: 128 bits, or 16 bits on the Bluetooth base.
 package struct GATTUUID: Hashable, Sendable, Comparable, CustomStringConvertible {
-    private let high: UInt64
-    private let low: UInt64
+    @usableFromInline let high: UInt64
+    @usableFromInline let low: UInt64
 
     /// The 16-bit identifiers stand at bits 96 to 111 of 00000000-0000-1000-8000-00805F9B34FB.
     package init(short: UInt16) {
@@ -49,6 +49,10 @@ package struct GATTUUID: Hashable, Sendable, Comparable, CustomStringConvertible
         return String(decoding: text, as: UTF8.self)
     }
 
+    @inlinable package static func == (left: GATTUUID, right: GATTUUID) -> Bool {
+        left.low == right.low && left.high == right.high
+    }
+
     package static func < (left: GATTUUID, right: GATTUUID) -> Bool {
         (left.high, left.low) < (right.high, right.low)
     }
@@ -65,6 +69,10 @@ package struct Characteristic: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { uuid.description }
+
+    @inlinable package static func == (left: Characteristic, right: Characteristic) -> Bool {
+        left.uuid == right.uuid && left.service == right.service
+    }
 }
 
 /// What a characteristic can be asked to do.

@@ -5,18 +5,27 @@ package struct Moment: InstantProtocol, Hashable, Sendable {
     /// Nanoseconds since the clock's own beginning.
     package let nanoseconds: Int64
 
-    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+    @inlinable package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     package func advanced(by duration: Swift.Duration) -> Moment {
-        let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.nanoseconds)
-        return Moment(nanoseconds: overflow ? (duration < .zero ? .min : .max) : sum)
+        advanced(byNanoseconds: duration.nanoseconds)
+    }
+
+    /// The same without the 128 bits of a `Duration`, for what is done with every packet.
+    @inlinable package func advanced(byNanoseconds count: Int64) -> Moment {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(count)
+        return Moment(nanoseconds: overflow ? (count < 0 ? .min : .max) : sum)
     }
 
     package func duration(to other: Moment) -> Swift.Duration {
         .nanoseconds(other.nanoseconds.subtractingReportingOverflow(nanoseconds).partialValue)
     }
 
-    package static func < (left: Moment, right: Moment) -> Bool {
+    @inlinable package static func == (left: Moment, right: Moment) -> Bool {
+        left.nanoseconds == right.nanoseconds
+    }
+
+    @inlinable package static func < (left: Moment, right: Moment) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 }

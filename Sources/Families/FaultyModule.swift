@@ -26,7 +26,10 @@ extension FaultyModule {
 
     /// Counts the first fault that is left and that `pick` makes something of.
     func strike<R>(_ pick: (Fault.Kind) -> R?) -> R? {
-        for (index, fault) in scriptedFaults.enumerated() where isLeft(index) {
+        let faults = scriptedFaults
+        // Asked several times with every packet, and nearly every module has none.
+        guard !faults.isEmpty else { return nil }
+        for (index, fault) in faults.enumerated() where isLeft(index) {
             guard let found = pick(fault.kind) else { continue }
             count(index)
             return found

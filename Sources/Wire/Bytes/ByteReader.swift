@@ -13,7 +13,7 @@ package struct OutOfBytes: Error, Equatable, Sendable {
 
 /// Takes numbers and runs of bytes off the front of a message; every step is checked.
 package struct ByteReader {
-    private let bytes: [UInt8]
+    @usableFromInline let bytes: [UInt8]
     package private(set) var offset = 0
 
     package init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
@@ -22,11 +22,8 @@ package struct ByteReader {
     package var isAtEnd: Bool { offset == bytes.count }
 
     package mutating func bytes(_ count: Int) throws(OutOfBytes) -> [UInt8] {
-        guard count >= 0, count <= remaining else {
-            throw OutOfBytes(offset: offset, needed: count)
-        }
-        defer { offset += count }
-        return Array(bytes[offset..<offset + count])
+        let start = try skip(count)
+        return Array(bytes[start..<offset])
     }
 
     package mutating func byte() throws(OutOfBytes) -> UInt8 {
@@ -35,16 +32,42 @@ package struct ByteReader {
         return bytes[offset]
     }
 
-    package mutating func little<Number: FixedWidthInteger & UnsignedInteger>(
-        _ type: Number.Type = Number.self
-    ) throws(OutOfBytes) -> Number {
-        try bytes(Number.bitWidth / 8).reversed().reduce(0) { $0 << 8 | Number($1) }
+    /// Steps over so many bytes, and returns where they begin.
+    package mutating func skip(_ count: Int) throws(OutOfBytes) -> Int {
+        guard count >= 0, count <= remaining else {
+            throw OutOfBytes(offset: offset, needed: count)
+        }
+        defer { offset += count }
+        return offset
     }
 
-    package mutating func big<Number: FixedWidthInteger & UnsignedInteger>(
+    @inlinable package mutating func little<Number: FixedWidthInteger & UnsignedInteger>(
         _ type: Number.Type = Number.self
     ) throws(OutOfBytes) -> Number {
-        try bytes(Number.bitWidth / 8).reduce(0) { $0 << 8 | Number($1) }
+        let start = try skip(Number.bitWidth / 8)
+        var number: Number = 0
+        for index in (start..<offset).reversed() { number = number << 8 | Number(bytes[index]) }
+        return number
+    }
+
+    @inlinable package mutating func big<Number: FixedWidthInteger & UnsignedInteger>(
+        _ type: Number.Type = Number.self
+    ) throws(OutOfBytes) -> Number {
+        let start = try skip(Number.bitWidth / 8)
+        var number: Number = 0
+        for index in start..<offset { number = number << 8 | Number(bytes[index]) }
+        return number
+    }
+}
+
+extension [UInt8] {
+    /// Adds a number, the least significant byte first, without an array of its own.
+    @inlinable package mutating func append<Number: FixedWidthInteger & UnsignedInteger>(
+        little number: Number
+    ) {
+        for shift in stride(from: 0, to: Number.bitWidth, by: 8) {
+            append(UInt8(truncatingIfNeeded: number >> shift))
+        }
     }
 }
 

@@ -22,6 +22,17 @@ package struct CRC32: Equatable, Sendable {
         return crc.value
     }
 
+    /// The checksum of `bytes` alone; this one asks no sequence what it is.
+    package static func of(_ bytes: [UInt8]) -> UInt32 {
+        var crc = CRC32()
+        crc.update(bytes.span)
+        return crc.value
+    }
+
+    package mutating func update(_ bytes: [UInt8]) { update(bytes.span) }
+
+    package mutating func update(_ bytes: ArraySlice<UInt8>) { update(bytes.span) }
+
     package mutating func update(_ bytes: some Sequence<UInt8>) {
         let whole: Void? = bytes.withContiguousStorageIfAvailable { buffer in
             update(unsafe Span(_unsafeElements: buffer))

@@ -306,6 +306,12 @@ package final class ComoduleModule: AirDevice {
 
     private func take(_ bytes: [UInt8], on characteristic: Characteristic) -> ATTError? {
         lastSign = world.now
+        // Nearly all that is written to it, and no exchange that a fault may be set to.
+        if characteristic == DFUNumbers.packet {
+            packetBytes += bytes.count
+            packet(bytes)
+            return nil
+        }
         if let exchange = ComoduleNumbers.exchange(characteristic, isRead: false),
             let error = meet(exchange)
         {
@@ -322,10 +328,6 @@ package final class ComoduleModule: AirDevice {
                 return .improperlyConfigured
             }
             perform(actions)
-            return nil
-        case DFUNumbers.packet:
-            packetBytes += bytes.count
-            packet(bytes)
             return nil
         default:
             return .writeNotPermitted

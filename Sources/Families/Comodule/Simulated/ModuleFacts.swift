@@ -50,23 +50,33 @@ struct ModuleFacts: Equatable {
 // MARK: In flash
 
 extension ModuleFacts {
+    /// Made with every answer of the module: one array, and none for each number.
     var bytes: [UInt8] {
-        var bytes = baseline.littleBytes + [mode.rawValue] + Self.bytes(wakes)
-        for version in [version, primaryVersion] {
-            bytes += version.major.littleBytes + version.minor.littleBytes
-            bytes += version.patch.littleBytes + version.build.littleBytes
-        }
-        bytes += bootCount.littleBytes + [addressGeneration] + Self.bytes(ongoingUntil)
-        bytes += [UInt8(bootloaderName.count)] + bootloaderName
-        bytes += [UInt8(faultCounts.count)] + faultCounts
-        bytes += UInt16(transfer.initPacket.count).littleBytes + transfer.initPacket
-        bytes += UInt32(transfer.initSize.map { $0 + 1 } ?? 0).littleBytes
-        bytes += [transfer.initAccepted ? 1 : 0]
-        bytes += UInt32(transfer.received).littleBytes + UInt32(transfer.executed).littleBytes
-        bytes += transfer.receivedCRC.littleBytes + transfer.executedCRC.littleBytes
-        bytes += UInt32(transfer.objectSize.map { $0 + 1 } ?? 0).littleBytes
-        bytes += updates.bytes
-        if let vehicle { bytes += vehicle.bytes }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(256 + transfer.initPacket.count)
+        bytes.append(little: baseline)
+        bytes.append(mode.rawValue)
+        Self.append(wakes, to: &bytes)
+        Self.append(version, to: &bytes)
+        Self.append(primaryVersion, to: &bytes)
+        bytes.append(little: bootCount)
+        bytes.append(addressGeneration)
+        Self.append(ongoingUntil, to: &bytes)
+        bytes.append(UInt8(bootloaderName.count))
+        bytes.append(contentsOf: bootloaderName)
+        bytes.append(UInt8(faultCounts.count))
+        bytes.append(contentsOf: faultCounts)
+        bytes.append(little: UInt16(transfer.initPacket.count))
+        bytes.append(contentsOf: transfer.initPacket)
+        bytes.append(little: UInt32(transfer.initSize.map { $0 + 1 } ?? 0))
+        bytes.append(transfer.initAccepted ? 1 : 0)
+        bytes.append(little: UInt32(transfer.received))
+        bytes.append(little: UInt32(transfer.executed))
+        bytes.append(little: transfer.receivedCRC)
+        bytes.append(little: transfer.executedCRC)
+        bytes.append(little: UInt32(transfer.objectSize.map { $0 + 1 } ?? 0))
+        updates.append(to: &bytes)
+        if let vehicle { bytes.append(contentsOf: vehicle.bytes) }
         return bytes
     }
 
@@ -100,8 +110,15 @@ extension ModuleFacts {
         guard reader.isAtEnd else { return nil }
     }
 
-    static func bytes(_ moment: Moment?) -> [UInt8] {
-        UInt64(bitPattern: moment?.nanoseconds ?? -1).littleBytes
+    static func append(_ moment: Moment?, to bytes: inout [UInt8]) {
+        bytes.append(little: UInt64(bitPattern: moment?.nanoseconds ?? -1))
+    }
+
+    static func append(_ version: FirmwareVersion, to bytes: inout [UInt8]) {
+        bytes.append(little: version.major)
+        bytes.append(little: version.minor)
+        bytes.append(little: version.patch)
+        bytes.append(little: version.build)
     }
 
     static func moment(_ reader: inout ByteReader) throws(OutOfBytes) -> Moment? {

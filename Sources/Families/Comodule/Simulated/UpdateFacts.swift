@@ -37,17 +37,23 @@ struct UpdateFacts: Equatable {
 // MARK: In flash
 
 extension UpdateFacts {
-    var bytes: [UInt8] {
-        var bytes = [Self.number(of: preflight), isBetweenParts ? 1 : 0]
-        for version in [bootloader, external1, external2] { bytes += Self.bytes(version) }
-        bytes += [handover.map { Self.number(of: $0.part) + 1 } ?? 0]
+    func append(to bytes: inout [UInt8]) {
+        bytes.append(Self.number(of: preflight))
+        bytes.append(isBetweenParts ? 1 : 0)
+        ModuleFacts.append(bootloader, to: &bytes)
+        ModuleFacts.append(external1, to: &bytes)
+        ModuleFacts.append(external2, to: &bytes)
+        bytes.append(handover.map { Self.number(of: $0.part) + 1 } ?? 0)
         if let handover {
-            bytes += Self.bytes(handover.version) + ModuleFacts.bytes(handover.begins)
-            bytes += ModuleFacts.bytes(handover.ends)
+            ModuleFacts.append(handover.version, to: &bytes)
+            ModuleFacts.append(handover.begins, to: &bytes)
+            ModuleFacts.append(handover.ends, to: &bytes)
         }
-        bytes += [revertsTo == nil ? 0 : 1]
-        if let revertsTo { bytes += Self.bytes(revertsTo) + ModuleFacts.bytes(revertsAt) }
-        return bytes
+        bytes.append(revertsTo == nil ? 0 : 1)
+        if let revertsTo {
+            ModuleFacts.append(revertsTo, to: &bytes)
+            ModuleFacts.append(revertsAt, to: &bytes)
+        }
     }
 
     /// Nil when the bytes were saved by another layout.
@@ -79,10 +85,5 @@ extension UpdateFacts {
     private static func part(_ number: UInt8) -> ModulePart? {
         ModulePart.allCases.indices.contains(Int(number))
             ? ModulePart.allCases[Int(number)] : nil
-    }
-
-    private static func bytes(_ version: FirmwareVersion) -> [UInt8] {
-        version.major.littleBytes + version.minor.littleBytes + version.patch.littleBytes
-            + version.build.littleBytes
     }
 }

@@ -27,7 +27,7 @@ struct NordicFacts: Equatable {
 
     var bytes: [UInt8] {
         var bytes = baseline.littleBytes + [mode.rawValue, isErased ? 1 : 0]
-        bytes += ModuleFacts.bytes(wakes)
+        ModuleFacts.append(wakes, to: &bytes)
         bytes += version.major.littleBytes + version.minor.littleBytes
         bytes += version.patch.littleBytes + version.build.littleBytes
         bytes += [UInt8(bootloaderName.count)] + bootloaderName
