@@ -65,6 +65,16 @@ package protocol Link: AnyObject, Sendable {
     /// full. Sent is not received; only the peer's own words say what has arrived.
     func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError)
 
+    /// Queues packets of `length` bytes, the last one as long as what is left, as far as there is room
+    /// for them now, and returns how many bytes that were.
+    ///
+    /// Nothing is waited for: what is left is for `send`. Zero where a radio does not know its room.
+    func queue(
+        _ bytes: ArraySlice<UInt8>,
+        in length: Int,
+        to characteristic: Characteristic
+    ) async throws(RadioError) -> Int
+
     /// Switches notifications or indications on. Nothing sent after that is missed, up to the
     /// bound of the subscription.
     func subscribe(
@@ -93,6 +103,12 @@ extension Central {
 }
 
 extension Link {
+    package func queue(
+        _ bytes: ArraySlice<UInt8>,
+        in length: Int,
+        to characteristic: Characteristic
+    ) async throws(RadioError) -> Int { 0 }
+
     package func require(_ characteristic: Characteristic) throws(RadioError) {
         guard flags(of: characteristic) == nil else { return }
         throw .missingCharacteristic(characteristic.uuid)

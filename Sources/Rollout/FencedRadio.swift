@@ -76,6 +76,15 @@ private final class FencedLink: Link {
         try await link.send(bytes, to: characteristic)
     }
 
+    func queue(
+        _ bytes: ArraySlice<UInt8>,
+        in length: Int,
+        to characteristic: Characteristic
+    ) async throws(RadioError) -> Int {
+        try fence.pass()
+        return try await link.queue(bytes, in: length, to: characteristic)
+    }
+
     func subscribe(
         to characteristic: Characteristic,
         before deadline: Moment

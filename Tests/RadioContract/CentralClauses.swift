@@ -90,6 +90,34 @@ extension RadioContract {
             }
             await link.disconnect()
         },
+        ContractClause(
+            "packets that are queued at once arrive whole, in order, before what is sent next"
+        ) {
+            bench in
+            let link = try await bench.connectToPeer()
+            let echoes = try await link.subscribe(to: ContractPeer.echo, before: bench.soon())
+            let bytes = (0..<1_010).map { UInt8(truncatingIfNeeded: $0) }
+            var rest = bytes[...]
+            let taken = try await link.queue(rest, in: 20, to: ContractPeer.echo)
+            try expect(
+                taken == bytes.count || taken.isMultiple(of: 20),
+                "whole packets were taken, got \(taken) bytes"
+            )
+            rest = rest.dropFirst(taken)
+            while !rest.isEmpty {
+                try await link.send(Array(rest.prefix(20)), to: ContractPeer.echo)
+                rest = rest.dropFirst(20)
+            }
+            var heard: [UInt8] = []
+            while heard.count < bytes.count {
+                let echo = try await echoes.next(before: bench.soon())
+                let left = bytes.count - heard.count
+                try expect(echo.count == min(20, left), "a packet of \(echo.count) bytes")
+                heard += echo
+            }
+            try expect(heard == bytes, "all bytes in their order")
+            await link.disconnect()
+        },
         ContractClause("what is too long is refused before it is sent") { bench in
             let link = try await bench.connectToPeer()
             let limit = link.maximumLength

@@ -1,7 +1,8 @@
 import Domain
-import Simulation
 import Synchronization
 import Testing
+
+@testable import Simulation
 
 /// Virtual time, the order of jobs, and what a stuck run says.
 @Suite struct TimeTests {
@@ -42,6 +43,32 @@ import Testing
         for _ in 0..<50 { #expect(try order(7) == first) }
         let orders = try (1...40).map { try order(UInt64($0)) }
         #expect(Set(orders).count > 30)
+    }
+
+    @Test func `what was taken back does not happen, whatever else is set for its moment`() {
+        var random = SplitMix64(seed: 4)
+        var agenda = Agenda<Int>()
+        var tickets: [(ticket: AgendaTicket, number: Int, moment: Moment)] = []
+        for number in 0..<300 {
+            let moment = Moment(nanoseconds: Int64(random.below(40)))
+            tickets.append((agenda.add(number, at: moment), number, moment))
+        }
+        let kept = tickets.filter { _ in random.below(3) > 0 }
+        let names = Set(kept.map(\.number))
+        for entry in tickets where !names.contains(entry.number) { agenda.cancel(entry.ticket) }
+        let order = kept.sorted { ($0.moment, $0.number) < ($1.moment, $1.number) }
+        var taken: [Int] = []
+        while let next = agenda.nextMoment, let first = agenda.takeFirst() {
+            #expect(next == first.moment)
+            taken.append(first.entry)
+        }
+        #expect(taken == order.map(\.number))
+        // A place that was given to another entry is that one's.
+        let other = agenda.add(1_000, at: Moment(nanoseconds: 50))
+        for entry in tickets { agenda.cancel(entry.ticket) }
+        #expect(agenda.takeFirst()?.entry == 1_000)
+        agenda.cancel(other)
+        #expect(agenda.nextMoment == nil)
     }
 
     /// Sorting keeps the order of those that are set for one moment, however many come and go.

@@ -50,6 +50,14 @@ package final class MovedLink: Link {
         try await link.send(bytes, to: place(characteristic))
     }
 
+    package func queue(
+        _ bytes: ArraySlice<UInt8>,
+        in length: Int,
+        to characteristic: Characteristic
+    ) async throws(RadioError) -> Int {
+        try await link.queue(bytes, in: length, to: place(characteristic))
+    }
+
     package func subscribe(
         to characteristic: Characteristic,
         before deadline: Moment

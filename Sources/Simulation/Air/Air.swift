@@ -10,7 +10,13 @@ package actor Air {
     private var links: [Int: AirLink] = [:]
     private var visits: [Int: AirVisit] = [:]
     private var nextNumber = 0
-    private var cancellations: [Int: (RadioError) -> Void] = [:]
+    private var waits: [Int: Wait] = [:]
+
+    /// How somebody who waits is told that it comes to nothing, and the event at the deadline.
+    private struct Wait {
+        let end: (RadioError) -> Void
+        var deadline: World.Ticket?
+    }
 
     private lazy var world = makeWorld()
 
@@ -160,6 +166,23 @@ package actor Air {
         }
     }
 
+    /// One turn for all the packets that there is room for.
+    func queue(
+        _ number: Int,
+        _ bytes: ArraySlice<UInt8>,
+        in length: Int,
+        to characteristic: Characteristic
+    ) throws(RadioError) -> Int {
+        let link = try link(number)
+        var start = bytes.startIndex
+        while start < bytes.endIndex {
+            let end = min(start + length, bytes.endIndex)
+            guard link.sendNow(Array(bytes[start..<end]), to: characteristic) else { break }
+            start = end
+        }
+        return start - bytes.startIndex
+    }
+
     func nextNotification(
         _ number: Int,
         _ characteristic: Characteristic,
@@ -268,20 +291,24 @@ package actor Air {
             await withCheckedContinuation {
                 (continuation: CheckedContinuation<Result<Value, RadioError>, Never>) in
                 let pending = Pending(continuation) { [self] in
-                    cancellations[ticket] = nil
+                    if let deadline = waits.removeValue(forKey: ticket)?.deadline {
+                        world.cancel(deadline)
+                    }
                     board.end(entry)
                     onEnd()
                 }
                 guard !Task.isCancelled else { return pending.resume(.failure(.cancelled)) }
-                cancellations[ticket] = { pending.resume(.failure($0)) }
+                waits[ticket] = Wait { pending.resume(.failure($0)) }
                 register(pending)
                 if pending.isOpen, let deadline {
-                    world.at(deadline) { pending.resume(.failure(.timedOut)) }
+                    waits[ticket]?.deadline = world.at(deadline) {
+                        pending.resume(.failure(.timedOut))
+                    }
                 }
             }
         } onCancel: {
             time.schedule(at: time.now) { [weak self] in
-                self?.assumeIsolated { $0.cancellations[ticket]?(.cancelled) }
+                self?.assumeIsolated { $0.waits[ticket]?.end(.cancelled) }
             }
         }
         return try result.get()

@@ -37,6 +37,8 @@ package final class AirLink {
     package let device: any AirDevice
     package let parameters: LinkParameters
     private let anchor: Moment
+    /// The connection interval in nanoseconds.
+    private let interval: Int64
 
     private(set) var isUp = true
     /// When the connection was asked for.
@@ -62,6 +64,7 @@ package final class AirLink {
         var parameters = device.linkParameters
         if let mtu = adapter.mtu { parameters.mtu = mtu }
         self.parameters = parameters
+        interval = parameters.interval.nanoseconds
         found = device.table
         anchor = world.now
         began = anchor
@@ -177,23 +180,25 @@ package final class AirLink {
     private func setEvent() {
         guard isUp, !eventIsSet else { return }
         eventIsSet = true
-        let passed = anchor.duration(to: world.now).nanoseconds
-        let interval = parameters.interval.nanoseconds
+        let passed = world.now.nanoseconds - anchor.nanoseconds
         let next = (passed / interval + 1) * interval
-        world.at(anchor.advanced(by: .nanoseconds(next))) { [weak self] in self?.runEvent() }
+        world.at(anchor.advanced(byNanoseconds: next)) { [weak self] in self?.runEvent() }
     }
 
     private func runEvent() {
         guard isUp else { return }
         eventIsSet = false
-        let end = world.now.advanced(by: parameters.interval)
-        var time = max(world.now, adapter.busyUntil)
+        let now = world.now
+        let end = now.advanced(byNanoseconds: interval)
+        var time = max(now, adapter.busyUntil)
         var packets = 0
         takeIncoming(until: end, &time)
         while isUp, packets < parameters.packetsPerInterval, let next = outgoing.first {
-            let cost = parameters.airTime(attBytes: next.attBytes)
-            guard time.advanced(by: cost) <= end || packets == 0 else { break }
-            time = time.advanced(by: cost)
+            let after = time.advanced(
+                byNanoseconds: parameters.airNanoseconds(attBytes: next.attBytes)
+            )
+            guard after <= end || packets == 0 else { break }
+            time = after
             packets += 1
             if parameters.loss > 0, world.random.chance(parameters.loss) { continue }
             outgoing.removeFirst()
@@ -267,12 +272,14 @@ package final class AirLink {
         let ready = incoming
         incoming = []
         for (index, item) in ready.enumerated() {
-            let cost = parameters.airTime(attBytes: item.attBytes)
-            guard time.advanced(by: cost) <= end || index == 0 else {
+            let after = time.advanced(
+                byNanoseconds: parameters.airNanoseconds(attBytes: item.attBytes)
+            )
+            guard after <= end || index == 0 else {
                 incoming = Array(ready[index...]) + incoming
                 return
             }
-            time = time.advanced(by: cost)
+            time = after
             take(item)
             guard isUp else { return }
         }

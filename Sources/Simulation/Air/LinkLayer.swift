@@ -29,17 +29,26 @@ package struct LinkParameters: Sendable, Equatable {
     /// Preamble, access address, header, payload and CRC, 150 us between the two directions
     /// (Core specification, volume 6, part B, 2.1 and 4.1.1).
     package func pairTime(payload: Int) -> Duration {
+        .nanoseconds(pairNanoseconds(payload: payload))
+    }
+
+    private func pairNanoseconds(payload: Int) -> Int64 {
         let (preamble, nanosecondsPerByte) = phy == .oneMegabit ? (1, 8_000) : (2, 4_000)
         let overhead = preamble + 4 + 2 + 3
-        return .nanoseconds((overhead + payload + overhead) * nanosecondsPerByte + 2 * 150_000)
+        return Int64((overhead + payload + overhead) * nanosecondsPerByte + 2 * 150_000)
     }
 
     /// The air time of an ATT packet, split to link-layer packets: L2CAP adds four bytes.
     package func airTime(attBytes: Int) -> Duration {
+        .nanoseconds(airNanoseconds(attBytes: attBytes))
+    }
+
+    /// The same as a number: it is asked for with every packet.
+    func airNanoseconds(attBytes: Int) -> Int64 {
         let bytes = attBytes + 4
         let (full, rest) = bytes.quotientAndRemainder(dividingBy: dataLength)
-        return pairTime(payload: dataLength) * full
-            + (rest > 0 ? pairTime(payload: rest) : .zero)
+        return pairNanoseconds(payload: dataLength) * Int64(full)
+            + (rest > 0 ? pairNanoseconds(payload: rest) : 0)
     }
 
     /// Write commands of `payload` bytes that fit into one connection event, at least one.

@@ -117,6 +117,16 @@ package final class SimulatedLink: Link {
         try await air.send(number, bytes, to: characteristic)
     }
 
+    package func queue(
+        _ bytes: ArraySlice<UInt8>,
+        in length: Int,
+        to characteristic: Characteristic
+    ) async throws(RadioError) -> Int {
+        try require(characteristic)
+        guard length <= maximumLength else { throw .tooLong(limit: maximumLength) }
+        return try await air.queue(number, bytes, in: length, to: characteristic)
+    }
+
     package func subscribe(
         to characteristic: Characteristic,
         before deadline: Moment

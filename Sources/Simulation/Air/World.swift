@@ -45,10 +45,18 @@ package final class World {
         at(now.advanced(by: delay), action)
     }
 
-    package func at(_ moment: Moment, _ action: @escaping () -> Void) {
-        events.add(action, at: max(moment, now))
+    /// Names an event that somebody may want to take back.
+    package typealias Ticket = AgendaTicket
+
+    @discardableResult
+    package func at(_ moment: Moment, _ action: @escaping () -> Void) -> Ticket {
+        let ticket = events.add(action, at: max(moment, now))
         setAlarm()
+        return ticket
     }
+
+    /// The event does not happen; nothing changes when it did already.
+    func cancel(_ ticket: Ticket) { events.cancel(ticket) }
 
     /// When the next thing happens, nil when nothing is due ever.
     var nextEvent: Moment? { events.nextMoment }

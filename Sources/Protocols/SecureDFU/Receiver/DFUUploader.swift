@@ -104,14 +104,19 @@ final class DFUUploader {
         in length: Int,
         before deadline: Moment
     ) async -> Result<Void, RadioError> {
-        let (link, time) = (link, time)
+        var bytes = bytes
+        do throws(RadioError) {
+            bytes = bytes.dropFirst(try await link.queue(bytes, in: length, to: DFUNumbers.packet))
+        } catch { return .failure(error) }
+        guard !bytes.isEmpty else { return .success(()) }
+        let (link, time, left) = (link, time, bytes)
         return await withTaskGroup(of: Result<Void, RadioError>.self) { group in
             group.addTask {
-                var start = bytes.startIndex
+                var start = left.startIndex
                 do throws(RadioError) {
-                    while start < bytes.endIndex {
-                        let end = min(start + length, bytes.endIndex)
-                        try await link.send(Array(bytes[start..<end]), to: DFUNumbers.packet)
+                    while start < left.endIndex {
+                        let end = min(start + length, left.endIndex)
+                        try await link.send(Array(left[start..<end]), to: DFUNumbers.packet)
                         start = end
                     }
                     return .success(())
