@@ -38,10 +38,10 @@ package final class FleetCoordinator: Coordinator {
     private let local: LocalCoordinator
     private let journal: Journal
     private let fleet: FleetDatabase
-    private let holder: FleetHolder
-    private let rollout: String
-    private let run: Int
-    private let part: FleetPart
+    let holder: FleetHolder
+    let rollout: String
+    let run: Int
+    let part: FleetPart
     private let post: FleetPost
     private let terms: LeaseTerms
     private let time: any Timekeeper
@@ -182,13 +182,22 @@ package final class FleetCoordinator: Coordinator {
         let accounts: FleetAccounts
         do throws(FleetError) {
             answer = try await claim(wish)
-            guard case .granted = answer else { return answer }
+            guard Self.bringsAccounts(answer) else { return answer }
             accounts = try await fleet.accounts(of: wish.vehicle, on: wish.serial)
         } catch { return later(error) }
         if let record = try await journal.execution(rollout: rollout, vehicle: wish.vehicle) {
             try await adopt(accounts, in: record, isHeld: true)
         }
         return answer
+    }
+
+    /// Whether what the fleet knows of the vehicle is to be known here: it is worked on, or its verdict is a doubt.
+    private static func bringsAccounts(_ answer: Answer) -> Bool {
+        switch answer {
+        case .granted: true
+        case .final(.settled(let end)): end.outcome == .inDoubt
+        case .final, .later: false
+        }
     }
 
     private func adopt(
@@ -339,60 +348,8 @@ package final class FleetCoordinator: Coordinator {
 
     package var isShared: Bool { true }
 
-    package func word(of deed: Deed, on serial: Serial) -> FleetWord? {
-        guard let epoch = state.withLock({ $0.epochs[serial] }) else { return nil }
-        func word(_ kind: FleetWord.Kind, _ rollout: String, _ vehicle: VehicleID) -> FleetWord {
-            FleetWord(
-                kind,
-                instance: holder.instance,
-                gateway: holder.gateway,
-                serial: serial,
-                epoch: epoch,
-                rollout: rollout,
-                beginning: part.beginning,
-                vehicle: vehicle,
-                run: run
-            )
-        }
-        switch deed {
-        case .settled(let intent, let outcome):
-            guard intent.effect == .once else { return nil }
-            var word = word(.step, intent.rollout, intent.vehicle)
-            word.digest = intent.step.digest?.description ?? ""
-            word.ordinal = intent.step.ordinal
-            word.outcome = outcome
-            word.sentence = intent.description
-            return word
-        case .paid(let debt):
-            var word = word(.debt, debt.rollout, debt.vehicle)
-            word.digest = debt.image.description
-            return word
-        case .did(let step):
-            var word = word(.owed, step.rollout, step.vehicle)
-            word.digest = step.step.digest?.description ?? ""
-            word.ordinal = step.step.ordinal
-            return word
-        case .ended(let vehicle, let verdict, let touched, let release):
-            var word = word(.verdict, rollout, vehicle)
-            word.outcome = verdict.outcome.rawValue
-            word.failure = verdict.failure?.rawValue
-            word.sentence = verdict.message
-            word.version = verdict.versionAfter?.description
-            if let rule = part.rules.pause {
-                var share = GateCount()
-                share.count(verdict.outcome, verdict.failure, touched: touched, by: rule)
-                (word.attempted, word.failed) = (share.attempted, share.failed)
-            } else if touched {
-                word.attempted = 1
-            }
-            if touched, verdict.outcome.tally == .failed, verdict.failure != .unreachable,
-                part.quarantineAfter != nil
-            {
-                word.release = release?.description
-            }
-            return word
-        }
-    }
+    /// The epoch of the right that work on this module is done under.
+    func epoch(of serial: Serial) -> Int? { state.withLock { $0.epochs[serial] } }
 
     /// While the database is away nothing waits for it: the keeper of the rights asks again.
     package func tell() async throws(JournalError) {
@@ -416,7 +373,7 @@ package final class FleetCoordinator: Coordinator {
         paying: Bool,
         unless stop: StopSignal
     ) async throws(JournalError) -> Permit {
-        guard let epoch = state.withLock({ $0.epochs[serial] }) else { return .ended }
+        guard let epoch = epoch(of: serial) else { return .ended }
         let wish = FleetAct(
             act,
             FleetLease(serial: serial, epoch: epoch),
@@ -502,7 +459,10 @@ package final class FleetCoordinator: Coordinator {
             return SharedNews(wave: part.wave ?? 0, ended: [], opened: [], mustDrain: true)
         }
         state.withLock { $0.changes = news.changes }
-        if !news.ended.isEmpty { try await settleAccounts(of: Set(news.ended.map(\.vehicle))) }
+        if !news.ended.isEmpty {
+            try await settleAccounts(of: Set(news.ended.map(\.vehicle)))
+            try await adoptDoubts(of: news.ended.filter { $0.outcome == .inDoubt }.map(\.vehicle))
+        }
         return SharedNews(
             wave: news.wave,
             ended: news.ended.map(\.shared),
@@ -519,6 +479,19 @@ package final class FleetCoordinator: Coordinator {
                 accounts = try await fleet.accounts(of: record.vehicle, on: record.serial)
             } catch { return }
             try await adopt(accounts, in: record, isHeld: false)
+        }
+    }
+
+    /// What a vehicle is in doubt about is known here as well: without it the verdict would not stand.
+    private func adoptDoubts(of vehicles: [VehicleID]) async throws(JournalError) {
+        for vehicle in vehicles {
+            guard let record = try await journal.execution(rollout: rollout, vehicle: vehicle)
+            else { continue }
+            let accounts: FleetAccounts
+            do throws(FleetError) {
+                accounts = try await fleet.accounts(of: vehicle, on: record.serial)
+            } catch { return }
+            try await adopt(accounts, in: record, isHeld: true)
         }
     }
 

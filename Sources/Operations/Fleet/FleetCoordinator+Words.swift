@@ -1,0 +1,64 @@
+package import Domain
+package import Journal
+import Manifest
+import Postgres
+import Reports
+package import Rollout
+
+extension FleetCoordinator {
+    /// What the fleet is told of a deed, under the right that it was done under.
+    package func word(of deed: Deed, on serial: Serial) -> FleetWord? {
+        guard let epoch = epoch(of: serial) else { return nil }
+        func word(_ kind: FleetWord.Kind, _ rollout: String, _ vehicle: VehicleID) -> FleetWord {
+            FleetWord(
+                kind,
+                instance: holder.instance,
+                gateway: holder.gateway,
+                serial: serial,
+                epoch: epoch,
+                rollout: rollout,
+                beginning: part.beginning,
+                vehicle: vehicle,
+                run: run
+            )
+        }
+        switch deed {
+        case .settled(let intent, let outcome):
+            guard intent.effect == .once else { return nil }
+            var word = word(.step, intent.rollout, intent.vehicle)
+            word.digest = intent.step.digest?.description ?? ""
+            word.ordinal = intent.step.ordinal
+            word.outcome = outcome
+            word.sentence = intent.description
+            return word
+        case .paid(let debt):
+            var word = word(.debt, debt.rollout, debt.vehicle)
+            word.digest = debt.image.description
+            return word
+        case .did(let step):
+            var word = word(.owed, step.rollout, step.vehicle)
+            word.digest = step.step.digest?.description ?? ""
+            word.ordinal = step.step.ordinal
+            return word
+        case .ended(let vehicle, let verdict, let touched, let release):
+            var word = word(.verdict, rollout, vehicle)
+            word.outcome = verdict.outcome.rawValue
+            word.failure = verdict.failure?.rawValue
+            word.sentence = verdict.message
+            word.version = verdict.versionAfter?.description
+            if let rule = part.rules.pause {
+                var share = GateCount()
+                share.count(verdict.outcome, verdict.failure, touched: touched, by: rule)
+                (word.attempted, word.failed) = (share.attempted, share.failed)
+            } else if touched {
+                word.attempted = 1
+            }
+            if touched, verdict.outcome.tally == .failed, verdict.failure != .unreachable,
+                part.quarantineAfter != nil
+            {
+                word.release = release?.description
+            }
+            return word
+        }
+    }
+}
