@@ -11,7 +11,7 @@ extension Command {
         .imagesList, .imagesVerify, .imagesPrune, .profilesList, .profilesShow, .profilesCheck,
         .trust, .bundleCreate, .bundleVerify, .bundleApply, .bundleCopy, .bundleShow,
         .notifyTest, .notifyList, .notifySend, .notifyFailure, .systemdPrint,
-        .fleetStatus, .fleetInit, .fleetCheck, .fleetUpgrade, .fleetPrune, .fleetAcceptRestore,
+        .fleetStatus, .fleetInit, .fleetCheck, .fleetUpgrade, .fleetAcceptRestore, .fleetPrune,
         .gateways, .gatewayDrain, .gatewayForget,
         .serve, .simulate, .doctor,
         .schema,

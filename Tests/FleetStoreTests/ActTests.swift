@@ -221,7 +221,7 @@ struct ActTests {
             try await north.fleet.settleStep(
                 act,
                 answer == IntentRecord.done ? IntentRecord.failed : IntentRecord.done,
-                instance: north.holder.instance
+                of: north.holder
             )
             let step = try them.ground.server?.query(
                 them.ground.database,

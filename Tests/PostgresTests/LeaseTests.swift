@@ -258,6 +258,10 @@ struct LeaseTests {
                     return
                 }
                 try server.query(database, "UPDATE yardmaster.history SET claims_after = now()")
+                // Its own start was at work then: it says that all of it is reported.
+                let place = try await mine.place(of: north.gateway)
+                #expect(place.isAwaited)
+                try await mine.hasRetold(north.gateway, in: place)
                 let lease = try granted(
                     try await mine.claim(try wish(), by: north, terms: terms),
                     epoch: 1

@@ -150,7 +150,7 @@ extension FleetRunTests {
         func grants() throws -> String {
             try standby.query(
                 yard.database,
-                "SELECT max(number) FROM watch WHERE after IS NOT NULL"
+                "SELECT count(DISTINCT (serial, epoch)) FROM watch WHERE after IS NOT NULL"
             )
         }
         let before = try grants()
@@ -161,7 +161,6 @@ extension FleetRunTests {
             try wait(for: "what was forgotten to be reported") {
                 try done(standby, yard.database) >= kept + 2
             }
-            #expect(north.says("the fleet's database answers again"))
         } else {
             let check = try lane.say("fleet", "check")
             #expect(check.output.contains("no right on a module is granted"), "\(check.output)")

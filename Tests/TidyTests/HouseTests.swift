@@ -134,7 +134,7 @@ import Testing
                     if text.hasPrefix("case ") {
                         // Only what the label begins with: what follows may name cases of others.
                         let name = text.dropFirst(5).drop { $0 == "(" }
-                        guard name.hasPrefix(".") else { continue }
+                        guard name.hasPrefix("."), !name.hasPrefix("..") else { continue }
                         let word = name.dropFirst().prefix { $0.isLetter || $0.isNumber }
                         open[last].names.append(String(word))
                     } else if text.hasPrefix("default:"), !open[last].subject.hasPrefix("(") {

@@ -78,14 +78,14 @@ _yardmaster() {
     fi
     if [[ $command == fleet ]]; then
         if ((COMP_CWORD == 2)); then
-            mapfile -t COMPREPLY < <(compgen -W 'status init check upgrade accept-restore' -- "$cur")
+            mapfile -t COMPREPLY < <(compgen -W 'status init check upgrade accept-restore prune' -- "$cur")
             return
         fi
         command+=" ${COMP_WORDS[2]}"
     fi
     if [[ $command == gateway ]]; then
         if ((COMP_CWORD == 2)); then
-            mapfile -t COMPREPLY < <(compgen -W 'drain' -- "$cur")
+            mapfile -t COMPREPLY < <(compgen -W 'drain forget' -- "$cur")
             return
         fi
         command+=" ${COMP_WORDS[2]}"
@@ -517,13 +517,29 @@ _yardmaster() {
         --fleet) flags= kind=none ;;
         esac
         ;;
+    'fleet prune')
+        flags='--keep --older-than --archive --dry-run --fleet --json --quiet --no-color --help'
+        case $prev in
+        --keep) flags= kind=none ;;
+        --older-than) flags= kind=none ;;
+        --archive) flags= kind=files ;;
+        --fleet) flags= kind=none ;;
+        esac
+        ;;
     'gateways')
-        flags='--fleet --json --quiet --no-color --help'
+        flags='--metrics --fleet --json --quiet --no-color --help'
         case $prev in
         --fleet) flags= kind=none ;;
         esac
         ;;
     'gateway drain')
+        flags='--fleet --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --fleet) flags= kind=none ;;
+        esac
+        ;;
+    'gateway forget')
         flags='--fleet --json --quiet --no-color --help'
         kind=none
         case $prev in

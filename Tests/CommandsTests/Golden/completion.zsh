@@ -41,9 +41,9 @@ _yardmaster() {
             'bundle:create, verify, apply, copy, show'
             'notify:test, list, send, failure'
             'systemd:print'
-            'fleet:status, init, check, upgrade, accept-restore'
+            'fleet:status, init, check, upgrade, accept-restore, prune'
             'gateways:Show the gateways of a fleet'
-            'gateway:drain'
+            'gateway:drain, forget'
             'serve:Show the rollouts of this machine to browsers'
             'simulate:Put a simulated depot in the place of Bluetooth, for any program'
             'doctor:Say what is wrong with this host'\''s Bluetooth'
@@ -140,7 +140,7 @@ _yardmaster() {
     fi
     if [[ $command == fleet ]]; then
         if (( CURRENT == 2 )); then
-            _values form status init check upgrade accept-restore
+            _values form status init check upgrade accept-restore prune
             return
         fi
         command+=" $words[2]"
@@ -149,7 +149,7 @@ _yardmaster() {
     fi
     if [[ $command == gateway ]]; then
         if (( CURRENT == 2 )); then
-            _values form drain
+            _values form drain forget
             return
         fi
         command+=" $words[2]"
@@ -701,8 +701,21 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]'
         ;;
+    'fleet prune')
+        _arguments -S \
+            '--keep=''[How many beginnings of each rollout stay, the one that is on among them.]'':N: ' \
+            '--older-than=''[Drop nothing that is newer, such as 365d.]'':TIME: ' \
+            '--archive=''[Add what is dropped to this file first, as JSON lines.]'':FILE:_files' \
+            '--dry-run''[Change nothing, and say how many rows would be dropped.]' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager hands over the credential fleet-password.]'':ADDRESS: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
+        ;;
     'gateways')
         _arguments -S \
+            '--metrics''[Print metrics for Prometheus instead of the table.]' \
             '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager hands over the credential fleet-password.]'':ADDRESS: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
@@ -710,6 +723,15 @@ _yardmaster() {
             '(-h --help)'{-h,--help}'[Show this help.]'
         ;;
     'gateway drain')
+        _arguments -S \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager hands over the credential fleet-password.]'':ADDRESS: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only what is not.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:GATEWAY: '
+        ;;
+    'gateway forget')
         _arguments -S \
             '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager hands over the credential fleet-password.]'':ADDRESS: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
