@@ -10,7 +10,7 @@ extension FleetRunTests {
     private struct Lane {
         let program: Program
         let address: String
-        static let locks = 6
+        static let locks = 9
 
         init(_ address: String) throws {
             self.address = address
@@ -133,7 +133,7 @@ extension FleetRunTests {
         let lane = try Lane(
             "postgresql://\(PrivatePostgres.superuser)@\(host(primary)),\(host(standby))/\(yard.database)"
         )
-        let north = try lane.begin("north", pace: "4")
+        let north = try lane.begin("north", pace: "2")
         try wait(for: "the first command") { try done(primary, yard.database) >= 1 }
         try wait(for: "the standby to follow") { try done(standby, yard.database) >= 1 }
         try standby.loseTouch()
@@ -196,7 +196,7 @@ extension FleetRunTests {
         let yard = try Yard()
         let (server, database) = (yard.server, yard.database)
         let lane = try Lane(server.address(database))
-        let north = try lane.begin("north", pace: "4")
+        let north = try lane.begin("north", pace: "2")
         try wait(for: "the first command") { try done(server, database) >= 1 }
         let backup = server.scratch.path + "/backup-\(database)"
         try server.tool("pg_dump", ["-Fc", "-f", backup, database], to: "dump.log")
