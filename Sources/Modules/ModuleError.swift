@@ -2,12 +2,12 @@ package import Domain
 package import Radio
 package import Sessions
 
-/// Why an exchange with a module came to nothing.
+/// Why an exchange with a module failed.
 package enum ModuleError: Error, Hashable, Sendable {
     case radio(RadioError)
     /// An exchange of the module's own protocol failed.
     case exchange(ExchangeFault)
-    /// A value that the module gave makes no sense; the text says which.
+    /// The module sent an invalid value; the text says which.
     case value(String)
 }
 
@@ -22,7 +22,7 @@ extension ModuleError: CustomStringConvertible {
 
     package var description: String {
         switch self {
-        // Nobody but a person can help with a bond.
+        // Only a person can fix a bond, so the message contains the remedy.
         case .radio(.bond(let failure)): "\(failure); \(failure.remedy)"
         case .radio(let error): error.description
         case .exchange(let fault): fault.description
@@ -30,15 +30,15 @@ extension ModuleError: CustomStringConvertible {
         }
     }
 
-    /// Whether the link is gone, so that only a new one can go on.
+    /// Whether the link is lost, so that only a new link can continue.
     package var isLinkLoss: Bool { kind == .linkLost }
 
-    /// What it says about our secret; nil when nothing.
+    /// What the error indicates about our secret; nil when nothing.
     package var secret: SecretSuspicion.Sign? {
         if case .exchange(let fault) = self { fault.secret } else { nil }
     }
 
-    /// Whether it came between us and the module's being open to us.
+    /// Whether authentication failed.
     package var isAboutAuthentication: Bool {
         if case .exchange(let fault) = self { fault.subject == .authentication } else { false }
     }
@@ -51,7 +51,7 @@ extension ModuleError: CustomStringConvertible {
         }
     }
 
-    /// As the update session weighs it.
+    /// The error as the update session evaluates it.
     package func fault(while doing: String) -> UpdateFault {
         UpdateFault(failureClass, kind, doing.isEmpty ? description : "\(doing): \(description)")
     }
@@ -69,7 +69,7 @@ extension RadioError {
         }
     }
 
-    /// Whether the fault is this host's and not the module's.
+    /// Whether the fault is in this host and not in the module.
     package var isHostFault: Bool {
         switch self {
         case .adapterOff, .adapterMissing, .serviceUnavailable, .unauthorized: true
@@ -79,13 +79,13 @@ extension RadioError {
         }
     }
 
-    /// Whether no further exchange with the module can help, so that no protocol weighs it.
+    /// Whether no further exchange with the module can help; the protocols then pass the error on.
     package var endsExchange: Bool {
         if case .bond = self { return true }
         return isHostFault || self == .cancelled
     }
 
-    /// As a session knows it; what is the host's doing ends the link like any other loss.
+    /// The failure as a session sees it; a host fault ends the link like any other loss.
     package var linkFailure: LinkFailure {
         switch self {
         case .timedOut: .timedOut

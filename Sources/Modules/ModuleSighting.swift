@@ -2,7 +2,7 @@ package import Domain
 package import Radio
 package import Sessions
 
-/// A module that was heard, and what it runs just now.
+/// A module that was heard, and the role that it runs in.
 package struct ModuleSighting: Sendable, Equatable {
     package typealias Role = ModuleRole
 
@@ -21,13 +21,13 @@ package struct ModuleSighting: Sendable, Equatable {
         signal = advertisement.signal
     }
 
-    /// What it is called; a bootloader's name is the one that we gave it.
+    /// The name to show; nil for a bootloader, whose name is the one that we gave it.
     package var shownName: String? { role == .bootloader ? nil : Advertisement.shown(name) }
 }
 
 /// Looks for one module among all that advertise.
 package struct ModuleSeeker: Sendable {
-    /// How long one wait for an advertisement may be: in between, `isStopped` is asked.
+    /// The longest wait for one advertisement; between two waits, `isStopped` is checked.
     private static let patience = Duration.seconds(1)
 
     private let central: any Central
@@ -38,10 +38,11 @@ package struct ModuleSeeker: Sendable {
         self.time = time
     }
 
-    /// The module, or nil when it was not heard by the deadline or `isStopped` said so.
+    /// The module; nil when it was not heard by the deadline or `isStopped` returned true.
     ///
-    /// With the place where its bootloader will be, that is found without a name too. Who is
-    /// `avoided` is not meant, whatever serial it claims. `isLooking` is called when the radio looks.
+    /// With the place where its bootloader will be, the bootloader is found even if it has no name.
+    /// Peers in `avoided` are ignored, whatever serial they claim. `isLooking` is called when the
+    /// scan has started.
     package func seek(
         _ serial: Serial,
         by recogniser: ModuleRecogniser,
@@ -75,7 +76,7 @@ package struct ModuleSeeker: Sendable {
 }
 
 extension Advertisement {
-    /// A name as it is shown; nil where there is none.
+    /// A name in the form that is shown; nil where there is none.
     static func shown(_ name: String?) -> String? {
         guard let name, !name.isEmpty else { return nil }
         return String(name.visible.prefix(64))

@@ -1,28 +1,28 @@
 package import Domain
 
-/// Why an exchange of a module's own protocol came to nothing, as far as others act on it.
+/// Why an exchange of a module's own protocol failed, with the facts that other rooms act on.
 ///
-/// Each protocol has errors of its own, with numbers and words; this is what they come to for
-/// anyone who decides what to do next.
+/// Each protocol has its own errors, with numbers and texts. They are converted to this type for
+/// the code that decides what to do next.
 package struct ExchangeFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What the exchange was for.
+    /// The purpose of the exchange.
     package enum Subject: Hashable, Sendable {
-        /// To prove that we may speak to the module.
+        /// Proving to the module that we may access it.
         case authentication
-        /// To ask the module for something.
+        /// Asking the module for something.
         case question
-        /// To lead it into its bootloader.
+        /// Starting its bootloader.
         case entry
-        /// To bring it an image.
+        /// Sending it an image.
         case transfer
     }
 
     package let subject: Subject
     package let failureClass: FailureClass
     package let kind: UpdateFault.Kind
-    /// What it says about our secret; nil when nothing.
+    /// What the fault indicates about our secret; nil when nothing.
     package let secret: SecretSuspicion.Sign?
-    /// What the link did, where that was the cause.
+    /// The link failure that caused the fault; nil where it had another cause.
     package let link: LinkFailure?
     package let description: String
 

@@ -1,16 +1,17 @@
 package import Domain
 
-/// Why an exchange over a link came to nothing, as far as a session needs to know.
+/// Why an exchange over a link failed, as far as a session needs to know.
 ///
-/// What concerns the adapter or the host is not the module's doing and never reaches a session.
+/// Faults of the adapter or the host are not the module's and never reach a session.
 package enum LinkFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The link was there and is not any more.
+    /// The link was lost.
     case lost
-    /// The link holds, but nothing came in time.
+    /// The link holds, but no answer arrived in time.
     case timedOut
     /// The module answered with an ATT error code.
     case refused(code: UInt8)
-    /// The module lacks a characteristic; right after an update it may just not have it yet.
+    /// The module lacks a characteristic; right after an update it may not have the characteristic
+    /// yet.
     case missing(String)
 
     package var failureClass: FailureClass {

@@ -1,23 +1,24 @@
-/// Decides over several links whether a module refuses our secret or is merely hard to reach.
+/// Decides over several links whether a module refuses our secret or is only hard to reach.
 ///
 /// One link that ends right after the proof of the secret proves nothing; a second one in a row
 /// does.
 package struct SecretSuspicion: Equatable, Sendable {
-    /// What the end of one exchange says about our secret.
+    /// What the end of one exchange indicates about our secret.
     package enum Sign: Hashable, Sendable {
-        /// The module says that it is wrong.
+        /// The module reports that the secret is wrong.
         case refused
-        /// The link ended right after the proof: refused, or lost just then.
+        /// The link ended right after the proof of the secret: the module refused it, or the link
+        /// was lost at that moment.
         case refusedOrLost
     }
 
-    /// Links that must end so, one after another.
+    /// The number of consecutive links that must end this way.
     package static let limit = 2
 
     package enum Judgement: Equatable, Sendable {
-        /// Nothing is shown yet.
+        /// Nothing is certain yet.
         case tryAgain
-        /// The secret is wrong, as far as can be known.
+        /// The secret is wrong, as far as this can be determined.
         case wrongKey
     }
 
@@ -25,7 +26,9 @@ package struct SecretSuspicion: Equatable, Sendable {
 
     package init() {}
 
-    /// Nothing was answered where there is no sign, so nothing was refused.
+    /// Records a failed exchange.
+    ///
+    /// Without a sign the module did not answer, so it did not refuse the secret.
     package mutating func failed(_ sign: Sign?) -> Judgement {
         switch sign {
         case .refused?:

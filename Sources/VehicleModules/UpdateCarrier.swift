@@ -393,7 +393,7 @@ extension ModuleFailure {
         case .unknownVersion:
             self.init(
                 .updateRejected,
-                "the module does not tell its version, so the image could be older",
+                "the module does not report its version, so the image could be older",
                 "set `allowsDowngrade` if it may be"
             )
         case .downgrade(let running, let wanted):

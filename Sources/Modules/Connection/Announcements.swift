@@ -1,8 +1,10 @@
 import Synchronization
 
-/// Things that happen, for many who hear of each: anyone who is too slow misses the oldest, and is told how many.
+/// Sends each event to every listener.
+///
+/// A listener that is too slow loses the oldest events and gets their number.
 package final class Announcements<Value: Sendable>: Sendable {
-    /// How many a listener missed since it was told last.
+    /// How many events a listener has missed since it last took the number.
     package final class Missed: Sendable {
         private let count = Atomic<Int>(0)
 
@@ -25,11 +27,12 @@ package final class Announcements<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// How many listen.
+    /// The number of listeners.
     package var listenerCount: Int { state.withLock { $0.listeners.count } }
 
     package func send(_ value: Value) {
-        // Under the lock: what two send at once comes to all in one order.
+        // The lock is held while sending, so that every listener gets concurrent events in the same
+        // order.
         state.withLock { state in
             for (_, listener) in state.listeners.sorted(by: { $0.key < $1.key }) {
                 if case .dropped = listener.continuation.yield(value) { listener.missed.add() }
@@ -37,7 +40,9 @@ package final class Announcements<Value: Sendable>: Sendable {
         }
     }
 
-    /// All that happens from now on; between two looks so many are kept.
+    /// All events from now on.
+    ///
+    /// Up to `count` of them are kept between two reads.
     package func values(keeping count: Int) -> (stream: AsyncStream<Value>, missed: Missed) {
         let missed = Missed()
         let stream = AsyncStream(

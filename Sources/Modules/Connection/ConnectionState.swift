@@ -1,6 +1,6 @@
 package import Domain
 
-/// A module as it is shown: its serial, and its name or what stands for it.
+/// A module as it is shown: its serial, and its name or a substitute for it.
 package struct ModuleName: Sendable, Hashable, CustomStringConvertible {
     package let serial: Serial
     package let name: String
@@ -13,9 +13,9 @@ package struct ModuleName: Sendable, Hashable, CustomStringConvertible {
     package var description: String { "\(name) \(serial)" }
 }
 
-/// Where a connection stands.
+/// The state of a connection to a module.
 package enum ConnectionState: Sendable, Hashable, CustomStringConvertible {
-    /// Nothing is tried.
+    /// No connection is attempted.
     case disconnected
     /// No operation is allowed yet.
     case connecting(ModuleName, Connecting)

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A value that many watch: each gets the newest, and what came in between is dropped.
+/// A value that many tasks watch: each gets the newest value, and older unread values are dropped.
 ///
-/// However fast it changes, a watcher that is slow costs one value of memory and never misses the
-/// last one.
+/// However fast the value changes, a slow watcher costs the memory of one value and never misses
+/// the last one.
 package final class Latest<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
@@ -17,11 +17,12 @@ package final class Latest<Value: Sendable>: Sendable {
 
     package var value: Value { state.withLock { $0.value } }
 
-    /// How many watch.
+    /// The number of watchers.
     package var watcherCount: Int { state.withLock { $0.watchers.count } }
 
     package func set(_ value: Value) {
-        // Told under the lock: of two who set at once, the one whose value stays is reported last.
+        // Watchers are notified under the lock: of two concurrent calls, the value that stays is
+        // reported last.
         state.withLock { state in
             state.value = value
             for (_, watcher) in state.watchers.sorted(by: { $0.key < $1.key }) {
@@ -30,7 +31,7 @@ package final class Latest<Value: Sendable>: Sendable {
         }
     }
 
-    /// The value of now, then each newest one; ends when its task is cancelled.
+    /// The current value, then each new value; ends when the task is cancelled.
     package func values() -> AsyncStream<Value> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let number = state.withLock { state in
@@ -47,7 +48,7 @@ package final class Latest<Value: Sendable>: Sendable {
 }
 
 extension Latest where Value: Equatable {
-    /// Tells nobody of what is the same.
+    /// Notifies watchers only when the value differs.
     package func change(to value: Value) {
         if self.value != value { set(value) }
     }

@@ -2,10 +2,10 @@ package import Domain
 package import Radio
 import Synchronization
 
-/// What is known about a module from earlier links.
+/// Facts about a module from earlier links.
 package struct CachedModule: Sendable, Hashable {
     package var name: String?
-    /// Where it was; it may have another address by now.
+    /// Its last known address; the module may have another one by now.
     package var peer: Peer?
     package var type: Int?
     /// Registers that it does not have.
@@ -16,10 +16,11 @@ package struct CachedModule: Sendable, Hashable {
 
 /// Facts about modules that make the next handshake shorter.
 ///
-/// Nothing in it is believed that could have changed: an address is tried and, when nobody answers
-/// there, searched for again.
+/// A fact that could have changed is only a hint: a known address is tried, and when no module
+/// answers there, the program searches for it again.
 package final class ModuleCache: Sendable {
-    /// As many modules as are remembered; the one that was longest not met goes first.
+    /// The most modules that are remembered; the one that was connected longest ago is dropped
+    /// first.
     package static let capacity = 1_000
 
     private struct State {

@@ -1,9 +1,10 @@
 package import Domain
 package import Radio
 
-/// A link to a module that has its characteristics elsewhere than its family's others.
+/// A link to a module whose characteristics have other UUIDs than those of its family.
 ///
-/// Who speaks over it names what the family's modules have; the module's profile says what is meant.
+/// Its user names the characteristics of the family; the link translates them by the module's
+/// profile.
 package final class MovedLink: Link {
     private let link: any Link
     private let places: [Characteristic: Characteristic]
@@ -69,7 +70,7 @@ package final class MovedLink: Link {
 }
 
 extension ProfileShape {
-    /// The link as a profile's modules need it.
+    /// The link as modules of this profile need it.
     package func link(_ link: any Link, by profile: Profile) -> any Link {
         let moved = moved(by: profile.gatt)
         return moved.isEmpty ? link : MovedLink(link, to: moved)

@@ -1,12 +1,12 @@
 package import Domain
 
-/// Where a connection gets the profile of a module from.
+/// Where a connection gets a module's profile from.
 package struct ProfileSource: Sendable {
     package enum Failure: Error, Sendable, Hashable {
         case invalidAPIKey
-        /// It could not be fetched; in words.
+        /// The profile could not be fetched; the text says why.
         case network(String)
-        /// There is none; in words.
+        /// There is no such profile; the text says why.
         case unknown(String)
     }
 
@@ -16,7 +16,7 @@ package struct ProfileSource: Sendable {
         self.profile = profile
     }
 
-    /// One profile for every module.
+    /// The same profile for every module.
     package static func of(_ profile: Profile) -> ProfileSource {
         ProfileSource { _ in .success(profile) }
     }

@@ -1,4 +1,4 @@
-/// What is known of a property now.
+/// The last known value of a property, or why there is none.
 package enum PropertyOutput: Sendable, Hashable {
     case available(PropertySpec, PropertyValue)
     case writeOnly(PropertySpec)
@@ -15,17 +15,17 @@ package enum PropertyOutput: Sendable, Hashable {
     }
 }
 
-/// What is known of all properties now.
+/// The last known values of all properties.
 package enum PropertyList: Sendable, Hashable {
     /// The module is not connected.
     case notAvailable
     case available(Listing)
 
-    /// What a connected module can do, each part in the profile's order.
+    /// The properties of a connected module, each list in the profile's order.
     package struct Listing: Sendable, Hashable {
         package var readable: [PropertyReading]
         package var writeOnly: [PropertySpec]
-        /// What the profile has and this module does not give.
+        /// Properties that the profile has and for which this module gives no value.
         package var missing: [PropertySpec]
 
         package init(

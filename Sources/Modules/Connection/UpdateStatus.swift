@@ -1,15 +1,16 @@
 package import Domain
 
-/// Where a module stands with its updates.
+/// The update status of a module.
 package enum UpdateStatus: Sendable, Hashable {
     case moduleNotConnected
     case fetchingUpdateInfo
-    /// The check did not succeed: nothing is known, and nothing is claimed.
+    /// The check did not succeed, so it is not known whether there is an update.
     case checkFailed(String)
     case available(FirmwareTarget.Part)
     case upToDate
     case ongoing(FirmwareTarget.Part, UpdateStage)
-    /// The module hands the image on to a part of its vehicle: neither begun nor controlled by us.
+    /// The module hands the image on to a part of its vehicle: this program neither started nor
+    /// controls it.
     case moduleUpdatingComponent
 
     package var isOngoing: Bool {
@@ -20,7 +21,7 @@ package enum UpdateStatus: Sendable, Hashable {
     }
 }
 
-/// A step of an update that we carry out, and how far it is.
+/// A stage of an update that this program performs, and its progress.
 package struct UpdateStage: Sendable, Hashable {
     package enum Kind: Int, CaseIterable, Sendable, Hashable, Comparable {
         case fetching = 1
@@ -37,18 +38,18 @@ package struct UpdateStage: Sendable, Hashable {
         self.progress = progress
     }
 
-    /// All steps of an update, in order.
+    /// All stages of an update, in order.
     package static let all = Kind.allCases
 }
 
-/// What a check for updates says.
+/// The result of a check for updates.
 package enum UpdateCheck: Sendable, Hashable {
     case available(FirmwareTarget.Part)
     case upToDate
     case failed(String)
 }
 
-/// Makes the status out of what happens.
+/// Derives the update status from events.
 package struct UpdateTracker: Sendable, Hashable {
     private var isConnected = false
     private var check: UpdateCheck?
@@ -60,7 +61,8 @@ package struct UpdateTracker: Sendable, Hashable {
     package init() {}
 
     package var status: UpdateStatus {
-        // While we update, the link comes and goes, and that says nothing.
+        // During our own update the link is lost and made again, so the connection state means
+        // nothing.
         if let ours { return .ongoing(ours.0, ours.1) }
         guard isConnected else { return .moduleNotConnected }
         if isHandingOn { return .moduleUpdatingComponent }
@@ -83,14 +85,16 @@ package struct UpdateTracker: Sendable, Hashable {
         check = nil
     }
 
-    /// What the check of this connection said; one of an earlier connection is dropped by the caller.
+    /// The result of this connection's check.
+    ///
+    /// The caller drops results of earlier connections.
     package mutating func checked(_ result: UpdateCheck) {
         if isConnected { check = result }
     }
 
-    /// The module says that it hands an image on, or that it does not any more.
+    /// The module reports that it hands an image on, or that it has stopped doing so.
     package mutating func handsOn(_ value: Bool) {
-        // What it runs has changed: what was checked before says nothing any more.
+        // The module now runs something else, so the earlier check is obsolete.
         if isHandingOn, !value { check = nil }
         isHandingOn = value
     }
@@ -99,7 +103,7 @@ package struct UpdateTracker: Sendable, Hashable {
         ours = (part, step)
     }
 
-    /// The upload is over: that is not the end of the update.
+    /// The upload has ended, which is not the end of the update.
     package mutating func ended() { ours = nil }
 
     package static func == (left: UpdateTracker, right: UpdateTracker) -> Bool {

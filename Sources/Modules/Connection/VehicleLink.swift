@@ -5,38 +5,38 @@ package import Sessions
 /// The one owner of the link to a vehicle's module: it looks for the module, connects, opens, keeps
 /// and closes, for steps, updates, `watch`, inventories, enrolment and the library alike.
 ///
-/// There is at most one link. Anyone who works with the module asks for what is open and holds no link
-/// of its own. How long a search lasts, what happens between two of them, and what outlives the
-/// process is decided by its user.
+/// There is at most one link. Its users ask for what is open and hold no link of their own. Each
+/// user decides how long a search lasts, what happens between two searches, and what outlives the
+/// process.
 package final class VehicleLink {
-    /// What is at the other end.
+    /// What the link reaches.
     private enum State {
         case closed
-        /// Connected, and nobody has answered yet.
+        /// Connected, but neither an application nor a bootloader is open yet.
         case connected(any Link)
         case application(any ModuleApplication, any Link)
         case bootloader(any ImageReceiver)
     }
 
-    /// How long others are looked for that bear the serial of one that did not take our secret.
+    /// How long to look for other modules with the same serial, after one has refused our secret.
     package static let lookForOthers = Duration.seconds(5)
 
     package let serial: Serial
-    /// A vehicle may be given another adapter between two links.
+    /// The adapter may change between two links.
     private let adapter: () -> any Central
     package let time: any Timekeeper
     private let bond: BondPolicy
     private let connectLimit: Duration
     private var state = State.closed
-    /// With whom there was a link: the host remembers what it was then.
+    /// The peer of the last link: the host still remembers what it learned of it.
     private var met: Peer?
     private var suspicion: [Peer: SecretSuspicion] = [:]
-    /// Two modules may say that they are the vehicle's.
+    /// Modules that claim the vehicle's serial; there may be more than one.
     private var claimants: Claimants
-    /// Those of them that are not asked again.
+    /// Claimants that are not tried again.
     private var impostors: Set<Peer> = []
 
-    /// `central` is asked for whenever a link is to be made.
+    /// `central` is evaluated whenever a link is made.
     package init(
         to serial: Serial,
         _ central: @autoclosure @escaping () -> any Central,
@@ -64,7 +64,7 @@ package final class VehicleLink {
         return nil
     }
 
-    /// Who takes an image on the open link: a bootloader, or the application itself.
+    /// The receiver of images on the open link: a bootloader, or the application itself.
     package var receiver: (any ImageReceiver)? {
         switch state {
         case .closed, .connected: nil
@@ -83,9 +83,9 @@ package final class VehicleLink {
 
     // MARK: Seek
 
-    /// Hears the module in whichever role it is; nil when it was not heard in time.
+    /// Listens for the module in either role; nil when it was not heard in time.
     ///
-    /// Who did not take our secret yields to others that bear its serial, where there are any.
+    /// Modules that refused our secret come last: others with the same serial are looked for first.
     package func seek(
         _ recogniser: ModuleRecogniser,
         bootloader place: Peer? = nil,
@@ -93,10 +93,11 @@ package final class VehicleLink {
         isLooking: @Sendable () -> Void = {},
         unless isStopped: @Sendable () -> Bool
     ) async throws(RadioError) -> ModuleSighting? {
-        // With the same address it may be another program by now, with other services.
+        // The same address may belong to another program by now, with other services.
         await forget()
         let seeker = ModuleSeeker(central: central, time: time)
-        // Its link may have been lost just then, so who has taken it before or since is none of them.
+        // A link that is lost during authentication counts as a refusal, so the module that has
+        // accepted the secret, before or since, is no suspect.
         let suspects = Set(claimants.refused.filter { $0 != claimants.opened })
         let least = min(time.now.duration(to: deadline), ReturnPause.look)
         if !suspects.isSubset(of: impostors) {
@@ -112,7 +113,8 @@ package final class VehicleLink {
             )
             if let other { return other }
         }
-        // As long as none has taken it, a short look is not spent on others alone.
+        // While no module has accepted the secret, suspects get a look too, even if the time is
+        // over.
         let end = max(deadline, time.now.advanced(by: claimants.opened == nil ? least : .zero))
         return try await seeker.seek(
             serial,
@@ -127,7 +129,7 @@ package final class VehicleLink {
 
     // MARK: Connect
 
-    /// Connects to what was heard.
+    /// Connects to the module that was heard.
     package func connect(to sighting: ModuleSighting) async throws(RadioError) {
         try await connect(to: sighting.peer, as: sighting.role)
     }
@@ -138,7 +140,7 @@ package final class VehicleLink {
         before end: Moment? = nil
     ) async throws(RadioError) {
         met = peer
-        // A bootloader knows the bond of its application at most: it makes none.
+        // A bootloader knows at most the bond of its application, and never makes one.
         let bond = role == .application ? bond : .unbonded
         let deadline = end ?? time.now.advanced(by: connectLimit)
         state = .connected(try await central.connect(to: peer, bond, before: deadline))
@@ -146,7 +148,7 @@ package final class VehicleLink {
 
     // MARK: Open
 
-    /// Opens the application at the other end: authenticates where the family asks for it.
+    /// Opens the application on the link: authenticates where the family requires it.
     package func openApplication(by driver: any UpdateDriver) async throws(ModuleError) {
         let link = try connected()
         do throws(ModuleError) {
@@ -159,7 +161,7 @@ package final class VehicleLink {
         }
     }
 
-    /// Opens the bootloader at the other end.
+    /// Opens the bootloader on the link.
     package func openBootloader(by driver: any UpdateDriver) async throws(ModuleError) {
         let link = try connected()
         do throws(ModuleError) {
@@ -175,7 +177,7 @@ package final class VehicleLink {
         return link
     }
 
-    /// The open application; without one the module is looked for, connected to and opened.
+    /// The open application; if there is none, finds the module, connects to it and opens it.
     package func present(
         _ driver: any UpdateDriver,
         before deadline: Moment,
@@ -194,7 +196,7 @@ package final class VehicleLink {
 
     // MARK: Close
 
-    /// Ends our side of the link, whichever it is.
+    /// Closes the link, whatever is open on it.
     package func close() async {
         let open = state
         state = .closed
@@ -206,10 +208,10 @@ package final class VehicleLink {
         }
     }
 
-    /// The link is gone already.
+    /// Records that the link is already lost.
     package func forgetLink() { state = .closed }
 
-    /// Has the host drop what it keeps about the module, which would pile up else.
+    /// Makes the host drop its data about the module, which would otherwise accumulate.
     package func forget() async {
         guard let peer = met else { return }
         met = nil
@@ -218,8 +220,9 @@ package final class VehicleLink {
 
     // MARK: Secrets
 
-    /// What the module's refusal to be opened says about our secret: one that refuses it twice is
-    /// not asked a third time.
+    /// What the module's refusal means for our secret.
+    ///
+    /// A module that refuses it twice is not asked a third time.
     package func suspects(_ error: ModuleError) -> SecretSuspicion.Judgement {
         let peer = met ?? Peer(handle: "")
         if error.secret != nil { claimants.refuses(peer) }
@@ -228,12 +231,12 @@ package final class VehicleLink {
         return judgement
     }
 
-    /// From now on the module is opened by another secret.
+    /// Call this when the secret has changed: all modules are tried again.
     package func trustAgain() {
         (suspicion, impostors) = ([:], [])
         claimants = Claimants(serial: serial)
     }
 
-    /// What a report says when more than one module claims the serial; nil otherwise.
+    /// The sentence for reports when more than one module claims the serial; nil otherwise.
     package var claims: String? { claimants.sentence }
 }

@@ -1,12 +1,13 @@
 package import Domain
 package import Radio
 
-/// Who claims one serial, as far as somebody who looks for its module has met them.
+/// The modules that claim one serial, as far as a search for it has met them.
 package struct Claimants: Sendable, Equatable {
     private let serial: Serial
-    /// They let us connect and did not take our secret, or were lost just then.
+    /// Modules that accepted the connection and refused our secret, or whose link was lost at that
+    /// moment.
     package private(set) var refused: [Peer] = []
-    /// The one that took it.
+    /// The module that accepted our secret.
     package private(set) var opened: Peer?
 
     package init(serial: Serial) { self.serial = serial }
@@ -17,7 +18,7 @@ package struct Claimants: Sendable, Equatable {
 
     package mutating func opens(_ peer: Peer) { opened = peer }
 
-    /// What a report says when there was more than one; nil otherwise.
+    /// The sentence for reports when there was more than one; nil otherwise.
     package var sentence: String? {
         let others = refused.filter { $0 != opened }
         guard others.count + (opened == nil ? 0 : 1) > 1 else { return nil }

@@ -5,16 +5,16 @@ package import Radio
 package struct DiscoveredModule: Sendable, Hashable {
     package let serial: Serial
     package let family: Family
-    /// The first profile of its family that knows it.
+    /// The first profile of its family that recognises it.
     package let profile: String
-    /// What is to be shown; a module without a name is called after its family.
+    /// The name to show; a module without a name gets its family's default name.
     package var name: String
     /// In dBm.
     package var signal: Int
     package var lastSeen: Moment
-    /// Good for one connection attempt.
+    /// Valid for one connection attempt.
     package var peer: Peer
-    /// It waits for an image, or has part of one, and is nothing but that.
+    /// The module waits for an image, or has received part of one, and runs nothing else.
     package var isInBootloader: Bool
 }
 
@@ -34,7 +34,7 @@ package enum ScanLength: Sendable, Hashable {
     }
 }
 
-/// Why a scan came to nothing, or to an end.
+/// Why a scan failed or ended early.
 package enum DiscoveryProblem: Error, Sendable, Hashable {
     case bluetoothDisabled
     case bluetoothNotSupported

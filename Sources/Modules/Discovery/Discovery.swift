@@ -3,15 +3,17 @@ package import Radio
 
 /// Looks for modules of every family that has a profile.
 package final class Discovery: Sendable {
-    /// A module that was not heard for so long is gone.
+    /// A module that was not heard for this long counts as lost.
     package static let patience = Duration.seconds(5)
-    /// A depot has fewer; a sender of made-up serials may not fill our memory.
+    /// The most modules that are kept.
+    ///
+    /// A depot has fewer; a sender of invented serials must not fill our memory.
     package static let most = 4_096
 
-    /// Who is heard now, by serial.
+    /// The modules that are heard now, sorted by serial.
     package let modules = Latest<[DiscoveredModule]>([])
     package let isScanning = Latest(false)
-    /// Why the last scan ended before its time; nil after a scan that went well.
+    /// Why the last scan ended early; nil when it completed.
     package let problem = Latest<DiscoveryProblem?>(nil)
 
     private let central: any Central
@@ -31,9 +33,9 @@ package final class Discovery: Sendable {
         self.log = log
     }
 
-    /// Scans for so long, or until one is heard that `isWanted`; returns that one.
+    /// Scans for `length`, or until a module is heard that `isWanted`; returns that module.
     ///
-    /// The list is empty when the scan is over. A task that is cancelled ends its scan.
+    /// The list is empty after the scan. Cancelling the task ends the scan.
     @discardableResult
     package func scan(
         for length: ScanLength = .medium,
@@ -94,7 +96,7 @@ package final class Discovery: Sendable {
     }
 }
 
-/// Everybody that was heard lately.
+/// The modules that were heard lately.
 package struct Neighbourhood {
     private struct Key: Hashable {
         let serial: Serial
@@ -105,19 +107,19 @@ package struct Neighbourhood {
 
     package init() {}
 
-    /// By serial, so that a list does not jump about.
+    /// Sorted by serial, so that the order of a list is stable.
     var list: [DiscoveredModule] {
         modules.values.sorted {
             ($0.serial, $0.family.rawValue) < ($1.serial, $1.family.rawValue)
         }
     }
 
-    /// When the next one counts as lost if it is not heard again.
+    /// When the next module counts as lost, unless it is heard again.
     var nextLoss: Moment? {
         modules.values.map(\.lastSeen).min().map { $0.advanced(by: Discovery.patience) }
     }
 
-    /// What was heard, and whether for the first time; nil when there is no room for more.
+    /// The module that was heard, and whether it is new; nil when there is no room for more.
     package mutating func hear(
         _ found: ModuleClaim,
         _ advertisement: Advertisement,
@@ -141,7 +143,7 @@ package struct Neighbourhood {
         return (module, known == nil)
     }
 
-    /// A bootloader's name is the one that we gave it: the module's own is the better one.
+    /// A bootloader's name is the one that we gave it, so the module's own name is kept.
     private static func name(
         _ advertisement: Advertisement,
         _ found: ModuleClaim
@@ -149,7 +151,7 @@ package struct Neighbourhood {
         found.isBootloader ? nil : Advertisement.shown(advertisement.name)
     }
 
-    /// Those that were not heard for too long.
+    /// Removes the modules that have not been heard for too long, and returns their serials.
     mutating func forget(before now: Moment) -> [Serial] {
         let lost = modules.filter {
             $0.value.lastSeen.advanced(by: Discovery.patience) <= now

@@ -2,14 +2,14 @@ package import Domain
 package import Radio
 import Sessions
 
-/// What one profile makes of an advertisement.
+/// A module that one profile recognises in an advertisement.
 package struct ModuleClaim: Sendable, Hashable {
     package let family: Family
     package let profile: String
     package let serial: Serial
-    /// It waits for an image, or has part of one, and is nothing but that.
+    /// The module waits for an image, or has received part of one, and runs nothing else.
     package let isBootloader: Bool
-    /// What it is called until its own name is read.
+    /// The name to show until the module's own name is read.
     package let unnamed: String
 
     package init(by profile: Profile, serial: Serial, isBootloader: Bool) {
@@ -21,12 +21,13 @@ package struct ModuleClaim: Sendable, Hashable {
     }
 }
 
-/// How bootloaders of our own starting are known among those that advertise.
+/// How to recognise, among all advertisements, the bootloaders that we start.
 package struct BootloaderForm: Sendable {
     package let service: GATTUUID
-    /// Whose it is; nil for everybody else.
+    /// The serial of the module whose bootloader it is; nil for other devices.
     package let serial: @Sendable (Advertisement) -> Serial?
-    /// Whether one that has no name of ours, and is heard at the second peer, is that of the place.
+    /// Whether a bootloader without a name from us, heard at the second peer, is the one expected
+    /// at the first.
     package let isAt: @Sendable (Peer, Peer) -> Bool
 
     package init(
@@ -40,14 +41,14 @@ package struct BootloaderForm: Sendable {
     }
 }
 
-/// How modules of one profile are known among all that advertise, in whichever role they are.
+/// How to recognise modules of one profile, in either role, among all advertisements.
 ///
-/// All that look for modules use this one, so that what one of them finds the others find too.
+/// All searches use this type, so that all of them find the same modules.
 package struct ModuleRecogniser: Sendable {
     package let family: Family
-    /// Nil for modules that look for us.
+    /// Nil for modules that connect to us.
     package let form: AdvertisementForm?
-    /// Nil where there is none besides the application.
+    /// Nil where the application is the only role.
     package let bootloader: BootloaderForm?
 
     package init(family: Family, form: AdvertisementForm?, bootloader: BootloaderForm? = nil) {
@@ -56,8 +57,10 @@ package struct ModuleRecogniser: Sendable {
         self.bootloader = bootloader
     }
 
-    /// What a scan for one module should let through; with the place where its bootloader will be,
-    /// that one passes without a name too.
+    /// The filter of a scan for one module.
+    ///
+    /// With the place where its bootloader will be, the filter also passes that bootloader when it
+    /// has no name.
     package func filter(for serial: Serial, bootloader place: Peer? = nil) -> ScanFilter {
         var services = bootloader.map { [$0.service] } ?? []
         var companies: [UInt16] = []
@@ -67,7 +70,8 @@ package struct ModuleRecogniser: Sendable {
             } else if let service = form.service {
                 services.append(service)
             } else {
-                // A name is known by looking at it: everybody is let through to that.
+                // A name can only be checked in the advertisement itself, so the filter passes all
+                // devices.
                 services = []
             }
         }
@@ -78,7 +82,7 @@ package struct ModuleRecogniser: Sendable {
         return filter
     }
 
-    /// Nil when the advertisement is another's.
+    /// The module with this serial; nil when the advertisement is from another device.
     package func sighting(
         of serial: Serial,
         in advertisement: Advertisement,
@@ -89,28 +93,30 @@ package struct ModuleRecogniser: Sendable {
         }
         let known = form?.serials(in: advertisement) ?? []
         let isMeant = known.contains(serial)
-        // A bootloader may be at its application's address, and never bears its name.
+        // A bootloader may have its application's address, but it never has its application's
+        // serial.
         if isMeant, serial != Serial(advertisement.peer.handle) { return found(.application) }
         if let bootloader {
             let named = bootloader.serial(advertisement)
             let isInPlace =
                 place.map { bootloader.isAt($0, advertisement.peer) } ?? false
                 && named == nil && advertisement.services.contains(bootloader.service)
-                // One that is listed by this address is its application, as far as can be seen.
+                // A device whose serial is this address counts as the application: nothing
+                // distinguishes the two.
                 && !(isMeant && place == advertisement.peer)
             if named == serial || isInPlace { return found(.bootloader) }
         }
         return isMeant ? found(.application) : nil
     }
 
-    /// What the advertiser may be listed by; empty for everybody else.
+    /// All serials by which a fleet list may name the advertiser; empty for other devices.
     package func serials(in advertisement: Advertisement) -> [Serial] {
         let known = form?.serials(in: advertisement) ?? []
         return known.isEmpty ? bootloader?.serial(advertisement).map { [$0] } ?? [] : known
     }
 }
 
-/// Which of many modules an advertiser may be.
+/// Finds which of many modules an advertiser may be.
 package struct RollCall: Sendable {
     private struct Group: Sendable {
         let recogniser: ModuleRecogniser
@@ -119,7 +125,7 @@ package struct RollCall: Sendable {
 
     private var groups: [Group] = []
 
-    /// The modules in the order of their numbers.
+    /// A module's number is its index in this list.
     package init(_ modules: [(recogniser: ModuleRecogniser, serial: Serial)]) {
         for (number, module) in modules.enumerated() {
             let known = groups.firstIndex {
@@ -133,7 +139,8 @@ package struct RollCall: Sendable {
         }
     }
 
-    /// Their numbers: two profiles may call one advertiser differently.
+    /// The numbers of the modules that it may be: two profiles may give one advertiser different
+    /// serials.
     package func members(in advertisement: Advertisement) -> [Int] {
         var found: [Int] = []
         for group in groups {

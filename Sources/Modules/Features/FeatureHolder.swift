@@ -1,9 +1,10 @@
 package import Domain
 package import Radio
 
-/// A connected module that has features, of whatever family.
+/// A connected module of any family that has features.
 package protocol FeatureHolder: AnyObject {
-    /// Tells the module; `payload` is not yet sealed, and no `nonce` may be used twice.
+    /// Sends the feature's command to the module. `payload` is not yet sealed, and no `nonce` may
+    /// be used twice.
     func perform(
         _ feature: FeatureSpec,
         _ payload: [UInt8],
@@ -11,11 +12,11 @@ package protocol FeatureHolder: AnyObject {
     ) async throws(FeatureError)
 }
 
-/// Why a feature was not ordered, or nobody knows whether it was carried out.
+/// Why a feature was not requested, or why its effect is unknown.
 package enum FeatureError: Error, Hashable, Sendable {
-    /// What it takes to be let in is not there; in words.
+    /// The credentials for it are missing; the text says which.
     case noCredentials(String)
-    /// It was sent, and nobody says what became of it.
+    /// The command was sent, and it is not known whether the module carried it out.
     case inDoubt(String)
     case radio(RadioError)
     case failed(FailureClass, String)

@@ -2,8 +2,8 @@ package import Domain
 
 /// A sentence for the log, built so that no secret can get into it.
 ///
-/// Only what is listed here can be interpolated; secrets are shown as `<secret>`, and
-/// bytes by their number alone, since a module's answer may hold anything.
+/// Only the types listed here can be interpolated. Secrets are shown as `<secret>`, and of bytes
+/// only the number is shown, since a module's answer may hold anything.
 package struct LogMessage: Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
     package struct Pieces: StringInterpolationProtocol {
         fileprivate var text = ""

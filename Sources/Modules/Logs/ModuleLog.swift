@@ -1,13 +1,13 @@
 package import Domain
 import Synchronization
 
-/// The last things that happened, for anyone who asks afterwards.
+/// Keeps the newest log entries.
 package final class ModuleLog: Sendable {
-    /// As many as the log keeps.
+    /// The most entries that the log keeps.
     package static let capacity = 250
 
     private struct State {
-        /// A ring: `start` is the oldest once it is full.
+        /// A ring buffer: once it is full, `start` is the index of the oldest entry.
         var entries: [LogEntry] = []
         var start = 0
         var levels = Set(LogLevel.allCases)
@@ -26,7 +26,7 @@ package final class ModuleLog: Sendable {
         state = Mutex(State(levels: levels, console: console))
     }
 
-    /// The oldest first.
+    /// All entries, oldest first.
     package var entries: [LogEntry] {
         state.withLock { Array($0.entries[$0.start...] + $0.entries[..<$0.start]) }
     }
@@ -38,10 +38,10 @@ package final class ModuleLog: Sendable {
         }
     }
 
-    /// Which levels are kept and shown.
+    /// Sets which levels are kept and shown.
     package func keep(_ levels: Set<LogLevel>) { state.withLock { $0.levels = levels } }
 
-    /// Shows each new entry as well, or none any more.
+    /// Also passes each new entry to `console`; nil ends that.
     package func show(on console: (@Sendable (LogEntry) -> Void)?) {
         state.withLock { $0.console = console }
     }
@@ -64,7 +64,7 @@ package final class ModuleLog: Sendable {
             }
             return (entry, state.console)
         }
-        // Outside the lock: a console that logs must not wait for itself.
+        // Called without the lock, so that a console that logs does not wait for itself.
         if let entry { console?(entry) }
     }
 }

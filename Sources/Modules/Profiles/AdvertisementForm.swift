@@ -1,36 +1,37 @@
 package import Domain
 package import Radio
 
-/// How a module is known by what it advertises, and where its serial stands in that.
+/// How to recognise modules by their advertisements, and where the serial is in them.
 package struct AdvertisementForm: Sendable, Hashable {
     package enum SerialForm: String, CaseIterable, Sendable, Hashable {
-        /// Raw bytes: two hex digits each.
+        /// Raw bytes: two hex digits for each byte.
         case hex
         /// Characters as they are.
         case text
     }
 
     package enum SerialPlace: Sendable, Hashable {
-        /// After the company identifier: so many bytes from there on, and no more data than that
-        /// unless `isExact` is false.
+        /// `length` bytes from `offset` after the company identifier. More data may follow only if
+        /// `isExact` is false.
         case manufacturerData(offset: Int, length: Int, form: SerialForm, isExact: Bool)
-        /// What follows this prefix of the name; the whole name after an empty one.
+        /// The part of the name after this prefix; with an empty prefix, the whole name.
         case name(after: String)
-        /// The address, for modules that never change theirs.
+        /// The address, for modules whose address never changes.
         case address
     }
 
-    /// Nil when no manufacturer data is looked at.
+    /// Nil when the manufacturer data is not checked.
     package let company: UInt16?
     /// Nil when no service is advertised.
     package let service: GATTUUID?
-    /// Nil when the name is not looked at.
+    /// Nil when the name is not checked.
     package let name: NamePattern?
-    /// In the order in which they are tried: the first that is there is what the module is called,
-    /// and it may be listed by each of them.
+    /// The places in the order in which they are tried.
+    ///
+    /// The first serial found is the module's serial, and a fleet list may contain any of them.
     package let serials: [SerialPlace]
 
-    /// Nil unless something tells these modules from others, and there is a serial.
+    /// Nil unless something distinguishes these modules from others, and there is a serial.
     package init?(
         company: UInt16?,
         service: GATTUUID?,
@@ -47,18 +48,18 @@ package struct AdvertisementForm: Sendable, Hashable {
         self.serials = serials
     }
 
-    /// Whether it is one of these modules, whichever.
+    /// Whether the advertiser is a module of this kind.
     package func matches(_ advertisement: Advertisement) -> Bool {
         if let company, advertisement.manufacturerData[company] == nil { return false }
         if let service, !advertisement.services.contains(service) {
-            // Not every module has room for its service beside the company's data.
+            // Not every module has room for its service beside the manufacturer data.
             guard company != nil, advertisement.services.isEmpty else { return false }
         }
         guard let name else { return true }
         return advertisement.name.map(name.matches) ?? false
     }
 
-    /// What the module may be listed by, the one it is called first; empty for everybody else.
+    /// All serials of the module, the one that it is called by first; empty for other devices.
     package func serials(in advertisement: Advertisement) -> [Serial] {
         guard matches(advertisement) else { return [] }
         var found: [Serial] = []
@@ -71,7 +72,7 @@ package struct AdvertisementForm: Sendable, Hashable {
         return found
     }
 
-    /// The serial of a module of this kind; nil for everybody else.
+    /// The serial of a module of this kind; nil for other devices.
     package func serial(in advertisement: Advertisement) -> Serial? {
         serials(in: advertisement).first
     }
@@ -98,8 +99,8 @@ package struct AdvertisementForm: Sendable, Hashable {
 }
 
 extension Serial {
-    /// The serial of a module that is known by its name: a space becomes `_`, and what is neither
-    /// a letter, a digit nor a sign of ASCII becomes `%` with its hex digits.
+    /// The serial of a module that is recognised by its name: a space becomes `_`, and every byte
+    /// that is not a visible ASCII character becomes `%` with two hex digits.
     package init?(name: some StringProtocol) {
         var text = ""
         for byte in name.utf8 {
@@ -117,7 +118,7 @@ extension Serial {
 package struct NamePattern: Sendable, Hashable, CustomStringConvertible {
     package let text: String
 
-    /// Nil for a pattern that any name would match.
+    /// Nil for a pattern that matches every name.
     package init?(_ text: String) {
         guard text.contains(where: { $0 != "*" }) else { return nil }
         self.text = text
@@ -151,7 +152,7 @@ package struct NamePattern: Sendable, Hashable, CustomStringConvertible {
 // MARK: The other way round
 
 extension AdvertisementForm {
-    /// Whether a module of this kind may be listed by it.
+    /// Whether a module of this kind can have this serial.
     package func canBe(_ serial: Serial) -> Bool {
         serials.contains { place in
             switch place {
@@ -163,7 +164,7 @@ extension AdvertisementForm {
         }
     }
 
-    /// How many hex digits each serial has; nil where they have other forms.
+    /// The number of hex digits of each serial; nil where serials have another form.
     package var serialDigits: Int? {
         guard serials.count == 1, case .manufacturerData(_, let length, .hex, _) = serials[0] else {
             return nil
@@ -173,7 +174,7 @@ extension AdvertisementForm {
 }
 
 extension AdvertisementForm {
-    /// What a module with this serial advertises: for those that are simulated.
+    /// The advertisement of a simulated module with this serial.
     package func advertised(
         _ serial: Serial,
         name: String?,

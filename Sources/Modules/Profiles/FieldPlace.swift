@@ -1,9 +1,9 @@
 import Domain
 import SourceTree
 
-/// Reads where a field stands, as a profile writes it: `{register: "0401", at: 2, bytes: 1}`.
+/// Reads the place of a field as a profile writes it: `{register: "0401", at: 2, bytes: 1}`.
 struct FieldPlace {
-    /// Where fields of the family may stand; the first is meant where nothing is said.
+    /// The places that fields of the family may have; the first is the default.
     private let kinds: [ValuePlace.Kind]
     private let lengths: ClosedRange<Int>
     private let defaultLength: Int?
@@ -53,7 +53,7 @@ struct FieldPlace {
         _ part: inout FieldReader,
         _ diagnostics: Diagnostics
     ) -> ByteField? {
-        // A request is asked by its command and namespace, and its answer has no identifier.
+        // A request is identified by its command and namespace, and its answer has no identifier.
         let isAsked = kind == .command
         let first = isAsked ? 0 : ByteField.firstByte
         let register: UInt16?
@@ -99,7 +99,7 @@ struct FieldPlace {
 
     // MARK: Other values
 
-    /// A number that the module counts: it has a width of its own.
+    /// A counter of the module: its width is fixed.
     private func statistic(
         _ part: inout FieldReader,
         _ diagnostics: Diagnostics
@@ -139,9 +139,9 @@ struct FieldPlace {
         case .register, .command, .statistic: return nil
         }
         let limit = place?.limit ?? 512
-        // What is written is the whole, so that nothing has to be put together with what was there.
+        // A write replaces the whole value, so that it never has to be merged with the old one.
         let offset = isWritten ? 0 : part.integer("at", in: 0...(limit - 1), default: 0)
-        // Numbers have the few bytes that they have everywhere.
+        // Numbers are limited to the same few bytes as in other places.
         let most = lengths.upperBound < 8 ? lengths.upperBound : limit
         let length: Int? =
             if let fallback = defaultLength ?? (isText ? limit : nil) {

@@ -1,16 +1,16 @@
 package import Domain
 
-/// What a characteristic is for, as profiles call it; each family has its own.
+/// The purpose of a characteristic, by the name that profiles use; each family has its own.
 package struct GATTRole: RawRepresentable, Sendable, Hashable {
     package let rawValue: String
 
     package init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// Services and characteristics by their roles.
+/// The services and characteristics of a profile by their roles.
 package struct GATTForm: Sendable, Hashable {
     private let characteristics: [GATTRole: Characteristic]
-    /// Without a service: it is known at run time only.
+    /// Characteristics whose service is known only at run time.
     private let uuids: [GATTRole: GATTUUID]
 
     package init(
@@ -21,7 +21,7 @@ package struct GATTForm: Sendable, Hashable {
         self.uuids = uuids
     }
 
-    /// Nil when the profile does not name it, or its service is known at run time only.
+    /// Nil when the profile does not name it, or when its service is known only at run time.
     package func characteristic(_ role: GATTRole) -> Characteristic? { characteristics[role] }
 
     package func uuid(_ role: GATTRole) -> GATTUUID? {
@@ -29,7 +29,7 @@ package struct GATTForm: Sendable, Hashable {
     }
 }
 
-/// How we prove to a module that we may speak to it; each family knows its own ways.
+/// How this program authenticates to a module; each family has its own methods.
 package struct AuthenticationForm: RawRepresentable, Sendable, Hashable {
     package let rawValue: String
 

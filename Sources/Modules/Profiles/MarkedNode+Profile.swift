@@ -1,7 +1,7 @@
 import Domain
 import SourceTree
 
-/// Each of these reads one kind of value that only profiles have.
+/// Readers of the kinds of value that only profiles have.
 extension SourceNode {
     func hex8(_ diagnostics: Diagnostics) -> UInt8? {
         hex(digits: 2, diagnostics).flatMap { UInt8(exactly: $0) }
@@ -109,7 +109,7 @@ extension SourceNode {
         return isWhole ? states : []
     }
 
-    /// A name as manifests can write it.
+    /// A property's name, in the form that manifests can write.
     func propertyName(_ diagnostics: Diagnostics) -> String? {
         guard let text = text(diagnostics, "a name") else { return nil }
         let bytes = Array(text.utf8)
@@ -132,6 +132,6 @@ extension SourceNode {
 }
 
 extension SourceNode.Entry {
-    /// The key as a node of its own, so that it can be read like a value.
+    /// The key as a separate node, so that it can be read like a value.
     fileprivate var nameNode: SourceNode { SourceNode(.scalar(key, .quoted), at: keyPlace) }
 }

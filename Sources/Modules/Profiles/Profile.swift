@@ -2,37 +2,39 @@ package import Domain
 package import Radio
 import SourceTree
 
-/// One model of a family, as data: how to know it, how to speak with it, what it can do.
+/// One model of a family as data: how to recognise it, how to communicate with it, and what it can
+/// do.
 package struct Profile: Sendable, Hashable {
-    /// Unique in its family; `generic` is what a vehicle without a profile has.
+    /// Unique in its family; a vehicle without a profile has `generic`.
     package let name: String
     package let family: Family
     package let title: String
-    /// What a module is called until its own name is read.
+    /// The name to show until a module's own name is read.
     package let unnamed: String
-    /// Where its numbers are known from, for anyone who has to trust them.
+    /// The source of its numbers, so that a reader can judge them.
     package let basis: String
-    /// Nil for a family whose modules look for us.
+    /// Nil for a family whose modules connect to us.
     package let advertisement: AdvertisementForm?
     package let gatt: GATTForm
     package let authentication: AuthenticationForm
-    /// Whether modules of this model want a bond, unless a vehicle's row says otherwise.
+    /// Whether modules of this model need a bond, unless a vehicle's row states otherwise.
     package let pairing: PairingKind
-    /// In the order of the file; a name may be there once for each variant.
+    /// In the order of the file; a name may occur once for each variant.
     package let properties: [PropertySpec]
     package let features: [FeatureSpec]
     package let firmware: [FirmwareTarget]
-    /// Where it says whether it sends data to the cloud; nil when it does not say.
+    /// Where the module reports whether it sends data to the cloud; nil when it does not report
+    /// this.
     package let cloud: ByteField?
     package let times: ProfileTimes
-    /// How long its modules may take for the answer to one request.
+    /// The time limit for the answer to one request.
     package let answerLimit: Duration
-    /// The file of the operator's that it was read from; nil for one that is built in.
+    /// The operator's file that it was read from; nil for a built-in profile.
     package internal(set) var source: String?
 
     package static let generic = "generic"
 
-    /// The bond that is made where nobody can read a passkey.
+    /// The bond to make when no person is there to read a passkey.
     package var unattendedBond: BondPolicy {
         pairing == .justWorks ? BondPolicy(.justWorks) : .unbonded
     }
@@ -75,20 +77,20 @@ package struct Profile: Sendable, Hashable {
 
     /// The property of this name for a module of this variant.
     ///
-    /// One that is meant for the variant comes before one that is meant for all; one that is meant
-    /// for another variant is not found.
+    /// A property for this variant takes precedence over one for all variants; one for another
+    /// variant is not found.
     package func property(_ name: String, variant: String? = nil) -> PropertySpec? {
         let named = properties.filter { $0.name == name }
         return named.first { $0.variant != nil && $0.variant == variant }
             ?? named.first { $0.variant == nil }
     }
 
-    /// What a module of this variant can do, in the order of the file.
+    /// The properties of a module of this variant, in the order of the file.
     package func properties(variant: String?) -> [PropertySpec] {
         properties.filter { property($0.name, variant: variant) == $0 }
     }
 
-    /// What a module of this variant gives by each register, sorted by name.
+    /// The properties that a module of this variant has in each register, sorted by name.
     package func registers(variant: String?) -> [UInt16: [PropertySpec]] {
         var registers: [UInt16: [PropertySpec]] = [:]
         for spec in properties(variant: variant).sorted(by: { $0.name < $1.name }) {
@@ -105,7 +107,7 @@ package struct Profile: Sendable, Hashable {
         Nearest.match(name, among: propertyNames)
     }
 
-    /// All properties of this name, or the mistake of naming one that is not there.
+    /// All properties of this name; throws a mistake with a hint when there are none.
     private func named(_ name: String) throws(PropertyMistake) -> [PropertySpec] {
         let named = properties.filter { $0.name == name }
         guard named.isEmpty else { return named }
@@ -123,9 +125,9 @@ package struct Profile: Sendable, Hashable {
         }
     }
 
-    /// The value that a manifest's literal stands for, checked as a write of it would be.
+    /// The value that a manifest's literal represents, checked like a write of it.
     ///
-    /// Where a name has several variants, it is right when it is right for one of them.
+    /// Where a name has several variants, the literal must be valid for one of them.
     package func value(
         of literal: String,
         for name: String
@@ -139,7 +141,8 @@ package struct Profile: Sendable, Hashable {
         throw first ?? PropertyMistake(PropertyWriteError.propertyNotWritable(name))
     }
 
-    /// The test that a manifest's condition makes, checked against what the property can be.
+    /// The test that a manifest's condition makes, checked against the values that the property can
+    /// have.
     package func test(
         _ name: String,
         _ comparison: Comparison,

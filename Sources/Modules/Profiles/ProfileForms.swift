@@ -1,6 +1,6 @@
 import Domain
 
-/// One message a module understands besides its properties.
+/// A message that a module understands in addition to its properties.
 package struct FeatureSpec: Sendable, Hashable {
     package enum Payload: Sendable, Hashable {
         case none
@@ -8,9 +8,9 @@ package struct FeatureSpec: Sendable, Hashable {
         case boolean
         /// A number of one byte; `off` stands for an empty payload where that is allowed.
         case byte(mayBeOff: Bool)
-        /// Text of at most so many characters: what is longer is refused, or cut.
+        /// Text of at most `limit` characters; longer text is rejected, or cut.
         case text(limit: Int, isCut: Bool)
-        /// Texts with 1F between them.
+        /// Several texts, separated by the byte 1F.
         case texts
         /// One of several words, each a byte.
         case states([StatesForm.State])
@@ -37,7 +37,7 @@ package struct FeatureSpec: Sendable, Hashable {
         case password
     }
 
-    /// More bytes than that are in no message.
+    /// The longest payload of a message, in bytes.
     private static let longest = 250
 
     package let name: String
@@ -45,7 +45,7 @@ package struct FeatureSpec: Sendable, Hashable {
     package let namespace: UInt8
     package let payload: Payload
     package let seal: Seal
-    /// Answers of one byte by which the module says that it did not do it.
+    /// One-byte answers with which the module reports that it did not carry out the command.
     package let refusals: Set<UInt8>
 
     package init(
@@ -64,7 +64,7 @@ package struct FeatureSpec: Sendable, Hashable {
         self.refusals = refusals
     }
 
-    /// The payload that a manifest's literal stands for, not yet sealed.
+    /// The payload that a manifest's literal represents, not yet sealed.
     package func payload(of literal: String) throws(PropertyMistake) -> [UInt8] {
         switch payload {
         case .none:
@@ -136,7 +136,7 @@ package struct FirmwareTarget: Sendable, Hashable {
         case primary, secondary, bootloader
         case external1 = "external-1"
         case external2 = "external-2"
-        /// The one image of a module that has no more.
+        /// The only image of a module with a single image.
         case image
     }
 
@@ -146,16 +146,16 @@ package struct FirmwareTarget: Sendable, Hashable {
         case information(UInt16)
         /// Bytes of a record, one for each number; or one big-endian number.
         case record(ByteField)
-        /// By the update protocol itself.
+        /// Read through the update protocol.
         case `protocol`
     }
 
     package let part: Part
     package let `protocol`: UpdateProtocol
-    /// What the module is told before an image comes; nil where that is nothing.
+    /// The byte that selects this part before an image is sent; nil where none is needed.
     package let selector: UInt8?
     package let version: VersionSource
-    /// The hardware that its images must be made for, as their format writes it; nil for any.
+    /// The hardware that its images must be made for, in the spelling of their format; nil for any.
     package let chip: String?
 
     package init(

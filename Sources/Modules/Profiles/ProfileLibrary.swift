@@ -3,7 +3,7 @@ import Glibc
 package import Radio
 package import SourceTree
 
-/// The profiles that are known: those that are shipped, and those of the operator.
+/// The known profiles: the built-in ones and those of the operator.
 package struct ProfileLibrary: Sendable {
     private struct Key: Hashable, Comparable {
         let family: String
@@ -15,11 +15,11 @@ package struct ProfileLibrary: Sendable {
     }
 
     private var profiles: [Key: Profile] = [:]
-    /// In the order in which they are asked: a family's generic profile comes first.
+    /// In the order in which they are tried: a family's generic profile comes first.
     private var forms: [(profile: Profile, form: AdvertisementForm)] = []
 
     private let bootloader: @Sendable (Profile) -> BootloaderForm?
-    /// What profiles of each family hold.
+    /// What profiles of each family may contain.
     private let shapes: [ProfileShape]
 
     package init(
@@ -41,7 +41,7 @@ package struct ProfileLibrary: Sendable {
         }
     }
 
-    /// By family, then by name.
+    /// Sorted by family, then by name.
     package var all: [Profile] { profiles.sorted { $0.key < $1.key }.map(\.value) }
 
     package func profile(_ name: String, of family: Family) -> Profile? {
@@ -53,7 +53,7 @@ package struct ProfileLibrary: Sendable {
         all.filter { $0.family == family }.map(\.name)
     }
 
-    /// The profile, or the mistake of naming one that is not there.
+    /// The profile; throws a mistake with a hint when there is none.
     package func require(
         _ name: String,
         of family: Family
@@ -65,10 +65,10 @@ package struct ProfileLibrary: Sendable {
         )
     }
 
-    /// Whose advertisement it is, by every profile that knows it; a family's generic profile is
-    /// asked first.
+    /// The modules that the profiles recognise in an advertisement; a family's generic profile is
+    /// tried first.
     ///
-    /// Profiles that call a module the same in the same family are one claim.
+    /// Profiles of one family that find the same serial make one claim.
     package func claims(on advertisement: Advertisement) -> [ModuleClaim] {
         var claims: [ModuleClaim] = []
         func add(_ claim: ModuleClaim) {
@@ -77,7 +77,8 @@ package struct ProfileLibrary: Sendable {
             }
             if !isKnown { claims.append(claim) }
         }
-        // Whose bootloader it is by our own name for it is nobody else's device.
+        // A device with a bootloader name that we gave can be nothing else, so other profiles are
+        // not tried.
         let started = forms.compactMap { profile, _ -> ModuleClaim? in
             bootloader(profile)?.serial(advertisement).map {
                 ModuleClaim(by: profile, serial: $0, isBootloader: true)
@@ -93,12 +94,12 @@ package struct ProfileLibrary: Sendable {
         return claims
     }
 
-    /// The first of the claims on it.
+    /// The first of the claims.
     package func recognise(_ advertisement: Advertisement) -> ModuleClaim? {
         claims(on: advertisement).first
     }
 
-    /// How modules of a profile are known, and their bootloaders.
+    /// The recogniser of a profile's modules and of their bootloaders.
     package func recogniser(of profile: Profile) -> ModuleRecogniser {
         ModuleRecogniser(
             family: profile.family,
@@ -107,7 +108,7 @@ package struct ProfileLibrary: Sendable {
         )
     }
 
-    /// The same with one profile more, in place of the one of its family and name.
+    /// A copy with one more profile, which replaces the one with its family and name.
     package func adding(_ profile: Profile) -> ProfileLibrary {
         var library = self
         library.add(profile)
@@ -116,10 +117,10 @@ package struct ProfileLibrary: Sendable {
 
     // MARK: Those of the operator
 
-    /// Adds each `*.yaml` of a folder; all of their mistakes go into `diagnostics`.
+    /// Adds each `*.yaml` file of a folder; all mistakes in them go into `diagnostics`.
     ///
-    /// A file takes the place of the shipped profile of its family and name; two files of the
-    /// folder may not have the same.
+    /// A file replaces the built-in profile of its family and name. Two files of the folder may not
+    /// have the same family and name.
     package func adding(
         folder: String,
         _ diagnostics: Diagnostics

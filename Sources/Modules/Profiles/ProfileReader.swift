@@ -3,7 +3,7 @@ import Sessions
 package import SourceTree
 
 extension Profile {
-    /// A file larger than this is no profile.
+    /// The size limits of a profile file.
     package static let limits = {
         var limits = YAMLLimits()
         limits.bytes = 1 << 20
@@ -11,7 +11,7 @@ extension Profile {
         return limits
     }()
 
-    /// Reads a profile that is already in memory; nil when `diagnostics` got the reasons.
+    /// Reads a profile from memory; nil when `diagnostics` has received errors.
     package static func parse(
         _ bytes: [UInt8],
         file: String,
@@ -22,7 +22,7 @@ extension Profile {
             .flatMap { read($0, of: shapes, diagnostics) }
     }
 
-    /// Reads a profile's file; nil when `diagnostics` got the reasons.
+    /// Reads a profile file; nil when `diagnostics` has received errors.
     package static func load(
         path: String,
         of shapes: [ProfileShape],
@@ -46,12 +46,12 @@ extension Profile {
     }
 }
 
-/// Reads one profile; whatever is wrong in it is told in one go.
+/// Reads one profile, and reports all errors in it together.
 struct ProfileReader {
     private static let mostItems = 1_000
 
     private var reader: FieldReader
-    /// What profiles of each family hold.
+    /// What profiles of each family may contain.
     private let shapes: [ProfileShape]
     private let diagnostics: Diagnostics
 
@@ -228,7 +228,7 @@ struct ProfileReader {
         } else if !part.has("company"), !part.has("service"), !part.has("name") {
             diagnostics.error(
                 place,
-                "nothing tells these modules from others",
+                "nothing distinguishes these modules from others",
                 hint: "add `company`, `service` or `name`"
             )
         }
@@ -240,7 +240,7 @@ struct ProfileReader {
         if let pattern = NamePattern(text) { return pattern }
         diagnostics.error(
             node.place,
-            "every name is like \(quoted(text))",
+            "every name matches \(quoted(text))",
             hint: "write what their names have in common, as in \"Tracker *\""
         )
         return nil
@@ -255,7 +255,7 @@ struct ProfileReader {
         if items.isEmpty {
             diagnostics.error(
                 node.place,
-                "nothing says where the serial stands",
+                "the serial has no place",
                 hint: "write `{in: name, after: \"\"}`, or another place"
             )
         }
@@ -301,7 +301,7 @@ struct ProfileReader {
             var part = groups.reader(group.name, as: "the \(group.name) service", presence)
             var service = group.service
             if service != nil {
-                // What a required group leaves out is an error, and what the others do is not.
+                // A missing service or characteristic is an error only in a required group.
                 service = part?.node("service", presence)?.uuid(diagnostics) ?? service
             }
             for role in group.roles {

@@ -1,12 +1,12 @@
 package import Domain
 
-/// What a profile of one family may hold, and what stands there where it says nothing.
+/// What a profile of one family may contain, and the defaults for what it leaves out.
 package struct ProfileShape: Sendable {
     /// Characteristics that belong to one service.
     package struct Group: Sendable {
         package struct Role: Sendable {
             package let role: GATTRole
-            /// As the family's modules have it.
+            /// The UUID that the family's modules use.
             package let standard: GATTUUID
 
             package init(_ role: GATTRole, _ standard: GATTUUID) {
@@ -16,9 +16,9 @@ package struct ProfileShape: Sendable {
         }
 
         package let name: String
-        /// As the family's modules have it; nil for one that is known at run time only.
+        /// The UUID that the family's modules use; nil for one that is known only at run time.
         package let service: GATTUUID?
-        /// A profile must name it.
+        /// Whether a profile must name it.
         package let isRequired: Bool
         package let roles: [Role]
 
@@ -36,18 +36,18 @@ package struct ProfileShape: Sendable {
     }
 
     package let family: Family
-    /// What a module of it is called until its own name is read.
+    /// The name to show until a module's own name is read.
     package let unnamed: String
-    /// How long its modules may take for an answer, where a profile does not say otherwise.
+    /// The default time limit for an answer of its modules.
     package let answerLimit: Duration
-    /// Its modules advertise, and are connected to.
+    /// Whether its modules advertise and accept connections.
     package let isHeard: Bool
     package let groups: [Group]
     package let authentications: [AuthenticationForm]
-    /// Where its modules' properties may stand; none in a family without properties.
+    /// Where properties of its modules may be; empty in a family without properties.
     package let places: [ValuePlace.Kind]
     package let hasFeatures: Bool
-    /// What its modules' parts may be updated by.
+    /// The protocols that can update parts of its modules.
     package let protocols: [UpdateProtocol]
 
     package static let usualAnswerLimit = Duration.seconds(10)
@@ -74,7 +74,8 @@ package struct ProfileShape: Sendable {
         self.protocols = protocols
     }
 
-    /// Where modules of a profile have what the family's other modules have elsewhere.
+    /// The characteristics that are in another place in modules of this profile: from the family's
+    /// place to the profile's.
     package func moved(by gatt: GATTForm) -> [Characteristic: Characteristic] {
         var moved: [Characteristic: Characteristic] = [:]
         for group in groups {

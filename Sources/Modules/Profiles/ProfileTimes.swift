@@ -1,6 +1,6 @@
 package import Sessions
 
-/// How patient one must be with modules of a profile; what is nil is as with any other module.
+/// The time limits of a profile; nil stands for the default.
 package struct ProfileTimes: Sendable, Hashable {
     // When an update counts as finished.
     package var quiet: Duration?
@@ -15,18 +15,18 @@ package struct ProfileTimes: Sendable, Hashable {
     package var stall: Duration?
     package var bootloaderPatience: Duration?
     package var continuation: Duration?
-    /// For a module's answer to one request; nil where the family's usual one is meant.
+    /// The limit for a module's answer to one request; nil means the family's default.
     package var answer: Duration?
-    /// For the check of a whole image; nil where the protocol's usual time is meant.
+    /// The limit for the check of a whole image; nil means the protocol's default.
     package var check: Duration?
-    // Of a device that comes to us.
+    // For a device that connects to us.
     package var arrival: Duration?
     package var handshake: Duration?
     package var result: Duration?
 
     package init() {}
 
-    /// The limits with these times in them; nil when settling could never end well.
+    /// The limits with these times applied; nil when settling could never succeed.
     package func applied(to limits: UpdateLimits) -> UpdateLimits? {
         var limits = limits
         let settle = limits.settle
@@ -43,13 +43,13 @@ package struct ProfileTimes: Sendable, Hashable {
         limits.roleChange = roleChange ?? limits.roleChange
         limits.exchange = exchange ?? limits.exchange
         limits.opening = opening ?? limits.opening
-        // Behind the last byte the check comes, and no further one.
+        // The module checks the image after the last byte, and no byte is acknowledged meanwhile.
         limits.stall = max(stall ?? limits.stall, check ?? .zero)
         limits.bootloaderPatience = bootloaderPatience ?? limits.bootloaderPatience
         limits.continuation = continuation ?? limits.continuation
         return limits
     }
 
-    /// What the machine of an upload has to know.
+    /// The times that an upload's state machine needs.
     package var upload: UploadTimes { UploadTimes(answer: answer, erase: opening, check: check) }
 }

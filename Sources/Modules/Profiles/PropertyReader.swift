@@ -4,7 +4,7 @@ import SourceTree
 /// Reads one item of a profile's `properties`.
 struct PropertyReader {
     private var part: FieldReader
-    /// Where properties of the family may stand.
+    /// The places where properties of the family may be.
     private let places: [ValuePlace.Kind]
     private let diagnostics: Diagnostics
     private let place: Place

@@ -1,8 +1,8 @@
-/// Where a value stands in a record of eight data bytes after two of its identifier, or in another
-/// value of a module.
+/// The place of a value: in a record, which has eight data bytes after the two of its identifier,
+/// or in another value of a module.
 ///
-/// Bytes are counted as the public descriptions count them: from the record's first byte, so that
-/// the data begins at 2; so they are in values that are no records.
+/// Offsets count from the record's first byte, as in the public descriptions, so that the data
+/// begins at 2. The same offset is used in values that are not records.
 package struct ByteField: Sendable, Hashable {
     package enum ByteOrder: String, CaseIterable, Sendable, Hashable {
         /// The least significant byte first.
@@ -19,7 +19,7 @@ package struct ByteField: Sendable, Hashable {
     package let order: ByteOrder
     package let isSigned: Bool
 
-    /// Nil unless the field lies inside the record's data.
+    /// Nil unless the field is inside the record's data.
     package init?(
         register: UInt16,
         offset: Int,
@@ -36,7 +36,7 @@ package struct ByteField: Sendable, Hashable {
         )
     }
 
-    /// Nil unless the field lies inside what can be at its place.
+    /// Nil unless the field is inside the longest value of its place.
     package init?(
         in place: ValuePlace,
         offset: Int,
@@ -55,7 +55,7 @@ package struct ByteField: Sendable, Hashable {
         self.isSigned = isSigned
     }
 
-    /// The number of its record, for families whose modules have nothing but records.
+    /// The number of its record, for families whose modules have only records.
     package var register: UInt16 {
         guard case .record(let number) = place else {
             preconditionFailure("only a record has a number, and \(place) is none")
@@ -63,12 +63,12 @@ package struct ByteField: Sendable, Hashable {
         return number
     }
 
-    /// The field's place among the data bytes.
+    /// The range of the field in the data bytes.
     private var range: Range<Int> {
         (offset - Self.firstByte)..<(offset - Self.firstByte + length)
     }
 
-    /// The field's bytes out of a record's data; nil when the data is shorter than that.
+    /// The field's bytes from a record's data; nil when the data is too short.
     package func bytes(in data: [UInt8]) -> [UInt8]? {
         data.count >= range.upperBound ? Array(data[range]) : nil
     }
@@ -80,7 +80,8 @@ package struct ByteField: Sendable, Hashable {
         }
     }
 
-    /// The number there, its sign extended when it has one; nil also beyond what 64 bits hold.
+    /// The field's number, sign-extended if the field is signed; nil also when it does not fit into
+    /// 64 bits.
     package func integer(in data: [UInt8]) -> Int64? {
         guard let raw = unsigned(in: data) else { return nil }
         guard isSigned else { return Int64(exactly: raw) }
@@ -88,7 +89,7 @@ package struct ByteField: Sendable, Hashable {
         return Int64(bitPattern: raw << unused) >> Int64(unused)
     }
 
-    /// The numbers that fit.
+    /// The numbers that fit into the field.
     package var integers: ClosedRange<Int64> {
         let bits = min(length * 8, 63)
         if isSigned {
@@ -98,14 +99,14 @@ package struct ByteField: Sendable, Hashable {
         return 0...(bits == 63 ? .max : (Int64(1) << Int64(bits)) - 1)
     }
 
-    /// Puts bytes into a record's data; false when either is too short.
+    /// Writes bytes into a record's data; false when the length is wrong or the data is too short.
     package func put(_ bytes: [UInt8], into data: inout [UInt8]) -> Bool {
         guard bytes.count == length, data.count >= range.upperBound else { return false }
         data.replaceSubrange(range, with: bytes)
         return true
     }
 
-    /// Puts a number there; false when it does not fit.
+    /// Writes a number into a record's data; false when it does not fit.
     package func put(_ number: Int64, into data: inout [UInt8]) -> Bool {
         guard integers.contains(number) else { return false }
         let big = UInt64(bitPattern: number)

@@ -1,11 +1,11 @@
-/// A decimal number as a profile writes it, without the rounding of binary fractions.
+/// A decimal number as a profile writes it, without the rounding errors of binary fractions.
 package struct Decimal: Sendable, Hashable, CustomStringConvertible {
     package static let mostDigits = 12
     package static let mostPlaces = 6
 
     /// The number without its point.
     package let digits: Int64
-    /// How many of the digits stand after the point.
+    /// The number of digits after the point.
     package let places: Int
 
     package static let one = Decimal(1)
@@ -32,7 +32,8 @@ package struct Decimal: Sendable, Hashable, CustomStringConvertible {
         places = parts.count == 2 ? parts[1].count : 0
     }
 
-    /// The digits when so many of them stand after the point; nil where that would lose some.
+    /// The digits of the number with `wanted` places after the point; nil where digits would be
+    /// lost.
     func digits(places wanted: Int) -> Int64? {
         guard wanted >= places else { return nil }
         return Self.power(wanted - places).flatMap { power in

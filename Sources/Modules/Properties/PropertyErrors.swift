@@ -4,15 +4,17 @@ import Sessions
 /// Why a property could not be read.
 package enum PropertyReadError: Error, Sendable, Hashable {
     case moduleNotConnected
-    /// The profile knows no property of this name; the nearest one that it knows.
+    /// The profile has no property of this name; `nearest` is the most similar name in it.
     case propertyNotFound(String, nearest: String?)
     case propertyWriteOnly(String)
-    /// The profile knows the property, and this module has no record for it.
+    /// The profile has the property, and this module has no record for it.
     case missing(String)
     case module(ModuleError)
 }
 
-/// Why a property was not written; the checks are made in the order of the cases.
+/// Why a property was not written.
+///
+/// The checks run in the order of the cases.
 package enum PropertyWriteError: Error, Sendable, Hashable {
     case moduleNotConnected
     case firmwareUpdateOngoing
@@ -26,12 +28,12 @@ package enum PropertyWriteError: Error, Sendable, Hashable {
     case valueBytesInvalidSize(String, capacity: Int)
     /// More bytes of text than the property takes.
     case textTooLong(String, limit: Int)
-    /// The module was told, and then said something else.
+    /// The module accepted the write, and then reported another value.
     case notTaken(String, found: PropertyValue)
     case module(ModuleError)
 }
 
-/// An error that can be told to a person: what happened, and what can be done about it.
+/// An error that can be shown to people: what happened, and what they can do.
 package protocol Explained: Error, CustomStringConvertible {
     /// One sentence without its full stop.
     var sentence: String { get }
@@ -94,7 +96,7 @@ extension PropertyWriteError: Explained {
         case .textTooLong(let name, let limit):
             return "`\(name)` takes at most \(limit) byte\(limit == 1 ? "" : "s") of text"
         case .notTaken(let name, let found):
-            return "the module was told to set `\(name)` and then gave \(found)"
+            return "`\(name)` was written, and the module then reported \(found)"
         case .module(let error): return error.description
         }
     }
@@ -114,14 +116,14 @@ extension PropertyWriteError: Explained {
         case .invalidWriteStep: "give a number that is whole steps from the lower limit"
         case .unknownState(_, let known):
             "it has " + known.map { "`\($0)`" }.joined(separator: ", ")
-        case .valueBytesInvalidSize: "give so many bytes, no fewer and no more"
+        case .valueBytesInvalidSize: "give exactly this many bytes"
         case .textTooLong: "write a shorter text"
         case .notTaken: "see whether the vehicle allows it now, for instance while it stands"
         case .module(let error): error.remedy
         }
     }
 
-    /// The name is right, and its value is not.
+    /// Whether the name is valid and the value is not.
     var concernsValue: Bool {
         switch self {
         case .propertyWrongType, .rangeOutOfBounds, .invalidWriteStep, .unknownState,

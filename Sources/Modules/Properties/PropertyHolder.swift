@@ -1,38 +1,40 @@
 package import Domain
 
-/// A connected module that has properties, of whatever family.
+/// A connected module of any family that has properties.
 ///
-/// What a step does with properties it does through this face: `read`, `set` (`write`), `require`
-/// (`read` and `PropertyTest.holds`), `expect` (`wait`), `watch` (`changes`). Names and values are
-/// checked against the profile long before, by `Profile.value(of:for:)` and
-/// `Profile.test(_:_:_:)`; a value that was not is refused here again, in the documented order.
+/// Steps access properties only through this protocol: `read`, `set` (`write`), `require` (`read`
+/// and `PropertyTest.holds`), `expect` (`wait`), `watch` (`changes`). Names and values were checked
+/// against the profile long before, by `Profile.value(of:for:)` and `Profile.test(_:_:_:)`. A value
+/// that was not checked is rejected here, in the documented order.
 package protocol PropertyHolder: AnyObject, Sendable {
     var profile: Profile { get }
 
-    /// The property by its name, in the variant of this module.
+    /// The property of this name, in the variant of this module.
     func property(_ name: String) async -> PropertySpec?
 
-    /// Asks the module.
+    /// Reads the value from the module.
     func read(_ name: String) async throws(PropertyReadError) -> PropertyValue
 
-    /// Tells the module, and then asks it: what is returned is what it has taken.
+    /// Writes the value to the module, and reads it back: returns the value that the module has
+    /// taken.
     @discardableResult
     func write(
         _ value: PropertyValue,
         to name: String
     ) async throws(PropertyWriteError) -> PropertyValue
 
-    /// The next changes that the module tells of by itself, by name; empty at the deadline.
+    /// The next changes that the module reports unasked, by name; empty at the deadline.
     ///
-    /// Nothing is lost but what is older than what is returned.
+    /// Only changes that are older than the returned ones may be lost.
     func changes(before deadline: Moment) async throws(PropertyReadError) -> [PropertyReading]
 }
 
 extension PropertyHolder {
-    /// Waits until all tests hold at once; returns what does not hold at the deadline, by name.
+    /// Waits until all tests hold at the same time; returns the values of those that do not hold at
+    /// the deadline, by name.
     ///
-    /// The module is asked at the beginning and the end, after each change it tells of, and every
-    /// `interval`: not every module tells of every change.
+    /// The values are read at the beginning and at the end, after each change that the module
+    /// reports, and at every `interval`, since not every module reports every change.
     package func wait(
         for tests: [PropertyTest],
         before deadline: Moment,

@@ -2,7 +2,8 @@ import Domain
 import SourceTree
 
 extension PropertySpec {
-    /// Whether this property takes a value: access, type, bounds, step, state, size, in that order.
+    /// Checks that this property accepts a value: access, type, bounds, step, state, size, in that
+    /// order.
     package func check(_ value: PropertyValue) throws(PropertyWriteError) {
         guard access.isWritable, let target else { throw .propertyNotWritable(name) }
         switch (form, value) {
@@ -39,7 +40,8 @@ extension PropertySpec {
         }
     }
 
-    /// The value that a manifest's word or number stands for, checked against what may be written.
+    /// The value that a manifest's word or number represents, checked against the values that may
+    /// be written.
     package func value(of literal: String) throws(PropertyWriteError) -> PropertyValue {
         guard access.isWritable else { throw .propertyNotWritable(name) }
         let value = try parse(literal)
@@ -47,7 +49,7 @@ extension PropertySpec {
         return value
     }
 
-    /// The value that a word or number stands for, whether it may be written or not.
+    /// The value that a word or number represents, even if it may not be written.
     func parse(_ literal: String) throws(PropertyWriteError) -> PropertyValue {
         if let empty, literal == empty { return .state(literal) }
         switch form {

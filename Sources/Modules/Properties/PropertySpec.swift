@@ -1,4 +1,4 @@
-/// One property of a profile: what it is called, where it stands, and what it may be set to.
+/// One property of a profile: its name, its place, and the values that it can be set to.
 package struct PropertySpec: Sendable, Hashable {
     package enum Access: String, CaseIterable, Sendable, Hashable {
         case readOnly = "read-only"
@@ -9,7 +9,7 @@ package struct PropertySpec: Sendable, Hashable {
         package var isWritable: Bool { self != .readOnly }
     }
 
-    /// What the values of a property can be.
+    /// The possible values of a property.
     package enum Form: Sendable, Hashable {
         case range(RangeForm)
         case states(StatesForm)
@@ -27,20 +27,22 @@ package struct PropertySpec: Sendable, Hashable {
     }
 
     package let name: String
-    /// Which of several vehicles on one kind of module it is meant for; nil for all.
+    /// The variant of the vehicle that it is for, where one kind of module is in several; nil for
+    /// all.
     package let variant: String?
-    /// As in `kilometer_per_hour`; nil where there is none.
+    /// For example `kilometer_per_hour`; nil where there is none.
     package let unit: String?
     package let access: Access
     package let form: Form
-    /// Where it is read; nil for one that can only be written.
+    /// The place to read it from; nil for a property that can only be written.
     package let source: ByteField?
-    /// Where it is written; nil for one that can only be read.
+    /// The place to write it to; nil for a property that can only be read.
     package let target: ByteField?
-    /// What it is when the module answers with nothing; nil where that is no answer.
+    /// The state that an empty answer of the module represents; nil where an empty answer is
+    /// invalid.
     package let empty: String?
 
-    /// Nil unless the places that the access asks for are there, and no others.
+    /// Nil unless exactly the places are present that the access requires.
     package init?(
         name: String,
         variant: String? = nil,
@@ -65,15 +67,15 @@ package struct PropertySpec: Sendable, Hashable {
     }
 }
 
-/// A number: how it is made of an integer, and what may be written.
+/// A number: its calculation from an integer, and the values that may be written.
 package struct RangeForm: Sendable, Hashable {
-    /// What may be written, and in which steps.
+    /// The values that may be written.
     package struct Writing: Sendable, Hashable {
         package let limits: ClosedRange<Double>
         package let step: Double
         package let initial: Double?
 
-        /// Nil unless the step is positive and the initial value one of the steps.
+        /// Nil unless the step is positive and the initial value is on a step.
         package init?(limits: ClosedRange<Double>, step: Double, initial: Double? = nil) {
             guard step > 0, step.isFinite else { return nil }
             self.limits = limits
@@ -92,20 +94,20 @@ package struct RangeForm: Sendable, Hashable {
         }
     }
 
-    /// What one more in the register means.
+    /// The change of the number for each unit in the register.
     package let scale: Decimal
-    /// What zero in the register means.
+    /// The number for a register value of zero.
     package let offset: Decimal
-    /// What a reading is between; nil when only the field's width limits it.
+    /// The limits of a reading; nil when only the field's width limits it.
     package let limits: ClosedRange<Double>?
-    /// Nil for one that cannot be written.
+    /// Nil for a number that cannot be written.
     package let writing: Writing?
 
     private let places: Int
     private let factor: Int64
     private let addend: Int64
 
-    /// Nil when scale and offset together have more digits than can be calculated with.
+    /// Nil when scale and offset together have more digits than the calculation allows.
     package init?(
         scale: Decimal = .one,
         offset: Decimal = .zero,
@@ -134,7 +136,7 @@ package struct RangeForm: Sendable, Hashable {
         return Double(sum) / power
     }
 
-    /// What stands in the register for a number; nil when the register knows none so fine.
+    /// The register value for a number; nil when the register's resolution is too coarse for it.
     package func raw(_ number: Double) -> Int64? {
         let power = Double(Decimal.power(places) ?? 1)
         let exact = (number * power - Double(addend)) / Double(factor)
@@ -145,7 +147,7 @@ package struct RangeForm: Sendable, Hashable {
     }
 }
 
-/// Words for what a register may hold.
+/// Words for the values of a register.
 package struct StatesForm: Sendable, Hashable {
     package struct State: Sendable, Hashable {
         package let name: String
@@ -175,7 +177,7 @@ package struct StatesForm: Sendable, Hashable {
 
     package func raw(_ name: String) -> UInt64? { states.first { $0.name == name }?.raw }
 
-    /// The state's word; what has none is kept as it is.
+    /// The name of the state; a value without a name is kept as a number.
     package func value(_ raw: UInt64) -> PropertyValue {
         states.first { $0.raw == raw }.map { .state($0.name) } ?? .unknownState(raw)
     }
@@ -184,7 +186,7 @@ package struct StatesForm: Sendable, Hashable {
 // MARK: In a record
 
 extension PropertySpec {
-    /// The value out of the data of the record it is read from; nil when that is too short.
+    /// The value from the data of its record; nil when the data is too short.
     package func value(in data: [UInt8]) -> PropertyValue? {
         guard let source else { return nil }
         if data.isEmpty, let empty { return .state(empty) }
@@ -193,14 +195,15 @@ extension PropertySpec {
         case .states(let form): return source.unsigned(in: data).map { form.value($0) }
         case .raw: return source.bytes(in: data).map { .bytes($0) }
         case .text:
-            // Several words have 1F between them, and some end as strings of C do.
+            // Several words are separated by 1F, and some modules end the text with a zero byte, as
+            // in C.
             let words = data.prefix { $0 != 0 }.split(separator: 0x1F)
                 .map { String(decoding: $0, as: UTF8.self) }
             return .state(words.joined(separator: ", "))
         }
     }
 
-    /// Puts a value that was checked into the data of a record to be written; false otherwise.
+    /// Writes a checked value into a record's data; false when it does not fit.
     package func put(_ value: PropertyValue, into data: inout [UInt8]) -> Bool {
         guard let target else { return false }
         switch (form, value) {
@@ -222,7 +225,7 @@ extension PropertySpec {
         }
     }
 
-    /// What the profile says it is set to when nobody has said anything.
+    /// The profile's default value; nil where it has none.
     package var initial: PropertyValue? {
         switch form {
         case .range(let form): form.writing?.initial.map { .number($0) }

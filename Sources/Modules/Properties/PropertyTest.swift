@@ -1,6 +1,6 @@
 import SourceTree
 
-/// How two values are compared; spelled as manifests spell it.
+/// A comparison of two values, in the spelling of manifests.
 package enum Comparison: String, CaseIterable, Sendable, Hashable {
     case equal = "=="
     case notEqual = "!="
@@ -23,12 +23,12 @@ package enum Comparison: String, CaseIterable, Sendable, Hashable {
     }
 }
 
-/// A condition on one property that was checked against its profile: it can come true.
+/// A condition on one property, checked against its profile: it can become true.
 package struct PropertyTest: Sendable, Hashable, CustomStringConvertible {
     package let property: String
     package let comparison: Comparison
     package let operand: PropertyValue
-    /// `unknown` stands for each value that has no word.
+    /// Whether the operand `unknown` stands for every value without a name.
     private let meansAnyUnknown: Bool
 
     fileprivate init(
@@ -43,7 +43,9 @@ package struct PropertyTest: Sendable, Hashable, CustomStringConvertible {
         self.meansAnyUnknown = meansAnyUnknown
     }
 
-    /// Whether a value that was read passes; one of another kind passes nothing but `!=`.
+    /// Whether a value passes the test.
+    ///
+    /// A value of another kind passes only `!=`.
     package func holds(for value: PropertyValue) -> Bool {
         switch (value, operand) {
         case (.number(let left), .number(let right)): return comparison.holds(left, right)
@@ -62,11 +64,11 @@ package struct PropertyTest: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What makes a condition, or a value, senseless for the property that it names.
+/// Why a condition or a value makes no sense for the property that it names.
 package struct PropertyMistake: Error, Sendable, Hashable, CustomStringConvertible {
     package let message: String
     package let hint: String
-    /// The name is right, and its value is not.
+    /// Whether the name is valid and the value is not.
     package let concernsValue: Bool
 
     package init(_ message: String, hint: String, concernsValue: Bool = false) {
@@ -85,7 +87,7 @@ package struct PropertyMistake: Error, Sendable, Hashable, CustomStringConvertib
 }
 
 extension PropertySpec {
-    /// The test that an operator and a word or number of a manifest make on this property.
+    /// The test of this property that an operator and a word or number of a manifest make.
     package func test(
         _ comparison: Comparison,
         _ literal: String
@@ -126,7 +128,7 @@ extension PropertySpec {
         )
     }
 
-    /// Refuses a condition that no reading within the property's limits passes.
+    /// Rejects a condition that no reading within the property's limits can pass.
     private func checkReach(
         of comparison: Comparison,
         _ operand: PropertyValue
@@ -153,7 +155,7 @@ extension PropertySpec {
         )
     }
 
-    /// The number in `unknown(7)`, so that what was printed can be required.
+    /// The number in `unknown(7)`, so that a condition can contain a value as it was printed.
     private static func unknownRaw(_ text: String) -> UInt64? {
         let start = PropertyValue.unknown + "("
         guard text.hasPrefix(start), text.hasSuffix(")") else { return nil }

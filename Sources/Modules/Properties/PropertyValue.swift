@@ -1,16 +1,16 @@
 import Domain
 
-/// What a property holds, or is to hold.
+/// A value of a property.
 package enum PropertyValue: Sendable, Hashable, CustomStringConvertible {
     /// In the property's unit.
     case number(Double)
     /// One of the states that the profile names.
     case state(String)
-    /// What the module gave where the profile names no state for it.
+    /// A value of the module for which the profile has no state.
     case unknownState(UInt64)
     case bytes([UInt8])
 
-    /// The word that stands for every state nobody has named.
+    /// The word for every state without a name.
     package static let unknown = "unknown"
 
     /// As a manifest writes it: `40`, `25.3`, `enabled`, `unknown(7)`, `0x00ff`.
@@ -34,19 +34,19 @@ package enum PropertyValue: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// How a property's bytes are to be understood.
+/// The interpretation of a property's bytes.
 package enum PropertyKind: String, CaseIterable, Sendable, Hashable {
     /// A number between two limits.
     case range
     /// One of several words.
     case states
-    /// Up to eight bytes that only their reader understands.
+    /// Up to eight bytes whose meaning only their reader knows.
     case raw
-    /// Words that the module has of its own.
+    /// Words that the module itself defines.
     case text
 }
 
-/// A value as it was read, and of what.
+/// A property's name and the value that was read.
 package struct PropertyReading: Sendable, Hashable {
     package let name: String
     package let value: PropertyValue

@@ -1,22 +1,22 @@
 package import Domain
 
-/// Where the bytes are that hold a property.
+/// The place of a property's bytes.
 package enum ValuePlace: Sendable, Hashable {
     /// A record by its number, or the answer to a request by its command and namespace.
     case record(UInt16)
     case characteristic(Characteristic)
     /// One number of a group of statistics.
     case statistic(String, entry: String)
-    /// A value by its key; what is written is kept over a restart where it `isSaved`.
+    /// A value by its key. A written value survives a restart only if `isSaved`.
     case setting(String, isSaved: Bool)
     case file(String)
 
-    /// The ways in which a profile names a place; each by its first key.
+    /// The kinds of place, each by the first key with which a profile writes it.
     package enum Kind: String, CaseIterable, Sendable, Hashable {
         case register, command, characteristic, statistic, setting, file
     }
 
-    /// The most bytes that a value there has.
+    /// The longest value of the place, in bytes.
     package var limit: Int {
         switch self {
         case .record: ByteField.recordLength - ByteField.firstByte
@@ -26,7 +26,7 @@ package enum ValuePlace: Sendable, Hashable {
         }
     }
 
-    /// The value is all that is there, so that it can have any length.
+    /// Whether the value is the only content of its place, so that its length may vary.
     package var isWhole: Bool {
         switch self {
         case .record, .statistic: false

@@ -2,14 +2,14 @@ package import Domain
 package import Sessions
 import SourceTree
 
-/// What an image file holds, as far as that decides which part of a module it may go to.
+/// The content of an image file, as far as it decides which part of a module it may be sent to.
 package struct ImageContent: Sendable, Equatable {
-    /// What of a module a piece of firmware replaces.
+    /// The part of a module that a piece of firmware replaces.
     package enum Use: Sendable, Hashable {
         case application
         /// A bootloader, with or without the radio's software that belongs to it.
         case bootloader
-        /// The radio's software (a SoftDevice) by itself.
+        /// The radio's software alone (a SoftDevice).
         case radio
 
         var words: String {
@@ -22,16 +22,17 @@ package struct ImageContent: Sendable, Equatable {
     }
 
     package let `protocol`: UpdateProtocol
-    /// As people call such a file, with its article.
+    /// The name of such a file for people, with its article.
     package let title: String
-    /// In the order in which they are sent.
+    /// The pieces in the order in which they are sent.
     package let uses: [Use]
-    /// Of the application or, where there is none, of the bootloader; nil where the file does not
-    /// say it.
+    /// The version of the application or, if there is none, of the bootloader; nil where the file
+    /// does not contain it.
     package let version: FirmwareVersion?
-    /// The hardware that it is made for, as its format writes it; nil where the file does not say.
+    /// The hardware that it is made for, in the spelling of its format; nil where the file does not
+    /// state it.
     package let chip: String?
-    /// It says of itself that it is confirmed, so it would run for good without a trial.
+    /// The file marks itself as confirmed, so the module would run it permanently without a trial.
     package let isConfirmed: Bool
     package let parts: [FirmwarePart]
 
@@ -53,13 +54,13 @@ package struct ImageContent: Sendable, Equatable {
         self.parts = parts
     }
 
-    /// Why the file must not be sent as this version; nil when it may.
+    /// Why the file must not be sent as this version; nil when it may be sent.
     package func mismatch(with promised: FirmwareVersion) -> String? {
         guard let version, version != promised else { return nil }
         return "it holds version \(version), the manifest says \(promised)"
     }
 
-    /// Why the file must not go to this part of a module; nil when it may.
+    /// Why the file must not be sent to this part of a module; nil when it may be sent.
     package func mismatch(with part: ModulePart, of profile: Profile) -> String? {
         let model = "\(profile.family.rawValue)/\(profile.name)"
         guard let target = profile.target(of: part) else {
@@ -89,14 +90,17 @@ package struct ImageContent: Sendable, Equatable {
         case .bootloader:
             return uses.contains(.bootloader) && !uses.contains(.application) ? nil : sentence
         case .secondary: return uses.contains(.application) ? nil : sentence
-        // What is handed on to another controller brings nothing for the radio's own.
+        // An image that is handed on to another controller contains nothing for the module's own
+        // radio.
         case .primary, .external1, .external2: return uses == [.application] ? nil : sentence
         }
     }
 }
 
 extension Profile {
-    /// How a part is updated; the module's own firmware is the one image of a module with no more.
+    /// How a part is updated.
+    ///
+    /// For a module with a single image, the module's own firmware is that image.
     package func target(of part: ModulePart) -> FirmwareTarget? {
         if let target = firmware.first(where: { $0.part.rawValue == part.rawValue }) {
             return target

@@ -2,23 +2,24 @@ package import Domain
 package import Radio
 package import Sessions
 
-/// One way of updating modules: how they are heard, and who answers on a link to them.
+/// One way of updating modules: how to recognise them, and how to open a link to them.
 ///
-/// The order of an update is `UpdateSession`'s; a driver does what it says, one thing at a time,
-/// and holds no facts that outlive its link.
+/// `UpdateSession` decides the order of an update. A driver performs its actions, one at a time,
+/// and keeps no facts that outlive its link.
 package protocol UpdateDriver: Sendable {
     var family: Family { get }
 
-    /// Images go to a bootloader, which the application is sent into, and not to the application.
+    /// Whether images are sent to a bootloader, which the application must start first, and not to
+    /// the application.
     var usesBootloader: Bool { get }
 
-    /// Its modules say what they run, whether they are updated or not.
+    /// Whether its modules report the versions that they run, even without an update.
     var tellsVersions: Bool { get }
 
-    /// How its modules are known among all that advertise, in whichever role they are.
+    /// How to recognise its modules, in either role, among all that advertise.
     var recogniser: ModuleRecogniser { get }
 
-    /// Opens a link to the module's application: authenticates where the family asks for it.
+    /// Opens a link to the module's application: authenticates where the family requires it.
     func application(
         on link: any Link,
         time: any Timekeeper
@@ -31,7 +32,7 @@ package protocol UpdateDriver: Sendable {
     ) async throws(ModuleError) -> any ImageReceiver
 }
 
-/// What is to be installed, and in what of the module.
+/// What is to be installed, and in which part of the module.
 package struct UpdateOrder: Sendable, Equatable {
     package let serial: Serial
     package let target: ModulePart
@@ -44,12 +45,12 @@ package struct UpdateOrder: Sendable, Equatable {
     }
 }
 
-/// A link to the program that a module runs, as far as steps need it.
+/// A link to the program that a module runs, with the operations that steps need.
 package protocol ModuleApplication: AnyObject {
-    /// Where its bootloader will be heard, should that bear no name; nil where it has none.
+    /// Where its bootloader will be heard, if that has no name; nil where it has none.
     var bootloaderPlace: Peer? { get }
 
-    /// The same link as the receiving end; nil where a bootloader receives.
+    /// The same link as a receiver of images; nil where a bootloader receives them.
     var receiver: (any ImageReceiver)? { get }
 
     /// The module's properties; nil in a family that has none.
@@ -58,36 +59,36 @@ package protocol ModuleApplication: AnyObject {
     /// The module's features; nil in a family that has none.
     var features: (any FeatureHolder)? { get }
 
-    /// What the module is and runs, as far as it decides about the order.
+    /// The identity and versions of the module, as far as they matter for the order.
     func inspect(_ order: UpdateOrder) async throws(ModuleError) -> Inspection
 
-    /// Looks at this moment, or earlier when the module tells something by itself.
+    /// Reads the module's state at `moment`, or earlier when the module reports something unasked.
     func observe(
         _ order: UpdateOrder,
         at moment: Moment,
         unless isStopped: @Sendable () -> Bool
     ) async throws(ModuleError) -> Observation
 
-    /// Makes it ready for the image, or leads it into its bootloader: the link may end with that.
+    /// Makes the module ready for the image, or starts its bootloader, which may end the link.
     func prepare(_ order: UpdateOrder) async throws(ModuleError)
 
-    /// Makes it keep what runs on trial; returns when it says that it does.
+    /// Makes the module keep the image that runs on trial; returns when the module confirms this.
     func confirm(_ order: UpdateOrder) async throws(ModuleError)
 
-    /// Makes it go back to what ran before: it restarts.
+    /// Makes the module return to the image that ran before: it restarts.
     func rollBack(_ order: UpdateOrder) async throws(ModuleError)
 
     func disconnect() async
 }
 
-/// The receiving end of an image, over one link.
+/// The receiver of an image, over one link.
 package protocol ImageReceiver: AnyObject {
-    /// What is there of the parts; changes nothing.
+    /// Which of the parts the module already has; changes nothing.
     func probe(_ order: UpdateOrder) async throws(ModuleError) -> UpdateProbe
 
-    /// Sends what is missing of one part, more cautiously at a higher pace; `progress` hears of
-    /// every byte more that the module acknowledges. `start` says
-    /// what is known of the beginning.
+    /// Sends the missing bytes of one part, more cautiously at a higher pace. `progress` is called
+    /// whenever the module acknowledges more bytes. `start` contains what is known of the
+    /// beginning.
     func transfer(
         _ part: Int,
         of order: UpdateOrder,
@@ -97,19 +98,19 @@ package protocol ImageReceiver: AnyObject {
         progress: (UploadProgress) async -> Void
     ) async throws(ModuleError) -> TransferEnd
 
-    /// Makes the module run what it has: it restarts.
+    /// Makes the module run the image that it received: it restarts.
     func activate(_ order: UpdateOrder) async throws(ModuleError)
 
-    /// Image bytes given to the radio on this link, repeats included.
+    /// Image bytes given to the radio on this link, including repeated ones.
     var bytesSent: Int { get }
 
     func disconnect() async
 }
 
-/// How far one part is on one link, by the module's own words.
+/// The progress of one part on one link, as the module reports it.
 package struct UploadProgress: Sendable, Equatable {
     package let acknowledged: Int
-    /// Where this link took the part up.
+    /// The offset at which this link continued the part.
     package let resumedFrom: Int
 
     package init(acknowledged: Int, resumedFrom: Int) {
@@ -117,7 +118,7 @@ package struct UploadProgress: Sendable, Equatable {
         self.resumedFrom = resumedFrom
     }
 
-    /// No further than a size: of a part's variants the largest stands for all.
+    /// The progress limited to a size: the largest of a part's variants stands for all.
     package func clamped(to size: Int) -> UploadProgress {
         UploadProgress(
             acknowledged: min(acknowledged, size),
@@ -126,11 +127,11 @@ package struct UploadProgress: Sendable, Equatable {
     }
 }
 
-/// How sending a part ended when nothing failed.
+/// How the transfer of a part ended when nothing failed.
 package enum TransferEnd: Sendable, Equatable {
-    /// The module has all of it; on a link that holds more can be sent at once.
+    /// The module has the whole part. If the link holds, more can be sent immediately.
     case finished(linkHolds: Bool)
-    /// At a safe point, because it was asked for.
+    /// Stopped at a safe point, as requested.
     case stopped
 }
 

@@ -3,7 +3,7 @@ import Radio
 package import Sessions
 import Synchronization
 
-/// Carries an update out: does what the session says, over the links of a environment.
+/// Carries out an update: performs the actions of the session over the link of an environment.
 package final class UpdateEngine<Desk: UpdateEnvironment> {
     private let environment: Desk
     private let order: UpdateOrder
@@ -18,7 +18,8 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
 
     private var time: any Timekeeper { environment.time }
 
-    /// Runs to the end: from where the module was heard, on the environment's open link, or with a search.
+    /// Runs to the end: from a sighting of the module, on the environment's open link, or with a
+    /// search.
     package func ending(
         from sighting: ModuleSighting? = nil
     ) async throws(Desk.Halt) -> UpdateEnding {
@@ -73,8 +74,8 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
         }
     }
 
-    /// Looks for the module again and again, each time briefly: while it restarts, the environment's
-    /// adapter may work for others.
+    /// Searches for the module repeatedly, each time briefly, so that the adapter can work for
+    /// other modules while this one restarts.
     private func seek(from moment: Moment) async throws(Desk.Halt) -> UpdateSession.Action {
         let deadline = session.nextDeadline ?? time.now
         var pause = ReturnPause()
@@ -83,7 +84,8 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
             try await environment.rest(until: first, session, for: "the module to come back")
         }
         while true {
-            // However long others had the adapter, it is looked for once more.
+            // After a wait for the adapter, the module gets one more look, even if the deadline has
+            // passed.
             let look = time.now.advanced(by: ReturnPause.look)
             sighting = try await environment.seek(before: look)
             if let sighting { return session.sighted(sighting.role, at: time.now) }
@@ -113,7 +115,7 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
         return session.linked(at: time.now)
     }
 
-    /// One question to anyone who is at the other end of the link.
+    /// Sends one request to the module over the open link.
     private func ask(
         _ action: UpdateSession.Action
     ) async throws(ModuleError) -> UpdateSession.Action {
@@ -157,7 +159,7 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
         }
     }
 
-    /// The host's faults are not the module's; the session weighs all others.
+    /// Faults of the host are not those of the module; the session evaluates all others.
     private func weigh(_ error: ModuleError) throws(Desk.Halt) -> UpdateSession.Action {
         if case .radio(let radio) = error, radio.isHostFault {
             throw environment.halt(after: radio)
@@ -212,7 +214,7 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
         }
     }
 
-    /// Waits in short pieces, so that a stop is seen.
+    /// Waits in short pieces, so that a stop request is noticed.
     private func wait(until moment: Moment, for purpose: String) async {
         while time.now < moment, !environment.isStopped() {
             let next = min(moment, time.now.advanced(by: .seconds(1)))
@@ -221,9 +223,10 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
     }
 }
 
-/// The pauses between two looks for a module that restarts: short at first, for most are quick.
+/// The pauses between two looks for a module that restarts: short at first, since most restart
+/// quickly.
 package struct ReturnPause: Sendable {
-    /// How long one look takes: a few advertisements' time.
+    /// How long one look takes: enough for a few advertisements.
     package static let look = Duration.seconds(2)
     private static let longest = Duration.seconds(15)
 
@@ -237,7 +240,8 @@ package struct ReturnPause: Sendable {
     }
 }
 
-/// When a transfer is to be broken off: moved by its progress, asked at every turn.
+/// When a transfer is to be interrupted: its progress extends the time, and the transfer checks it
+/// regularly.
 private final class Overdue: Sendable {
     private let limit: Mutex<Moment?>
 
@@ -252,7 +256,7 @@ private final class Overdue: Sendable {
 }
 
 extension UpdateSession.Action {
-    /// Whether the module restarts into something else by it.
+    /// Whether the module restarts into another program with this action.
     fileprivate var isBeyondReturn: Bool {
         switch self {
         case .prepare, .activate: true
@@ -264,13 +268,13 @@ extension UpdateSession.Action {
 }
 
 extension UpdateSession {
-    /// A transfer ends at a safe point of its own.
+    /// Whether a transfer is running, which ends only at a safe point of its own.
     fileprivate var isSending: Bool {
         if case .transferring = state { return true }
         return false
     }
 
-    /// What an error happened in, for people.
+    /// What the session was doing when an error occurred, for people.
     fileprivate var doing: String {
         switch state {
         case .connecting: "while connecting"
@@ -279,8 +283,8 @@ extension UpdateSession {
         case .probing, .transferring: "while sending"
         case .activating: "while activating the image"
         case .confirming: "while confirming the image"
-        case .rollingBack: "while going back"
-        case .checking: "while looking whether it is well"
+        case .rollingBack: "while rolling back"
+        case .checking: "while checking its health"
         case .idle, .seeking, .leaving, .pausing, .settling, .ended: ""
         }
     }

@@ -2,17 +2,17 @@ package import Domain
 package import Radio
 package import Sessions
 
-/// What an update needs of anyone who runs it: the links to the module, waiting, and notes.
+/// What an update needs from its caller: the link to the module, waiting, and notes.
 ///
-/// The engine decides nothing that an environment is asked for, and holds no link itself: anyone who owns the
-/// links of a module owns them during its update, too.
+/// The engine leaves these decisions to the environment and holds no link itself: the owner of a
+/// module's link owns it during the update too.
 package protocol UpdateEnvironment: AnyObject {
-    /// What ends an update from outside of its session.
+    /// What ends an update from outside its session.
     associatedtype Halt: Error
 
     var time: any Timekeeper { get }
 
-    /// Whether the update is to end at the next safe point.
+    /// Whether the update must end at the next safe point.
     var isStopped: @Sendable () -> Bool { get }
 
     // MARK: Links
@@ -25,10 +25,10 @@ package protocol UpdateEnvironment: AnyObject {
 
     func connect(to sighting: ModuleSighting) async throws(RadioError)
 
-    /// Opens the application at the other end of the link that was just made.
+    /// Opens the application on the link that was just made.
     func openApplication() async throws(ModuleError)
 
-    /// Opens the bootloader there.
+    /// Opens the bootloader on that link.
     func openBootloader() async throws(ModuleError)
 
     /// Waits while there is no link.
@@ -40,45 +40,46 @@ package protocol UpdateEnvironment: AnyObject {
 
     // MARK: Faults
 
-    /// The radio of this host does not work.
+    /// The reason to end the update after a fault of this host's radio.
     func halt(after fault: RadioError) -> Halt
 
-    /// The module does not let itself be opened: a fault that the session weighs, or the end.
+    /// Judges why the module could not be opened: returns a fault for the session, or throws to end
+    /// the update.
     func refusal(_ error: ModuleError) throws(Halt) -> UpdateFault
 
     // MARK: What is seen
 
-    /// Asked before the module restarts into something else.
+    /// Called before the module restarts into another program.
     func checkAgain() async throws(Halt)
 
-    /// What the module said it is and runs.
+    /// The identity and versions that the module reported.
     func inspected(_ found: Inspection)
 
     func observed(_ seen: Observation)
 
-    /// Whether the module is well with its new image; the time for that ends at `deadline`.
+    /// Whether the module is healthy with its new image; the time for that ends at `deadline`.
     func health(
         on application: any ModuleApplication,
         before deadline: Moment?
     ) async throws(ModuleError) -> UpdateSession.Health
 
-    /// A part of the image is going to be sent, or the rest of one.
+    /// A part of the image, or the rest of one, is about to be sent.
     func begins(_ part: Int)
 
-    /// So many bytes of it were given to the radio, repeats included.
+    /// `count` bytes of the part were given to the radio, including repeated ones.
     func sent(_ count: Int)
 
     // MARK: Notes
 
-    /// Called before each action: `session.memory` is what must outlive the process.
+    /// Called before each action: `session.memory` must outlive the process.
     func keep(_ session: UpdateSession) async throws(Halt)
 
-    /// The module has more of the part.
+    /// The module has received more of the part.
     func progressed(
         _ heard: UploadProgress,
         _ session: UpdateSession
     ) async throws(Halt)
 
-    /// The last call.
+    /// The last call of the update.
     func close(_ ending: UpdateEnding, _ session: UpdateSession) async throws(Halt)
 }

@@ -1,10 +1,10 @@
-/// A way of bringing images to modules; each has a folder of its own.
+/// A way of sending images to modules; each has its own folder.
 package struct UpdateProtocol: Sendable, Hashable {
-    /// As profiles write it.
+    /// The name in profiles.
     package let name: String
-    /// As people call it.
+    /// The name shown to people.
     package let title: String
-    /// The version of what runs is read by the protocol itself.
+    /// Whether the running version is read through the protocol.
     package let tellsVersion: Bool
 
     package init(_ name: String, title: String, tellsVersion: Bool = false) {
@@ -13,6 +13,6 @@ package struct UpdateProtocol: Sendable, Hashable {
         self.tellsVersion = tellsVersion
     }
 
-    /// A part's version can be read, and nobody has published how to update it.
+    /// For parts whose version can be read, but for which no update method is published.
     package static let none = Self("none", title: "nothing that is known")
 }

@@ -1,27 +1,29 @@
 package import Domain
 
-/// One look at a module that settles.
+/// One observation of a module that settles.
 package struct Observation: Equatable, Sendable {
-    /// The module says or shows that it is busy with the update.
+    /// Whether the module reports or shows that it is busy with the update.
     package let ongoing: Bool
     /// Nil when it could not be read.
     package let version: FirmwareVersion?
-    /// It runs this very build, by the names that it has for what runs; nil where it has none.
+    /// Whether it runs exactly this build, by its own identifiers of the running image; nil where
+    /// it has none.
     package let isBuild: Bool?
     /// Nil when the module does not count its starts.
     package let bootCount: UInt32?
-    /// Since its start, nil when the module does not say.
+    /// The time since its start; nil when the module does not report it.
     package let uptime: Duration?
     /// False while the image runs on trial; nil when the module knows no trial.
     package let isConfirmed: Bool?
-    /// What became of the image where it does not run; nil when the module does not say.
+    /// What the module still has of the image when it does not run it; nil when the module does not
+    /// report this.
     package let remains: Remains?
 
-    /// What a module that took an image, and runs another one, has of it.
+    /// What a module that runs another image still has of the image that it took.
     package enum Remains: Equatable, Sendable {
-        /// It lies where it was put, but will not run: it has had its trial.
+        /// The image is still where it was written, but will not run: it has had its trial.
         case tried
-        /// It will run after the next restart.
+        /// The image will run after the next restart.
         case waiting
         case nothing
     }
@@ -45,10 +47,12 @@ package struct Observation: Equatable, Sendable {
     }
 }
 
-/// Waits after an upload until the module has come to rest, and says what it then runs.
+/// Waits after an upload until the module is at rest, and determines what it then runs.
 ///
-/// "Disconnected" is neither done nor failed, and a version read once proves nothing. Quiet is
-/// connected time since the last sign of work: a link that ends counts as a restart, so quiet
+/// "Disconnected" is neither done nor failed, and a version read once proves nothing. Quiet is the
+/// connected time since the last sign of work. A link that ends counts as a restart, so the quiet
+/// time starts again with the next link. It also starts again when the boot counter or the version
+/// changes.
 /// begins again with the next link; so it does when the boot counter or the version changes.
 package struct SettleMachine: Equatable, Sendable {
     package enum State: Equatable, Sendable {
@@ -56,26 +60,28 @@ package struct SettleMachine: Equatable, Sendable {
         case away
         /// Linked and reading. Next: `away`, `leaving`, `ended`.
         case watching(Watch)
-        /// Nothing can be read on this link, so we end it. Next: `away`, `watching`, `ended`.
+        /// Nothing can be read on this link, so the machine ends it.
+        ///
+        /// Next: `away`, `watching`, `ended`.
         case leaving
         case ended(SettleVerdict)
     }
 
-    /// What is known on one link.
+    /// The facts that were observed on one link.
     package struct Watch: Equatable, Sendable {
         /// When the last sign of work was seen.
         var quietSince: Moment
         var ongoing = false
-        /// The version that has been read without a sign of work since the moment beside it.
+        /// The version that has been read without a sign of work since `Reading.since`.
         var reading: Reading?
-        /// Looks in a row that brought no version.
+        /// The number of consecutive observations without a version.
         var unread = 0
         var bootCount: UInt32?
         var uptime: Duration?
         var nextLook: Moment
     }
 
-    /// A version, when it was first read, and how often since.
+    /// A version, with the time of its first reading and whether it was read again.
     package struct Reading: Equatable, Sendable {
         let version: FirmwareVersion
         let isBuild: Bool?
@@ -83,7 +89,8 @@ package struct SettleMachine: Equatable, Sendable {
         let since: Moment
         var seenAgain = false
 
-        /// The module says that the image is gone or has had its trial: nothing more will come.
+        /// The module reports that the image is gone or has had its trial, so the version will not
+        /// change.
         var isFinal: Bool {
             switch remains {
             case .tried, .nothing: true
@@ -95,30 +102,30 @@ package struct SettleMachine: Equatable, Sendable {
     package enum Action: Equatable, Sendable {
         /// Look for the module from this moment on and connect to it.
         case seek(from: Moment)
-        /// Read at this moment.
+        /// Observe the module at this moment.
         case observe(at: Moment)
-        /// End the link; the machine says when to seek again once it is told that it ended.
+        /// End the link; after `disconnected`, the machine returns when to seek again.
         case disconnectAndWait
         /// Nothing to do before `nextDeadline`.
         case wait
         case finished(SettleVerdict)
     }
 
-    /// Looks without a version after which a new link is tried: the host may remember services
-    /// that the new firmware does not have.
+    /// The number of observations without a version after which a new link is tried: the host may
+    /// have cached services that the new firmware does not have.
     static let unreadLimit = 3
 
     package let target: FirmwareVersion
     package let rules: SettleRules
-    /// When a verdict falls, come what may.
+    /// When the machine reaches a verdict in any case.
     package let deadline: Moment
     package private(set) var state = State.away
-    /// Signs of a restart since the upload, those of earlier runs included.
+    /// The number of signs of a restart since the upload, including those in earlier runs.
     package private(set) var restarts: Int
-    /// The target was read since the upload, by earlier runs included.
+    /// Whether the target version was read since the upload, in this run or an earlier one.
     package private(set) var targetSeen: Bool
 
-    /// Begins or takes up a settling; `deadline` is the one in the journal.
+    /// Begins or resumes a settling; `deadline` is the one in the journal.
     package init(
         target: FirmwareVersion,
         rules: SettleRules,
@@ -144,7 +151,7 @@ package struct SettleMachine: Equatable, Sendable {
         }
     }
 
-    /// Whether it stands on a link that holds, as far as it was told.
+    /// Whether the machine has a link, as far as the events show.
     package var isLinked: Bool {
         switch state {
         case .watching, .leaving: true
@@ -166,7 +173,8 @@ package struct SettleMachine: Equatable, Sendable {
         case .away, .leaving:
             break
         case .watching:
-            // A second link without the end of the first: the first ended unnoticed.
+            // A second link without the end of the first: the first ended unnoticed, which counts
+            // as a restart.
             countRestart()
         case .ended(let verdict):
             return .finished(verdict)
@@ -194,7 +202,7 @@ package struct SettleMachine: Equatable, Sendable {
     package mutating func observed(_ observation: Observation, at now: Moment) -> Action {
         switch state {
         case .away:
-            // The answer to a look on a link that has ended: it may be older than the restart.
+            // An observation from a link that has ended: it may be older than the restart.
             return orVerdict(.seek(from: now), at: now)
         case .leaving:
             return orVerdict(.disconnectAndWait, at: now)
@@ -216,7 +224,7 @@ package struct SettleMachine: Equatable, Sendable {
     package mutating func tick(at now: Moment) -> Action {
         switch state {
         case .away:
-            // A search that found nothing: the module may take minutes to advertise again.
+            // A search without a result: the module may need minutes to advertise again.
             return orVerdict(.seek(from: now), at: now)
         case .leaving:
             return orVerdict(.wait, at: now)
@@ -266,7 +274,8 @@ package struct SettleMachine: Equatable, Sendable {
                 watch.reading?.remains = seen.remains
                 return
             }
-            // A version that changes on a standing link is work going on: the hand-over.
+            // A version that changes on an open link is a sign of work: the image is being handed
+            // over.
             watch.quietSince = now
         }
         watch.reading = Reading(
@@ -277,7 +286,7 @@ package struct SettleMachine: Equatable, Sendable {
         )
     }
 
-    /// What the look just taken proves, if anything.
+    /// The verdict that the latest observation proves, if any.
     private func verdict(on watch: Watch, at now: Moment) -> SettleVerdict? {
         guard watch.unread == 0, let reading = watch.reading, reading.seenAgain,
             now >= restful(reading, in: watch)
@@ -288,7 +297,7 @@ package struct SettleMachine: Equatable, Sendable {
     private func judged(_ reading: Reading) -> SettleVerdict {
         let version = reading.version
         if isTarget(version, reading.isBuild) { return .confirmed(version) }
-        // One that came up and fell over before anybody could look has run all the same.
+        // An image that started and failed before it could be observed has run all the same.
         if targetSeen || reading.remains == .tried { return .rolledBack(to: version) }
         if reading.remains == .nothing { return .refused(runs: version) }
         return version == target ? .otherBuild(version) : .wrongVersion(version)
@@ -298,7 +307,7 @@ package struct SettleMachine: Equatable, Sendable {
         version == target && isBuild != false
     }
 
-    /// When the reading, seen once more unchanged, is to be believed.
+    /// The moment from which a reading that was seen again unchanged is reliable.
     private func restful(_ reading: Reading, in watch: Watch) -> Moment {
         let quiet =
             isTarget(reading.version, reading.isBuild) || reading.isFinal

@@ -4,20 +4,22 @@ package import Domain
 package struct SettleRules: Equatable, Sendable {
     /// Connected time without a sign of "ongoing" or of a restart.
     package let quiet: Duration
-    /// The least time between the two readings of the version.
+    /// The least time between two readings of the version.
     package let confirmGap: Duration
     /// From the end of the upload to the verdict.
     package let total: Duration
-    /// Quiet time after which another version than the target is believed: a primary MCU's image
-    /// is handed over some time after the restart, and until then the old version is read.
+    /// Quiet time after which a version other than the target is final.
+    ///
+    /// A primary MCU's image is handed over some time after the restart, and until then the old
+    /// version is read.
     package let wrongVersionGrace: Duration
-    /// The longest time between two readings, so that a short "ongoing" is seen.
+    /// The longest time between two observations, so that a short "ongoing" is seen.
     package let poll: Duration
-    /// What a run gets that takes up a settling whose deadline has all but passed: it must look
-    /// at the module once before it may say that the module did not return.
+    /// The time for a run that resumes a settling whose deadline is over or almost over: it must
+    /// look at the module once before it may conclude that the module did not return.
     package let lastLook: Duration
 
-    /// Nil when a time is negative, or one that must pass is zero.
+    /// Nil when a time is negative, or when one that must be positive is zero.
     package init?(
         quiet: Duration = .seconds(20),
         confirmGap: Duration = .seconds(2),
@@ -37,13 +39,13 @@ package struct SettleRules: Equatable, Sendable {
         self.lastLook = lastLook
     }
 
-    /// What goes into the journal before settling begins.
+    /// The deadline that is written to the journal before settling begins.
     package func deadline(from uploadEnd: WallTime) -> WallTime { uploadEnd.advanced(by: total) }
 
-    /// Puts a journaled deadline on this run's clock.
+    /// Converts a deadline from the journal to this run's clock.
     ///
-    /// Never later than a whole settling from now, however the wall clock was set meanwhile, and
-    /// never so soon that nobody could look.
+    /// The result is never later than a whole settling time from now, whatever happened to the wall
+    /// clock, and never too soon for one look at the module.
     package func moment(of deadline: WallTime, now: Moment, wallTime: WallTime) -> Moment {
         let (left, overflow) = deadline.milliseconds
             .subtractingReportingOverflow(wallTime.milliseconds)

@@ -1,20 +1,20 @@
 package import Domain
 
-/// What settling came to.
+/// The result of settling.
 package enum SettleVerdict: Equatable, Sendable {
     /// At rest, and the target version was read twice.
     case confirmed(FirmwareVersion)
-    /// Never seen since the upload, away when the time was over, or there without an answer.
+    /// Never seen since the upload, not connected at the deadline, or connected without an answer.
     case noReturn
     /// At rest with another version than the target.
     case wrongVersion(FirmwareVersion)
-    /// At rest with the version, but not with the build of it that it was given.
+    /// At rest with the target version, but with another build of it.
     case otherBuild(FirmwareVersion)
-    /// At rest with another version, and the image is gone from where it lay: the bootloader would not have it.
+    /// At rest with another version, and the image was removed: the bootloader rejected it.
     case refused(runs: FirmwareVersion)
     /// The target version was read after the upload, and then another one.
     case rolledBack(to: FirmwareVersion)
-    /// There when the time was over but not at rest, with what was last read.
+    /// Connected at the deadline but not at rest, with the last version that was read.
     case stillOngoing(FirmwareVersion?)
 
     /// Nil when the update is proven.

@@ -1,8 +1,8 @@
-/// One piece of firmware to send: what describes it and what it is.
+/// One piece of firmware to send, with its init packet.
 package struct FirmwarePart: Sendable, Equatable {
     /// The same firmware linked for one slot of the module.
     package struct Variant: Sendable, Equatable {
-        /// Nil when it runs from any.
+        /// Nil when the firmware runs from any slot.
         package let slot: Int?
         package let firmware: [UInt8]
 
@@ -12,14 +12,16 @@ package struct FirmwarePart: Sendable, Equatable {
         }
     }
 
-    /// What the module judges before it takes the firmware; empty where the protocol has none.
+    /// The packet that the module checks before it accepts the firmware; empty where the protocol
+    /// has none.
     package let initPacket: [UInt8]
-    /// Which of several images of the module it is.
+    /// The number of the image, for modules that have several.
     package let image: Int
-    /// One, or one a slot for modules that run images where they lie: the module's free slot says
-    /// which of them is sent.
+    /// One variant, or one for each slot on modules that run images in place: the module's free
+    /// slot decides which of them is sent.
     package let variants: [Variant]
-    /// Where firmware that is two things in one ends the first of them; nil where it is one.
+    /// The offset at which the second part begins in firmware that consists of two parts; nil for
+    /// one part.
     package let split: Int?
 
     package init(
@@ -34,7 +36,7 @@ package struct FirmwarePart: Sendable, Equatable {
         variants = [Variant(firmware: firmware)]
     }
 
-    /// Nil without a variant.
+    /// Nil without variants.
     package init?(image: Int, variants: [Variant]) {
         guard !variants.isEmpty else { return nil }
         initPacket = []
@@ -43,9 +45,9 @@ package struct FirmwarePart: Sendable, Equatable {
         self.variants = variants
     }
 
-    /// What is sent where there is no choice.
+    /// The firmware that is sent where there is no choice.
     package var firmware: [UInt8] { variants[0].firmware }
 
-    /// What is to be sent at most.
+    /// The size of the largest variant.
     package var size: Int { variants.reduce(0) { max($0, $1.firmware.count) } }
 }

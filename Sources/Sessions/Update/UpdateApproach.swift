@@ -1,45 +1,53 @@
 package import Domain
 
-/// The first of an update's machines: to a link, and to what the module's application says of
-/// itself before it is given an image.
+/// The first of an update's machines: it gets a link, and inspects the module's application before
+/// an image is sent.
 package struct UpdateApproach: Equatable, Sendable {
-    /// What a link is wanted for.
+    /// The purpose of a link.
     package enum Errand: Equatable, Sendable {
-        /// To ask what runs and what is there.
+        /// To read what the module runs and has.
         case inspect
-        /// To send, in the role that receives.
+        /// To send the image, in the role that receives it.
         case receive
-        /// To make it go back, and why.
+        /// To make the module go back, for this reason.
         case rollBack(because: String)
     }
 
     package enum State: Equatable, Sendable {
-        /// No link; it is listened for. Next: `connecting`, `pausing`, the end.
+        /// No link; the program listens for the module.
+        ///
+        /// Next: `connecting`, `pausing`, the end.
         case seeking(Search, until: Moment)
         /// Next: `inspecting`, `probing` and `rollingBack` in the other machines, `leaving`.
         case connecting(ModuleRole, until: Moment)
-        /// Its application says what runs. Next: `preparing`, `settling`, the end.
+        /// The application reports its versions.
+        ///
+        /// Next: `preparing`, `settling`, the end.
         case inspecting(until: Moment)
-        /// It is asked to make itself ready. Next: `leaving`, `probing`, the end.
+        /// The module prepares for the image.
+        ///
+        /// Next: `leaving`, `probing`, the end.
         case preparing(until: Moment)
-        /// Our end of the link is being closed. Next: `pausing`, `seeking`.
+        /// Our side closes the link.
+        ///
+        /// Next: `pausing`, `seeking`.
         case leaving(pause: Duration, until: Moment)
         /// Between two links. Next: `seeking`.
         case pausing(until: Moment)
     }
 
-    /// Searches in a row.
+    /// Consecutive searches.
     package struct Search: Equatable, Sendable {
         let began: Moment
         var missed = 0
     }
 
-    /// How often its application may be heard where its bootloader should be.
+    /// How often the application may be heard where the bootloader is expected.
     private static let patience = 3
 
     package let errand: Errand
     package private(set) var state: State
-    /// Sightings of the application where its bootloader should be.
+    /// The number of sightings of the application where the bootloader is expected.
     private var lingering = 0
 
     private init(_ errand: Errand, _ state: State) {
@@ -52,12 +60,12 @@ package struct UpdateApproach: Equatable, Sendable {
         self.init(errand, Self.seeking(for: errand, course, at: now))
     }
 
-    /// Begins on a link to another program, or for another errand.
+    /// Begins on a link that is left because another program or another errand needs a new one.
     init(leavingFor errand: Errand, pause: Duration, _ course: UpdateCourse, at now: Moment) {
         self.init(errand, .leaving(pause: pause, until: course.exchange(at: now)))
     }
 
-    /// Begins with what was heard.
+    /// Begins with a sighting of the module.
     init(
         connectingFor errand: Errand,
         _ role: ModuleRole,
@@ -117,7 +125,7 @@ package struct UpdateApproach: Equatable, Sendable {
         if role == .application, errand != .receive { course.memory.inBootloader = false }
         switch (errand, role) {
         case (.receive, .application) where course.goal.usesBootloader:
-            // It may still be heard in the moment before it restarts.
+            // The application may still be heard just before it restarts.
             lingering += 1
             guard lingering <= Self.patience else {
                 course.memory.inBootloader = false
@@ -132,12 +140,12 @@ package struct UpdateApproach: Equatable, Sendable {
         }
     }
 
-    /// Nothing was heard in time.
+    /// The search ended without a sighting.
     package mutating func missed(_ course: UpdateCourse, at now: Moment) -> UpdateTurn? {
         guard case .seeking(var search, _) = state else { return nil }
         if course.hasWaitedOut, errand == .inspect, course.memory.inBootloader {
-            // It neither returned to its application nor is it heard.
-            return .fail(.unreachable, "its bootloader fell silent")
+            // The module did not return to its application, and its bootloader is not heard either.
+            return .fail(.unreachable, "its bootloader is no longer heard")
         }
         search.missed += 1
         if search.missed < course.limits.searches {
@@ -160,7 +168,7 @@ package struct UpdateApproach: Equatable, Sendable {
         return arrive(role, &course, at: now)
     }
 
-    /// Begins on an open link to what was found in this role.
+    /// Begins on an open link to the module in this role.
     package static func begin(
         linkedTo role: ModuleRole,
         _ course: inout UpdateCourse,
@@ -211,7 +219,7 @@ package struct UpdateApproach: Equatable, Sendable {
             }
             return .settle(.rest(after: course.memory.stage), isLinked: true)
         case .activating, .transferring, .preparing:
-            // It went from its bootloader into the image by itself: only the proof is missing.
+            // The bootloader has started the image on its own: only the proof is missing.
             if decision == .alreadyCurrent { return .settle(.image, isLinked: true) }
             if course.memory.stage == .activating, !course.goal.usesBootloader {
                 return .probe(.toSend)
@@ -234,7 +242,7 @@ package struct UpdateApproach: Equatable, Sendable {
         }
     }
 
-    /// The point from which the module is changed.
+    /// From here on the module is changed.
     private mutating func prepare(_ course: inout UpdateCourse, at now: Moment) -> UpdateTurn {
         course.act()
         course.memory.stage = .preparing
@@ -255,7 +263,7 @@ package struct UpdateApproach: Equatable, Sendable {
         return length > .zero ? pause(length, at: now) : seek(course, at: now)
     }
 
-    /// What was asked for came to nothing.
+    /// The requested action failed.
     package mutating func failed(
         _ fault: UpdateFault,
         _ course: inout UpdateCourse
@@ -268,7 +276,7 @@ package struct UpdateApproach: Equatable, Sendable {
         case .preparing:
             switch fault.kind {
             case .linkLost, .unanswered: break
-            // It said that it goes on with its application, or was not asked to leave it.
+            // The module continues with its application, or was never asked to leave it.
             case .plain, .tooFast, .alreadyThere: course.memory.inBootloader = false
             }
             return .end(.failed(fault))
@@ -277,7 +285,7 @@ package struct UpdateApproach: Equatable, Sendable {
         }
     }
 
-    /// The deadline is due.
+    /// The deadline has passed.
     package mutating func tick(_ course: inout UpdateCourse, at now: Moment) -> UpdateTurn? {
         guard now >= nextDeadline else { return nil }
         switch state {

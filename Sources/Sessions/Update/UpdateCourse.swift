@@ -1,27 +1,28 @@
 package import Domain
 
-/// What the three machines of an update share: its goal and limits, and what happened so far.
+/// What the three machines of an update share: its goal, its limits, and what happened so far.
 ///
-/// What only one of them has to know stands in its states.
+/// Facts that only one machine needs are in its states.
 package struct UpdateCourse: Equatable, Sendable {
     package let goal: UpdateGoal
     package let limits: UpdateLimits
     /// What must outlive the process.
     package var memory: UpdateMemory
-    /// Whether an earlier run or attempt had begun this very update.
+    /// Whether an earlier run or attempt had begun this same update.
     package let isKnown: Bool
-    /// The moment of the beginning on both clocks: settle deadlines are kept in wall time.
+    /// When the session began, on both clocks: settle deadlines are kept in wall time.
     let began: Moment
     let beganAt: WallTime
-    /// The last fault that was an interruption and not the end.
+    /// The last fault that interrupted the update without ending it.
     package internal(set) var lastCause: UpdateFault?
-    /// Whether anything in the module was changed.
+    /// Whether the update has changed anything in the module.
     var hasActed = false
-    /// Whether what the module runs goes away with its next restart.
+    /// Whether the module will lose the running image at its next restart.
     var isOnTrial = false
-    /// A bootloader with somebody else's image was left alone once, until it went back.
+    /// Whether a bootloader with an unknown image was already left alone once, until it returned to
+    /// its application.
     var hasWaitedOut = false
-    /// Links in a row that brought nothing.
+    /// The number of consecutive links without progress.
     var fruitless = 0
     var startsOver = 0
     var effort: TransferEffort
@@ -45,12 +46,12 @@ package struct UpdateCourse: Equatable, Sendable {
         beganAt.advanced(by: began.duration(to: now))
     }
 
-    /// When an exchange that begins now is over.
+    /// The deadline of an exchange that begins now.
     func exchange(at now: Moment) -> Moment { now.advanced(by: limits.exchange) }
 
-    // MARK: What several machines do
+    // MARK: Shared operations
 
-    /// Notes that the module is changed from now on.
+    /// Records that the module is changed from now on.
     mutating func act() {
         hasActed = true
         guard memory.stage == .none else { return }
@@ -59,14 +60,14 @@ package struct UpdateCourse: Equatable, Sendable {
         memory = fresh
     }
 
-    /// Counts a link that brought nothing; the end when there were too many in a row.
+    /// Counts a link without progress; returns the end when there were too many in a row.
     mutating func wasted(by fault: UpdateFault) -> UpdateTurn? {
         fruitless += 1
         lastCause = fault
         return fruitless <= limits.fruitless ? nil : .end(.failed(fault))
     }
 
-    /// Another link for the same errand, as long as that is not fruitless.
+    /// Another link for the same errand, unless there were too many links without progress.
     mutating func again(_ errand: UpdateApproach.Errand, after fault: UpdateFault) -> UpdateTurn {
         guard fault.failure == .transient || fault.failure == .device else {
             return .end(.failed(fault))
@@ -74,7 +75,7 @@ package struct UpdateCourse: Equatable, Sendable {
         return wasted(by: fault) ?? .leave(for: errand, pause: .seconds(1))
     }
 
-    /// Notes that the module is in its bootloader again, where it should run the image.
+    /// Records that the module is in its bootloader again, where it should run the image.
     mutating func backInBootloader() -> UpdateTurn {
         memory.inBootloader = true
         memory.stage = .transferring
@@ -93,21 +94,21 @@ package struct UpdateCourse: Equatable, Sendable {
     }
 }
 
-/// What earlier links of an update have shown of sending its image.
+/// What earlier links of the update showed about sending its image.
 package struct TransferEffort: Equatable, Sendable {
-    /// What is known of a part that was taken up in the middle.
+    /// What is known of a part that was resumed in the middle.
     package enum Beginning: Equatable, Sendable {
-        /// None was.
+        /// No part was resumed.
         case fresh
-        /// One was, on the module's word that it has the beginning.
+        /// A part was resumed, because the module reported that it has the beginning.
         case resumed
-        /// What came of it was no good: the whole is sent.
+        /// The result was rejected: the whole part is sent.
         case refused
     }
 
-    /// How cautiously it is sent.
+    /// How cautiously the image is sent.
     package internal(set) var pace = 0
-    /// The most the module had when a transfer broke.
+    /// The most bytes that the module had when a transfer was interrupted.
     package internal(set) var best: Int
     package internal(set) var beginning = Beginning.fresh
 }

@@ -1,14 +1,16 @@
 package import Domain
 
-/// What a module says it is and runs, as far as it decides about an update.
+/// A module's identity and firmware, as far as they decide about an update.
 package struct ModuleFirmware: Equatable, Sendable {
     package let family: Family
-    /// Which combination of module and vehicle it is made for; nil when the module does not say.
+    /// The combination of module and vehicle that it is made for; nil when the module does not
+    /// report it.
     package let type: Int?
     package let variant: Int?
     /// The version of the part that the image replaces; nil when it cannot be read.
     package let version: FirmwareVersion?
-    /// It runs this very build, by the names that it has for what runs; nil where it has none.
+    /// Whether it runs exactly this build, by its own identifiers of the running image; nil where
+    /// it has none.
     package let isBuild: Bool?
 
     package init(
@@ -26,9 +28,9 @@ package struct ModuleFirmware: Equatable, Sendable {
     }
 }
 
-/// What an image is, and what it fits.
+/// An image's identity, and the modules that it fits.
 package struct ImageFirmware: Equatable, Sendable {
-    /// As the manifest calls it.
+    /// The name in the manifest.
     package let name: String
     package let version: FirmwareVersion
     package let family: Family
@@ -36,7 +38,7 @@ package struct ImageFirmware: Equatable, Sendable {
     package let type: Int?
     /// Nil fits every variant.
     package let variant: Int?
-    /// What a module must run, or something newer, before it may have this one.
+    /// The oldest version that a module must run before it may get this image.
     package let predecessor: FirmwareVersion?
 
     package init(
@@ -56,11 +58,12 @@ package struct ImageFirmware: Equatable, Sendable {
     }
 }
 
-/// What the manifest allows beyond the plain case.
+/// What the manifest allows in addition to a plain update.
 package struct UpdatePolicy: Equatable, Sendable {
-    /// An older version than the one that runs may be put on.
+    /// Whether an older version than the running one may be installed.
     package let allowsDowngrade: Bool
-    /// The image is a stage on the way to another one: a module beyond it is past it.
+    /// Whether the image is a stage on the way to another one, which a module with a newer version
+    /// skips.
     package let isWaypoint: Bool
 
     package init(allowsDowngrade: Bool = false, isWaypoint: Bool = false) {
@@ -69,11 +72,11 @@ package struct UpdatePolicy: Equatable, Sendable {
     }
 }
 
-/// What is to be done about an update, decided from what was read and before anything is changed.
+/// The decision about an update, made from what was read and before anything is changed.
 package enum UpdateDecision: Equatable, Sendable {
     case update
     case alreadyCurrent
-    /// The module is beyond a stage of the way.
+    /// The module runs a newer version than this stage.
     case passed(FirmwareVersion)
     case rejected(Reason)
 
@@ -81,14 +84,15 @@ package enum UpdateDecision: Equatable, Sendable {
         case family(image: String, wanted: Family, found: Family)
         case type(image: String, wanted: Int, found: Int?)
         case variant(image: String, wanted: Int, found: Int?)
-        /// A module whose version is not known could be on a newer one.
+        /// The module's version is unknown, so it could be newer.
         case unknownVersion(image: String)
         case downgrade(from: FirmwareVersion, to: FirmwareVersion)
-        /// Its signer wants another release on the module first.
+        /// The image's signer requires another release on the module first.
         case tooOld(image: String, needs: FirmwareVersion, running: FirmwareVersion)
     }
 
-    /// Fitting comes first: what must not have the image is not called current with it either.
+    /// Checks first whether the image fits: a module that must not get the image is not called
+    /// current with it either.
     package static func decide(
         current: ModuleFirmware,
         image: ImageFirmware,
@@ -111,7 +115,8 @@ package enum UpdateDecision: Equatable, Sendable {
             return policy.allowsDowngrade ? .update : .rejected(.unknownVersion(image: image.name))
         }
         if running == image.version {
-            // Two builds may bear one version: where the module tells them apart, that decides.
+            // Two builds may have the same version: where the module distinguishes them, that
+            // decides.
             return current.isBuild == false ? .update : .alreadyCurrent
         }
         if let needs = image.predecessor, running < needs {
@@ -133,12 +138,12 @@ extension UpdateDecision.Reason: CustomStringConvertible {
                 + found.rawValue
         case .type(let image, let wanted, let found):
             "the image \(image) is for type \(wanted), the module is of "
-                + (found.map { "type \($0)" } ?? "a type it does not tell")
+                + (found.map { "type \($0)" } ?? "an unknown type")
         case .variant(let image, let wanted, let found):
             "the image \(image) is for variant \(wanted), the module is of "
-                + (found.map { "variant \($0)" } ?? "a variant it does not tell")
+                + (found.map { "variant \($0)" } ?? "an unknown variant")
         case .unknownVersion(let image):
-            "the module does not tell its version, so \(image) could be older; write "
+            "the module does not report its version, so \(image) could be older; write "
                 + "`downgrade: allow` at the update if it may be"
         case .tooOld(let image, let needs, let running):
             "runs \(running), and \(image) is signed for modules that run \(needs) or newer: "

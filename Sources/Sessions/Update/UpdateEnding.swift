@@ -2,17 +2,17 @@ package import Domain
 
 /// How an update session ended.
 package enum UpdateEnding: Equatable, Sendable {
-    /// Nothing was to be done.
+    /// There was nothing to do.
     case alreadyCurrent(FirmwareVersion?)
-    /// The image is a stage on the way to another one, and the module is beyond it.
+    /// The image is a stage on the way to another one, and the module runs a newer version.
     case passed(FirmwareVersion)
     case rejected(UpdateDecision.Reason)
-    /// The module took the image, and this is what came of it.
+    /// The module took the image, and settled with this verdict.
     case settled(SettleVerdict)
-    /// It runs the new image and is not well; with what it runs now.
+    /// The module is unhealthy with the new image; `runs` is the version that it runs now.
     case unhealthy(String, runs: FirmwareVersion?, revertible: Bool)
-    /// At a safe point, as asked.
+    /// Stopped at a safe point, as requested.
     case stopped
-    /// The class says whether another attempt makes sense.
+    /// The failure class decides whether another attempt makes sense.
     case failed(UpdateFault)
 }

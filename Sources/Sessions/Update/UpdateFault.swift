@@ -1,17 +1,17 @@
 package import Domain
 
-/// Why one thing that an update asked of its driver came to nothing.
+/// Why an action that an update requested from its driver failed.
 package struct UpdateFault: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What a fault means beyond its class.
+    /// What a fault means in addition to its class.
     package enum Kind: Hashable, Sendable {
         case plain
-        /// The link is gone: the module may or may not have done what it was told.
+        /// The link is lost: the module may or may not have carried out the request.
         case linkLost
-        /// The link holds, and the module may all the same do what it was told.
+        /// The link holds, but the module did not answer, and may still carry out the request.
         case unanswered
-        /// What was sent did not all arrive: a slower flow may be the cure.
+        /// Some of the sent data did not arrive: a slower pace may help.
         case tooFast
-        /// The module has this part, or a newer one, and wants no other.
+        /// The module has this part, or a newer one, and accepts no other.
         case alreadyThere
     }
 

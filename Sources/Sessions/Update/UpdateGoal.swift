@@ -1,12 +1,12 @@
-/// What one update is to bring about, as far as its session needs to know.
+/// The goal of one update, as far as its session needs to know it.
 package struct UpdateGoal: Equatable, Sendable {
     package let image: ImageFirmware
     package let policy: UpdatePolicy
     /// Bytes of each part, in the order in which they are sent.
     package let sizes: [Int]
-    /// The image is taken by the bootloader and not by the application.
+    /// Whether the bootloader receives the image, and not the application.
     package let usesBootloader: Bool
-    /// There are conditions that the module has to meet before the image stays.
+    /// Whether the module must meet health conditions before it keeps the image.
     package let hasHealthCheck: Bool
 
     package init(

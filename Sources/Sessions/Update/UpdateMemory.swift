@@ -1,39 +1,40 @@
 package import Domain
 
-/// What of an update outlives the process that began it: the journal keeps it.
+/// The facts of an update that outlive the process that began it: the journal keeps them.
 package struct UpdateMemory: Equatable, Sendable {
-    /// How far the update is, by what we did; what the module says goes before it.
+    /// The stage of the update, by our own actions; what the module reports takes precedence.
     package enum Stage: String, CaseIterable, Sendable {
-        /// The module has not been told anything.
+        /// Nothing was sent to the module.
         case none
-        /// It was told, or is about to be, to make itself ready.
+        /// The module was asked, or is about to be asked, to prepare for the image.
         case preparing
-        /// Bytes are on their way.
+        /// Bytes are being sent.
         case transferring
-        /// It has all of it, and is told to run it.
+        /// The module has the whole image, and is asked to run it.
         case activating
-        /// It restarts, and is watched until it is at rest.
+        /// The module restarts, and is observed until it is at rest.
         case settling
-        /// It is at rest with the new image and has to show that it is well.
+        /// The module is at rest with the new image and must show that it is healthy.
         case checking
-        /// It is asked to keep the new image.
+        /// The module is asked to keep the new image.
         case confirming
-        /// It is asked to go back to the old one.
+        /// The module is asked to return to the old image.
         case rollingBack = "rolling-back"
     }
 
     package var stage = Stage.none
     /// The part that was being sent.
     package var part = 0
-    /// Bytes of all parts that the module had, by its own words.
+    /// Bytes of all parts that the module had, by its own reports.
     package var acknowledged = 0
     package var interruptions = 0
-    /// Signs of a restart since the image was complete.
+    /// The number of signs of a restart since the image was complete.
     package var restarts = 0
     package var settleDeadline: WallTime?
-    /// The target version was read after the transfer, so that another one later is a way back.
+    /// Whether the target version was read after the transfer, so that another version later means
+    /// a rollback.
     package var targetSeen = false
-    /// The module was told to start its bootloader and has not been seen to leave it.
+    /// Whether the module was asked to start its bootloader and has not been seen to leave it.
     package var inBootloader = false
 
     package init() {}

@@ -1,20 +1,20 @@
 package import Domain
 
-/// Which of a module's programs answers.
+/// The program of a module that answers.
 package enum ModuleRole: String, Sendable {
     case application
-    /// It waits for an image, or has part of one.
+    /// The module waits for an image, or has received part of one.
     case bootloader
 }
 
-/// What a module's application says about itself: decides whether it may have an image.
+/// What a module's application reports about itself; this decides whether it may get an image.
 package struct Inspection: Equatable, Sendable {
     package var firmware: ModuleFirmware
-    /// The module is busy with an update, or hands an image on to one of its parts.
+    /// Whether the module is busy with an update, or hands an image on to one of its parts.
     package var isOngoing: Bool
-    /// False while the image runs on trial and goes away with the next restart.
+    /// False while the image runs on trial and is lost at the next restart.
     package var isConfirmed: Bool
-    /// What its parts run, as far as it tells.
+    /// The versions of its parts, as far as the module reports them.
     package var versions: [ModulePart: FirmwareVersion]
 
     package init(
@@ -30,34 +30,35 @@ package struct Inspection: Equatable, Sendable {
     }
 }
 
-/// How sending a part begins.
+/// How the transfer of a part begins.
 package enum TransferStart: Equatable, Sendable {
-    /// Nobody knows of anything that the module has of it.
+    /// The module is not known to have anything of it.
     case fresh
-    /// The module had some of it once, and may still know it.
+    /// The module once had some of it, and may still have it.
     case begun
-    /// What it has of it is no good.
+    /// What the module has of it is unusable.
     case again
 }
 
-/// What a module has of an image that is to be sent: the way back into a broken transfer.
+/// What a module has of the image that is to be sent: the basis for resuming an interrupted
+/// transfer.
 package struct UpdateProbe: Equatable, Sendable {
-    /// What is there of one part.
+    /// What the module has of one part.
     package enum Holding: Equatable, Sendable {
         case none
-        /// So many bytes from the start, and they are ours.
+        /// This many bytes from the start, and they are those of our image.
         case some(Int)
-        /// All of it: nothing is left to send.
+        /// The whole part: nothing is left to send.
         case whole
-        /// All of it, and the next restart runs it.
+        /// The whole part, and the next restart runs it.
         case pending
-        /// It is what runs.
+        /// The module runs the part.
         case running
     }
 
     /// In the order of the image's parts.
     package var holdings: [Holding]
-    /// What is there belongs to another image.
+    /// Whether the module has data of another image.
     package var isForeign: Bool
 
     package init(holdings: [Holding], isForeign: Bool = false) {
@@ -65,12 +66,12 @@ package struct UpdateProbe: Equatable, Sendable {
         self.isForeign = isForeign
     }
 
-    /// Nothing there, or nothing that is known.
+    /// The module has nothing, or nothing known.
     package static func nothing(parts: Int) -> UpdateProbe {
         UpdateProbe(holdings: Array(repeating: .none, count: parts))
     }
 
-    /// The first part that is not there as a whole; nil when all are.
+    /// The index of the first part that the module does not have in full; nil when it has all.
     package var firstMissing: Int? {
         holdings.firstIndex { holding in
             switch holding {
@@ -80,6 +81,6 @@ package struct UpdateProbe: Equatable, Sendable {
         }
     }
 
-    /// Whether anything of our image is there.
+    /// Whether the module has anything of our image.
     package var isOurs: Bool { holdings.contains { $0 != .none } }
 }

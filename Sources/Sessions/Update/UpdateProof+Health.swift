@@ -1,6 +1,6 @@
 package import Domain
 
-/// Being well, being kept, and going back.
+/// The health check, confirming the image, and going back.
 extension UpdateProof {
     mutating func beginCheck(
         _ begun: Check?,
@@ -75,7 +75,7 @@ extension UpdateProof {
             .rolledBack(let version):
             return .end(.unhealthy(sentence, runs: version, revertible: true))
         case .confirmed where course.isOnTrial && course.fruitless < course.limits.fruitless:
-            // It has not heard that it should.
+            // The module did not receive the request to go back.
             course.fruitless += 1
             return goBack(because: sentence, course, at: now)
         case .confirmed(let version):
@@ -85,7 +85,7 @@ extension UpdateProof {
         }
     }
 
-    // MARK: Keeping it
+    // MARK: Confirming
 
     mutating func beginConfirming(
         _ course: inout UpdateCourse,
@@ -97,7 +97,7 @@ extension UpdateProof {
         return .act(.confirm)
     }
 
-    /// The module says that it keeps the image.
+    /// The module reports that it keeps the image.
     package mutating func confirmed(_ course: inout UpdateCourse) -> UpdateTurn? {
         guard case .confirming = state else { return nil }
         course.isOnTrial = false

@@ -1,21 +1,21 @@
 package import Domain
 
-/// The third of an update's machines: what comes after the bytes.
+/// The third of an update's machines: everything after the transfer.
 ///
-/// The module comes to rest, shows that it is well, and keeps the image or goes back.
+/// The module comes to rest, shows that it is healthy, and keeps the image or goes back.
 package struct UpdateProof: Equatable, Sendable {
-    /// What a settling is to show.
+    /// What a settling must show.
     package enum Aim: Equatable, Sendable {
         /// That the module runs the image.
         case image
-        /// The same, while nobody knows whether it heard that it should.
+        /// The same, while it is unknown whether the module received the request to run it.
         case activation
-        /// The same, in the middle of the look whether it is well.
+        /// The same, in the middle of the health check.
         case health(Check)
-        /// That it went back, and why it should.
+        /// That the module went back, and the reason for that.
         case wayBack(because: String)
 
-        /// What is to be shown of a module with which an update was in this stage.
+        /// What must be shown of a module whose update was in this stage.
         static func rest(after stage: UpdateMemory.Stage) -> Aim {
             switch stage {
             case .rollingBack: .wayBack(because: "it did not meet its health conditions")
@@ -26,19 +26,19 @@ package struct UpdateProof: Equatable, Sendable {
         }
     }
 
-    /// The time for the module to show that it is well, and what it lacked last.
+    /// The time for the module to show that it is healthy, and the condition that it last failed.
     package struct Check: Equatable, Sendable {
         let deadline: Moment
         var complaint: String?
     }
 
-    /// Whether a module that settles is heard.
+    /// Whether and how a settling module is heard.
     package enum Hearing: Equatable, Sendable {
-        /// There is a link, or nothing to be heard before the settling's own deadline.
+        /// There is a link, or nothing will be heard before the settling's own deadline.
         case none
-        /// It is listened for; its bootloader may have been heard before.
+        /// The program listens for it; its bootloader may have been heard before.
         case seeking(until: Moment, bootloaderSince: Moment?)
-        /// Its bootloader is heard, which waits for another part before it starts what it has.
+        /// Its bootloader is heard; it waits for another part before it starts what it has.
         case bootloader(since: Moment)
         case connecting(until: Moment)
 
@@ -59,13 +59,15 @@ package struct UpdateProof: Equatable, Sendable {
     }
 
     package enum State: Equatable, Sendable {
-        /// Next: `checking`, `confirming`, `rollingBack`, `probing` when nobody knows whether it
-        /// heard of the image, `connecting` to a bootloader that is back, the end.
+        /// Next: `checking`, `confirming`, `rollingBack`, `probing` when it is unknown whether the
+        /// module received the request to run the image, `connecting` to a bootloader that is back,
+        /// the end.
         case settling(SettleMachine, Aim, Hearing)
-        /// At rest with the image, and to show that it is well; looked at again at `next`. Next:
-        /// `confirming`, `rollingBack`, `settling` when the link broke, the end.
+        /// At rest with the image, and must show that it is healthy; checked again at `next`.
+        ///
+        /// Next: `confirming`, `rollingBack`, `settling` when the link was lost, the end.
         case checking(Check, next: Moment)
-        /// Next: `settling` when the link broke, the end.
+        /// Next: `settling` when the link was lost, the end.
         case confirming(until: Moment)
         /// Next: `settling`, `leaving`.
         case rollingBack(because: String, until: Moment)
@@ -75,7 +77,7 @@ package struct UpdateProof: Equatable, Sendable {
 
     private init(_ state: State) { self.state = state }
 
-    /// Waits for the module to come to rest; a deadline that stands goes on.
+    /// Waits for the module to come to rest; a deadline that already exists stays in force.
     package static func settle(
         _ aim: Aim,
         isLinked: Bool,
@@ -88,7 +90,7 @@ package struct UpdateProof: Equatable, Sendable {
         return (proof, turn)
     }
 
-    /// Begins on a link with the order to go back.
+    /// Begins on a link with the request to go back.
     init(rollingBackBecause sentence: String, _ course: UpdateCourse, at now: Moment) {
         self.init(.rollingBack(because: sentence, until: course.exchange(at: now)))
     }
@@ -96,7 +98,8 @@ package struct UpdateProof: Equatable, Sendable {
     package var nextDeadline: Moment? {
         switch state {
         case .settling(let machine, _, let hearing):
-            // A search in a settling is no longer than any other, so that a stop is seen.
+            // A search during settling is no longer than any other search, so that a stop request
+            // is noticed.
             [machine.nextDeadline, hearing.deadline].compactMap(\.self).min()
         case .checking(_, let next): next
         case .confirming(let until), .rollingBack(_, let until): until
@@ -112,7 +115,7 @@ package struct UpdateProof: Equatable, Sendable {
         }
     }
 
-    // MARK: Coming to rest
+    // MARK: Settling
 
     private static func machine(
         _ aim: Aim,
@@ -163,7 +166,7 @@ package struct UpdateProof: Equatable, Sendable {
         return settle(action, machine, aim, .none, &course, at: now)
     }
 
-    /// Moves the settling on; nil when there is none.
+    /// Passes an event to the settle machine; nil when there is none.
     private mutating func step(
         _ course: inout UpdateCourse,
         at now: Moment,
@@ -201,7 +204,7 @@ package struct UpdateProof: Equatable, Sendable {
         }
     }
 
-    /// Ends the search or the connecting that is under way.
+    /// Ends the current search or connection attempt.
     private mutating func hear() {
         guard case .settling(let machine, let aim, let hearing) = state else { return }
         let since = hearing.bootloaderSince
@@ -238,7 +241,7 @@ package struct UpdateProof: Equatable, Sendable {
 
     package mutating func linked(_ course: inout UpdateCourse, at now: Moment) -> UpdateTurn? {
         hear()
-        // Not asked to restart, it would be waited for in vain.
+        // If the module was not asked to restart, waiting for its restart would be useless.
         if case .settling(_, .activation, _) = state { return .probe(.activationInDoubt) }
         return step(&course, at: now) { $0.connected(at: now) }
     }
@@ -286,7 +289,7 @@ package struct UpdateProof: Equatable, Sendable {
         )
     }
 
-    /// Some devices resume into what they have erased, and then have no beginning.
+    /// Some devices resume after having erased the earlier bytes, and then lack the beginning.
     private func refusedAfterResuming(_ course: inout UpdateCourse) -> UpdateTurn {
         course.effort.beginning = .refused
         course.effort.best = -1
@@ -300,7 +303,7 @@ package struct UpdateProof: Equatable, Sendable {
         return .probe(.toSend)
     }
 
-    /// The deadline is due, or the search is over.
+    /// The deadline or the end of the search has passed.
     package mutating func tick(_ course: inout UpdateCourse, at now: Moment) -> UpdateTurn? {
         if case .settling(_, _, let hearing) = state {
             if let due = hearing.deadline, now >= due { hear() }
@@ -310,7 +313,7 @@ package struct UpdateProof: Equatable, Sendable {
         switch state {
         case .checking(let check, _):
             state = .checking(check, next: check.deadline)
-            // The last look counts, also when the time was over before it.
+            // The last check counts, even if the time ended before it.
             return .act(.check)
         case .confirming, .rollingBack:
             return failed(UpdateTurn.silence(deadlineLabel), &course, at: now)
@@ -318,9 +321,9 @@ package struct UpdateProof: Equatable, Sendable {
         }
     }
 
-    // MARK: What goes wrong
+    // MARK: Failures
 
-    /// What was asked for came to nothing.
+    /// The requested action failed.
     package mutating func failed(
         _ fault: UpdateFault,
         _ course: inout UpdateCourse,
@@ -343,7 +346,7 @@ package struct UpdateProof: Equatable, Sendable {
         case .confirming:
             return proveAgain(.image, after: fault, &course, at: now)
         case .rollingBack(let sentence, _):
-            // A module that restarts takes its link with it.
+            // A module that restarts ends its link.
             guard fault.kind == .linkLost else {
                 return course.again(.rollBack(because: sentence), after: fault)
             }
@@ -351,8 +354,8 @@ package struct UpdateProof: Equatable, Sendable {
         }
     }
 
-    /// What broke off may have been a restart, which ends a trial: nothing that was seen before
-    /// counts any more.
+    /// Starts the proof again: the fault may have been a restart, which ends a trial, so earlier
+    /// observations no longer count.
     private mutating func proveAgain(
         _ aim: Aim,
         after fault: UpdateFault,

@@ -1,14 +1,14 @@
 package import Domain
 
-/// One update of one module, from the first look to the proof.
+/// One update of one module, from the first search to the proof.
 ///
-/// It is made of three machines, one at a time: `UpdateApproach` reaches the module and asks what
-/// it is, `UpdateTransfer` sends the image, `UpdateProof` waits until the module has shown what it
-/// runs. It knows no protocol: drivers do what its actions say and report what came of it. What
-/// must outlive the process stands in `memory`, which the shell writes down before it performs an
-/// action. Every state has a deadline and a no-progress timer, after which `tick` moves it on.
+/// It consists of three machines, one at a time: `UpdateApproach` reaches the module and inspects
+/// it, `UpdateTransfer` sends the image, `UpdateProof` waits until the module has shown what it
+/// runs. It knows no protocol: drivers perform its actions and report the results. What must
+/// outlive the process is in `memory`, which the shell stores before it performs an action. Every
+/// state has a deadline and a no-progress timer, after which `tick` moves it on.
 package struct UpdateSession: Sendable {
-    /// Whose turn it is.
+    /// The active machine.
     enum Phase: Equatable, Sendable {
         case idle
         case approach(UpdateApproach)
@@ -17,10 +17,10 @@ package struct UpdateSession: Sendable {
         case ended(UpdateEnding)
     }
 
-    /// Whether the module is as it should be.
+    /// The result of a health check.
     package enum Health: Equatable, Sendable {
         case well
-        /// Not yet, and why: it is looked at again until the time is over.
+        /// Not yet healthy, with the reason: it is checked again until the time is over.
         case notYet(String)
         case failure(String)
     }
@@ -28,7 +28,7 @@ package struct UpdateSession: Sendable {
     package enum Action: Equatable, Sendable {
         /// Listen from this moment until `nextDeadline`; then `sighted` or `missed`.
         case seek(from: Moment)
-        /// Make a link to what was sighted and open it; then `linked` or `failed`.
+        /// Connect to the module that was sighted and open the link; then `linked` or `failed`.
         case connect
         /// Then `inspected`.
         case inspect
@@ -40,9 +40,9 @@ package struct UpdateSession: Sendable {
         case transfer(part: Int, pace: Int)
         /// Then `activated`.
         case activate
-        /// Look at this moment; then `observed`.
+        /// Observe the module at this moment; then `observed`.
         case observe(at: Moment)
-        /// Look whether it is well; then `checked`.
+        /// Check the module's health; then `checked`.
         case check
         /// Then `confirmed`.
         case confirm
@@ -58,7 +58,7 @@ package struct UpdateSession: Sendable {
     private var course: UpdateCourse
     private var phase = Phase.idle
 
-    /// Begins an update, or takes up what `memory` has of it.
+    /// Begins an update, or resumes the one in `memory`.
     package init(
         _ goal: UpdateGoal,
         limits: UpdateLimits,
@@ -73,13 +73,13 @@ package struct UpdateSession: Sendable {
     package var limits: UpdateLimits { course.limits }
     package var memory: UpdateMemory { course.memory }
 
-    /// The last fault that was an interruption and not the end.
+    /// The last fault that interrupted the update without ending it.
     package var lastCause: UpdateFault? { course.lastCause }
 
-    /// What it is doing, for those outside.
+    /// What the session is doing, for reports.
     package var state: UpdateState { UpdateState(phase) }
 
-    /// What is known of the beginning of the part that is sent.
+    /// What is known of the beginning of the part that is being sent.
     package var transferStart: TransferStart {
         guard case .transfer(let machine) = phase else { return .fresh }
         return machine.start(course)
@@ -95,7 +95,7 @@ package struct UpdateSession: Sendable {
         }
     }
 
-    /// What fires at `nextDeadline`, for people.
+    /// What happens at `nextDeadline`, for people.
     package var deadlineLabel: String {
         switch phase {
         case .idle, .ended: ""
@@ -105,7 +105,7 @@ package struct UpdateSession: Sendable {
         }
     }
 
-    // MARK: From one machine to the next
+    // MARK: Changing machines
 
     private mutating func take(_ turn: UpdateTurn?, at now: Moment) -> Action {
         switch turn {
@@ -142,7 +142,7 @@ package struct UpdateSession: Sendable {
         }
     }
 
-    /// What stands to be done when an event has no place in the state.
+    /// The action when an event does not belong to the current state.
     private var pending: Action {
         if case .ended(let ending) = phase { return .ended(ending) }
         return .pause(until: nextDeadline ?? course.began)
@@ -194,7 +194,7 @@ extension UpdateSession {
         return .seek(from: now)
     }
 
-    /// Begins on an open link to what was found in this role.
+    /// Begins on an open link to the module in this role.
     package mutating func begin(linkedTo role: ModuleRole, at now: Moment) -> Action {
         guard phase == .idle else { return pending }
         let (machine, turn) = UpdateApproach.begin(linkedTo: role, &course, at: now)
@@ -208,7 +208,7 @@ extension UpdateSession {
             : approach(at: now) { $0.sighted(role, &$1, at: now) }
     }
 
-    /// Nothing was heard by `nextDeadline`.
+    /// The search ended at `nextDeadline` without a sighting.
     package mutating func missed(at now: Moment) -> Action {
         isProving
             ? proof(at: now) { $0.missed(&$1, at: now) }
@@ -239,7 +239,7 @@ extension UpdateSession {
         transfer(at: now) { $0.probed(probe, &$1, at: now) }
     }
 
-    /// The module has so many bytes of the part; moves the no-progress timer.
+    /// The module has `offset` bytes of the part; restarts the no-progress timer.
     package mutating func progressed(
         to offset: Int,
         resumedFrom resumed: Int = 0,
@@ -250,7 +250,7 @@ extension UpdateSession {
         phase = .transfer(machine)
     }
 
-    /// The module has taken the whole part; `linkHolds` says whether more can be sent at once.
+    /// The module has taken the whole part; `linkHolds` is true when more can be sent immediately.
     package mutating func transferred(linkHolds: Bool, at now: Moment) -> Action {
         transfer(at: now) { $0.transferred(linkHolds: linkHolds, &$1, at: now) }
     }
@@ -267,7 +267,7 @@ extension UpdateSession {
         proof(at: now) { $0.checked(health, &$1, at: now) }
     }
 
-    /// The module says that it keeps the image.
+    /// The module reports that it keeps the image.
     package mutating func confirmed(at now: Moment) -> Action {
         proof(at: now) { $0.confirmed(&$1) }
     }
@@ -276,7 +276,7 @@ extension UpdateSession {
         proof(at: now) { $0.rolledBack(&$1, at: now) }
     }
 
-    /// What was asked for came to nothing.
+    /// The requested action failed.
     package mutating func failed(_ fault: UpdateFault, at now: Moment) -> Action {
         switch phase {
         case .idle, .ended: pending
@@ -286,7 +286,7 @@ extension UpdateSession {
         }
     }
 
-    /// A deadline or the no-progress timer is due; before that nothing changes.
+    /// A deadline or the no-progress timer has passed; does nothing before that.
     package mutating func tick(at now: Moment) -> Action {
         switch phase {
         case .idle, .ended: pending
@@ -296,7 +296,7 @@ extension UpdateSession {
         }
     }
 
-    /// Ends at this safe point; what is begun stands in `memory` and in the module.
+    /// Ends at this safe point; what was begun remains in `memory` and in the module.
     package mutating func stopRequested() -> Action {
         if case .ended = phase { return pending }
         return take(.end(.stopped), at: course.began)

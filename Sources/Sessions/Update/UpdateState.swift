@@ -1,5 +1,4 @@
-/// What an update is doing, for those who report it: the states of its machines without their
-/// facts.
+/// What an update is doing, for reports: the states of its machines without their facts.
 package enum UpdateState: Equatable, Sendable {
     case idle
     case seeking(UpdateApproach.Errand)

@@ -1,24 +1,30 @@
 package import Domain
 
-/// The second of an update's machines: what the module has of the image, what it lacks, and that
-/// it is to run it.
+/// The second of an update's machines: it asks what the module has of the image, sends the rest,
+/// and asks the module to run it.
 ///
-/// It lives on one link.
+/// It exists for one link.
 package struct UpdateTransfer: Equatable, Sendable {
     /// Why the module is asked what it has of the image.
     package enum Reason: Equatable, Sendable {
         case toSend
-        /// The link broke when it was to run the image: it may not have heard that.
+        /// The link was lost while the module was asked to run the image: it may not have received
+        /// the request.
         case activationInDoubt
     }
 
     package enum State: Equatable, Sendable {
-        /// What is there of the image? Next: `transferring`, `activating`, `settling`, `leaving`.
+        /// The module is asked what it has of the image.
+        ///
+        /// Next: `transferring`, `activating`, `settling`, `leaving`.
         case probing(Reason, until: Moment)
-        /// Over at `until`, or earlier when nothing moves before `stall`. Next: `transferring`,
-        /// `activating`, `settling`, `leaving`, the end.
+        /// Ends at `until`, or earlier when there is no progress before `stall`.
+        ///
+        /// Next: `transferring`, `activating`, `settling`, `leaving`, the end.
         case transferring(part: Int, until: Moment, stall: Moment)
-        /// It is asked to run the image. Next: `settling`, `leaving`, the end.
+        /// The module is asked to run the image.
+        ///
+        /// Next: `settling`, `leaving`, the end.
         case activating(until: Moment)
     }
 
@@ -43,14 +49,14 @@ package struct UpdateTransfer: Equatable, Sendable {
         }
     }
 
-    /// What is known of the beginning of the part that is sent.
+    /// What is known of the beginning of the part that is being sent.
     func start(_ course: UpdateCourse) -> TransferStart {
         guard case .transferring(let part, _, _) = state else { return .fresh }
         if course.effort.beginning == .refused { return .again }
         return course.effort.best > course.goal.size(before: part) ? .begun : .fresh
     }
 
-    // MARK: What is there
+    // MARK: Probing
 
     package mutating func probed(
         _ probe: UpdateProbe,
@@ -65,13 +71,13 @@ package struct UpdateTransfer: Equatable, Sendable {
         if course.memory.inBootloader, !course.isKnown, !course.hasActed, !probe.isOurs,
             !course.hasWaitedOut
         {
-            // Nobody knows why it is there, nor what it is: it goes back by itself before long,
-            // and then says what it may have.
+            // The image in the bootloader is unknown. The bootloader will soon return to its
+            // application, which then reports which image it may get.
             course.hasWaitedOut = true
             course.lastCause = UpdateFault(
                 .transient,
-                "waits in its bootloader for somebody else's image; it is left alone until it "
-                    + "goes back"
+                "waits in its bootloader for another image; it is left alone until it returns to "
+                    + "its application"
             )
             return .leave(for: .inspect, pause: course.limits.bootloaderPatience)
         }
@@ -83,9 +89,9 @@ package struct UpdateTransfer: Equatable, Sendable {
             }
             return activate(&course, at: now)
         }
-        // An image that did not start is sent again, under a deadline of its own.
+        // An image that did not start is sent again, with a new deadline.
         course.memory.settleDeadline = nil
-        // A part that the bootloader has installed leaves no trace in it.
+        // The bootloader no longer reports a part that it has installed.
         let part = probe.isOurs ? missing : max(missing, min(course.memory.part, sizes.count - 1))
         var there = course.goal.size(before: part)
         if case .some(let count) = probe.holdings[part] { there += count }
@@ -113,7 +119,7 @@ package struct UpdateTransfer: Equatable, Sendable {
         return .act(.transfer(part: part, pace: course.effort.pace))
     }
 
-    /// The module has so many bytes of the part; moves the no-progress timer.
+    /// The module has `offset` bytes of the part; restarts the no-progress timer.
     package mutating func progressed(
         to offset: Int,
         resumedFrom resumed: Int,
@@ -130,7 +136,7 @@ package struct UpdateTransfer: Equatable, Sendable {
         state = .transferring(part: part, until: until, stall: stall)
     }
 
-    /// The module has taken the whole part; `linkHolds` says whether more can be sent at once.
+    /// The module has taken the whole part; `linkHolds` is true when more can be sent immediately.
     package mutating func transferred(
         linkHolds: Bool,
         _ course: inout UpdateCourse,
@@ -152,7 +158,8 @@ package struct UpdateTransfer: Equatable, Sendable {
         course.hasActed = true
         course.memory.stage = .activating
         course.memory.acknowledged = course.goal.total
-        // The module may restart before its answer arrives: the deadline is there before that.
+        // The module may restart before its answer arrives, so the deadline is set before the
+        // request.
         course.memory.settleDeadline = course.limits.settle
             .deadline(from: course.wallTime(at: now))
         state = .activating(until: course.exchange(at: now))
@@ -164,9 +171,9 @@ package struct UpdateTransfer: Equatable, Sendable {
         return .settle(.image, isLinked: false)
     }
 
-    // MARK: What goes wrong
+    // MARK: Failures
 
-    /// What was asked for came to nothing.
+    /// The requested action failed.
     package mutating func failed(
         _ fault: UpdateFault,
         _ course: inout UpdateCourse,
@@ -191,7 +198,7 @@ package struct UpdateTransfer: Equatable, Sendable {
         if fault.kind == .alreadyThere, case .transferring(let part, _, _) = state,
             part + 1 < course.goal.sizes.count
         {
-            // The module has this part or a newer one, so the next part is what it lacks.
+            // The module has this part or a newer one, so it needs the next part.
             return send(part + 1, &course, at: now)
         }
         guard fault.failure == .transient else { return .end(.failed(fault)) }
@@ -210,8 +217,8 @@ package struct UpdateTransfer: Equatable, Sendable {
         return .leave(for: .receive, pause: .zero)
     }
 
-    /// The link went while the module was asked to run the image: only the module knows whether it
-    /// heard that, and it may be away for as long as any restart takes.
+    /// The link was lost while the module was asked to run the image: only the module knows whether
+    /// it received the request, and its restart may take as long as any other.
     private func activationBroke(
         by fault: UpdateFault,
         _ course: inout UpdateCourse
@@ -223,7 +230,7 @@ package struct UpdateTransfer: Equatable, Sendable {
         )
     }
 
-    /// The deadline or the no-progress timer is due.
+    /// The deadline or the no-progress timer has passed.
     package mutating func tick(_ course: inout UpdateCourse, at now: Moment) -> UpdateTurn? {
         guard now >= nextDeadline else { return nil }
         switch state {
@@ -233,7 +240,7 @@ package struct UpdateTransfer: Equatable, Sendable {
                 .tooFast,
                 stall <= now
                     ? "no byte more within \(course.limits.stall.brief)"
-                    : "the transfer takes longer than any should"
+                    : "the transfer takes too long"
             )
             return failed(fault, &course, at: now)
         case .probing, .activating:

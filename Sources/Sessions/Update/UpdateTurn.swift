@@ -1,21 +1,21 @@
 import Domain
 
-/// What follows from an event in one of the machines of an update.
+/// The result of an event in one of the machines of an update.
 package enum UpdateTurn: Equatable, Sendable {
-    /// The machine goes on, and this is to be done.
+    /// The same machine continues with this action.
     case act(UpdateSession.Action)
 
-    // What another machine goes on with.
+    // The following cases hand over to another machine.
 
-    /// End our side of the link, and make another one after a pause.
+    /// Close our side of the link, and make a new one after a pause.
     case leave(for: UpdateApproach.Errand, pause: Duration)
-    /// Connect to what was just heard in this role.
+    /// Connect to the module that was just heard in this role.
     case connect(for: UpdateApproach.Errand, ModuleRole)
-    /// There is a link: what does the module have of the image?
+    /// Ask over the link what the module has of the image.
     case probe(UpdateTransfer.Reason)
     /// Wait for the module to come to rest, on a link or without one.
     case settle(UpdateProof.Aim, isLinked: Bool)
-    /// There is a link: make the module go back.
+    /// Make the module go back, over the link.
     case rollBack(because: String)
     case end(UpdateEnding)
 
@@ -23,7 +23,7 @@ package enum UpdateTurn: Equatable, Sendable {
         .end(.failed(UpdateFault(failure, sentence)))
     }
 
-    /// The fault of a question that was not answered in time.
+    /// The fault when a request was not answered in time.
     static func silence(_ label: String) -> UpdateFault {
         UpdateFault(.transient, "\(label): no answer in time")
     }

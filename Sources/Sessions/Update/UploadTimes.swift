@@ -1,8 +1,8 @@
-/// How long a module of a profile may take in an upload; what is nil is as usual with the protocol.
+/// The time limits of a profile's modules in an upload; nil stands for the protocol's default.
 package struct UploadTimes: Sendable, Hashable {
     /// For the answer to one request.
     package var answer: Duration?
-    /// Before it takes the first byte: it may erase meanwhile.
+    /// Before the module accepts the first byte: it may erase memory first.
     package var erase: Duration?
     /// For the check of the whole image.
     package var check: Duration?

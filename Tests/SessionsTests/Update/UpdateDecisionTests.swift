@@ -96,7 +96,7 @@ private func decide(
         let type = UpdateDecision.Reason.type(image: "city-4.12", wanted: 17, found: nil)
         #expect(
             "\(type)"
-                == "the image city-4.12 is for type 17, the module is of a type it does not tell"
+                == "the image city-4.12 is for type 17, the module is of an unknown type"
         )
         let downgrade = UpdateDecision.Reason.downgrade(
             from: FirmwareVersion(5, 0),

@@ -142,7 +142,7 @@ import Testing
         machine.progressed(to: 5_000, resumedFrom: 0, &course, at: at(1_999))
         #expect(machine.nextDeadline == at(2_000))
         #expect(machine.tick(&course, at: at(2_000)) == .leave(for: .receive, pause: .zero))
-        #expect(course.lastCause?.description == "the transfer takes longer than any should")
+        #expect(course.lastCause?.description == "the transfer takes too long")
     }
 
     @Test func `links that bring nothing are counted, and a byte more begins the count again`()
