@@ -1,4 +1,4 @@
-/// Something about the host's Bluetooth that an operator should know.
+/// An event of the host's Bluetooth that an operator should know about.
 package enum BlueZNote: Hashable, Sendable, CustomStringConvertible {
     case scanRestarted(adapter: String)
     case powerCycled(adapter: String)

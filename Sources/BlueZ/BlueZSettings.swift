@@ -1,20 +1,20 @@
-/// What the operator may want otherwise about BlueZ.
+/// The settings of BlueZ that an operator can change.
 package struct BlueZSettings: Sendable {
-    /// The most links an adapter is given at once.
+    /// The most simultaneous links for an adapter.
     package var linksPerAdapter = 7
-    /// How long a scan may hear nothing before something is done about it.
+    /// How long a scan may hear nothing before the program acts on it.
     package var silence = Duration.seconds(30)
     /// How long one attempt to connect may take, services not included.
     package var connectPatience = Duration.seconds(25)
-    /// How long the services may take once there is a link.
+    /// How long finding the services may take once there is a link.
     package var servicesPatience = Duration.seconds(30)
-    /// How long to wait for a BlueZ that is just being started again.
+    /// How long to wait for a BlueZ daemon that is restarting.
     package var servicePatience = Duration.seconds(5)
-    /// How long an advertisement stays up without a central before it is made again.
+    /// How long an advertisement stays registered without a central before it is registered again.
     package var advertisingRound = Duration.seconds(3)
     /// Whether a deaf adapter may be switched off and on.
     package var mayCyclePower = true
-    /// Told what an operator should know.
+    /// Called with each event that an operator should know about.
     package var note: @Sendable (BlueZNote) -> Void = { _ in }
     package var memory: any LinkMemory = ForgetfulMemory()
 

@@ -1,18 +1,18 @@
 import Glibc
 import Threads
 
-/// The addresses of links that are ours, in a file, and in another one those of the modules that are
-/// bonded, with the adapter of each.
+/// Stores the addresses of our links in one file, and in another the addresses of bonded modules
+/// with the adapter of each.
 ///
-/// Lost, a later run takes a link that a killed one has left for somebody else's, and cannot say
-/// which adapter a module was bonded to that refuses to pair.
+/// If the files are lost, a later run takes a link that a killed run has left for another program's
+/// link, and cannot name the adapter to which a module that refuses to pair was bonded.
 package final class LinkFile: LinkMemory {
     private let path: String
     private let bondPath: String?
     private let known: Monitor<Set<String>>
     private let bonded: Monitor<[String: String]>
 
-    /// Without a second path no bonds are remembered.
+    /// Without a second path, bonds are not remembered.
     package init(path: String, bonds: String? = nil) {
         self.path = path
         bondPath = bonds
@@ -55,7 +55,7 @@ package final class LinkFile: LinkMemory {
         return text.split(separator: "\n").map(String.init)
     }
 
-    /// Beside it and then in its place: it is whole at any time.
+    /// Writes a new file and renames it over the old one, so that the file is always complete.
     private func write(_ lines: [String], to path: String) {
         let file = open(path + ".new", O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }

@@ -1,11 +1,11 @@
-/// Remembers which links are ours, so that a later run knows them after this one was killed.
+/// Remembers which links are ours, so that a later run recognises them after this one was killed.
 package protocol LinkMemory: Sendable {
-    /// Addresses that were connected by us and not disconnected.
+    /// Addresses that this program has connected to and not disconnected from.
     func links() -> Set<String>
     func add(_ address: String)
     func remove(_ address: String)
 
-    /// Adapters by the addresses of the modules that were bonded to them.
+    /// The address of each bonded module, with the adapter that it was bonded to.
     func bonds() -> [String: String]
     func bonded(_ address: String, at adapter: String)
 }
@@ -15,7 +15,7 @@ extension LinkMemory {
     package func bonded(_ address: String, at adapter: String) {}
 }
 
-/// Remembers nothing: for programs that keep no state.
+/// Remembers nothing: for programs without state on disk.
 package struct ForgetfulMemory: LinkMemory {
     package init() {}
     package func links() -> Set<String> { [] }

@@ -1,25 +1,26 @@
 package import DBus
 import Domain
 
-/// An adapter as BlueZ shows it.
+/// An adapter as BlueZ reports it.
 package struct AdapterRecord: Equatable, Sendable {
     package let path: ObjectPath
     package var address = ""
     package var isPowered = false
     package var isDiscovering = false
-    /// "off-blocked" when a switch forbids it; absent in old versions.
+    /// "off-blocked" when a switch blocks it; absent in old versions.
     package var powerState: String?
     package var hasGattManager = false
     package var hasAdvertisingManager = false
-    /// Advertisements that all programs together have at it.
+    /// The number of advertisements that all programs together have registered at it.
     package var advertisements = 0
 
     package init(path: ObjectPath) { self.path = path }
 
-    /// What the host calls it, such as `hci0`; may be another's after it was plugged in again.
+    /// The host's name for it, such as `hci0`; after replugging, another adapter may have this
+    /// name.
     package var name: String { String(path.name) }
 
-    /// Whether an operator's word means this adapter: its address, or its name.
+    /// Whether an operator's name for an adapter means this one: its address, or its host name.
     package func isCalled(_ word: String) -> Bool {
         name == word || address.lowercased() == word.lowercased()
     }

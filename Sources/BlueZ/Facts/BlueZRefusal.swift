@@ -1,43 +1,43 @@
 package import DBus
 
-/// What BlueZ means by an error, whatever it is called in which version.
+/// The meaning of a BlueZ error, independent of its name in each version.
 package enum BlueZRefusal: Hashable, Sendable {
     /// The adapter is off.
     case notReady
-    /// The same is under way: join it, or ask again soon.
+    /// The same operation is already running: join it, or ask again soon.
     case inProgress
     /// The adapter cannot carry more links.
     case tooManyLinks
-    /// Another program holds the characteristic, or we did a moment ago.
+    /// Another program has acquired the characteristic, or this one has just released it.
     case acquired
     /// There is no link.
     case notConnected
     case att(UInt8)
     case alreadyExists
     case notSupported
-    /// All advertising slots are taken, or it is not allowed.
+    /// All advertising slots are taken, or the operation is not allowed.
     case notPermitted
     case objectGone
     case serviceGone
     case accessDenied
-    /// The other side has lost the keys of the bond.
+    /// The other device has lost the keys of the bond.
     case keyMissing
-    /// An attempt was ended before it came to something.
+    /// The attempt was canceled before it had a result.
     case canceled
     case authentication(Authentication)
-    /// Anything else that was tried and did not work.
+    /// Any other failure.
     case failed
 
     /// How a pairing ended without a bond.
     package enum Authentication: Hashable, Sendable {
-        /// Refused, with a wrong passkey, or for any other reason.
+        /// Refused: the passkey was wrong, or there was another reason.
         case failed
-        /// Another pairing is under way at the adapter.
+        /// Another pairing is running at the adapter.
         case rejected
-        /// The link was lost in the middle of it, or somebody ended it.
+        /// The link was lost during the pairing, or somebody canceled it.
         case canceled
         case timedOut
-        /// The other side could not be connected to.
+        /// There was no connection to the other device.
         case noLink
     }
 

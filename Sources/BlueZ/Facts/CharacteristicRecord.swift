@@ -1,14 +1,14 @@
 package import DBus
 package import Domain
 
-/// A characteristic as BlueZ shows it.
+/// A characteristic as BlueZ reports it.
 package struct CharacteristicRecord: Equatable, Sendable {
     package let path: ObjectPath
     package var service: ObjectPath?
     package var uuid: GATTUUID?
     package var flags: CharacteristicFlags = []
     package var mtu: Int?
-    /// Whether it can be written through a socket, which its property tells by being there.
+    /// Whether it can be written through a socket; BlueZ shows this by the presence of a property.
     package var hasWriteSocket = false
     package var hasNotifySocket = false
     private var isWriteAcquired = false
@@ -20,7 +20,8 @@ package struct CharacteristicRecord: Equatable, Sendable {
         service = path.parent
     }
 
-    /// Whether some program, ours included, listens to it or has a socket of it.
+    /// Whether a program, including this one, receives its notifications or has acquired a socket
+    /// for it.
     package var isInUse: Bool { isWriteAcquired || isNotifyAcquired || isNotifying }
 
     package mutating func set(_ properties: [String: DBusValue]) {

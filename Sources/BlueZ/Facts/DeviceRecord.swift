@@ -1,16 +1,17 @@
 package import DBus
 package import Domain
 
-/// A device as BlueZ shows it, kept to what is needed.
+/// A device as BlueZ reports it, limited to the properties that are needed.
 package struct DeviceRecord: Equatable, Sendable {
     package let path: ObjectPath
     package var adapter: ObjectPath?
     package var address = ""
-    /// What it was advertised as, or what its services say once it was connected to.
+    /// The advertised name, or the name in its services once it was connected.
     package var name: String?
-    /// What it was advertised as last: the name of a module that restarts into another program.
+    /// The name in its last advertisement: this shows when a module has restarted into another
+    /// program.
     package var advertisedName: String?
-    /// Absent unless it was heard in the scan that is on.
+    /// Absent unless the device was heard in the current scan.
     package var signal: Int?
     package var manufacturerData: [UInt16: [UInt8]] = [:]
     package var services: [GATTUUID] = []
@@ -24,7 +25,7 @@ package struct DeviceRecord: Equatable, Sendable {
         adapter = path.parent
     }
 
-    /// True when the change tells that the device was heard.
+    /// Applies a change; returns true when the change means that the device was heard.
     package mutating func set(_ properties: [String: DBusValue], gone: [String] = []) -> Bool {
         if let value = properties["Adapter"]?.asPath { adapter = value }
         if let value = properties["Address"]?.asString { address = value }

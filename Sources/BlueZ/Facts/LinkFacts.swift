@@ -2,11 +2,11 @@ package import Radio
 
 /// What is known about a device and its adapter at one moment.
 package struct LinkFacts: Equatable {
-    /// Whether BlueZ is the one with which the link, or the attempt, began.
+    /// Whether the BlueZ daemon is still the one with which the link, or the attempt, began.
     package var isSameGeneration: Bool
     package var adapter: AdapterRecord?
     package var device: DeviceRecord?
-    /// Whether some program listens to the device, or has a socket of it.
+    /// Whether a program receives notifications of the device or has acquired a socket for it.
     package var isInUse: Bool
 
     package init(
@@ -21,7 +21,7 @@ package struct LinkFacts: Equatable {
         self.isInUse = isInUse
     }
 
-    /// What the host itself lacks for a link; nil when it can carry one.
+    /// Why the host cannot carry a link; nil when it can.
     package var hostFault: RadioError? {
         guard isSameGeneration else { return .serviceUnavailable }
         guard let adapter else { return .adapterMissing }

@@ -1,4 +1,4 @@
-/// What BlueZ calls itself, its objects and its interfaces.
+/// The names of the BlueZ service and of its interfaces.
 package enum BlueZName {
     package static let service = "org.bluez"
     package static let adapter = "org.bluez.Adapter1"

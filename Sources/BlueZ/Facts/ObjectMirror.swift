@@ -1,16 +1,16 @@
 package import DBus
 package import Domain
 
-/// BlueZ's objects as its signals tell of them: one mirror for the whole process.
+/// A copy of BlueZ's objects, kept up to date from its signals: one for the whole process.
 ///
 /// A value without a bus, valid for one owner of the name `org.bluez`.
 package struct ObjectMirror {
-    /// What a change was about, for those who wait for something.
+    /// The object of a change, for tasks that wait for it.
     package enum Change: Equatable {
         case adapter(ObjectPath)
         case device(ObjectPath, isHeard: Bool)
         case gone(ObjectPath)
-        /// A value that was notified by a signal.
+        /// A value that a signal notified.
         case value(ObjectPath, [UInt8])
         case other
     }
@@ -19,7 +19,7 @@ package struct ObjectMirror {
 
     package private(set) var adapters: [ObjectPath: AdapterRecord] = [:]
     package private(set) var devices: [ObjectPath: DeviceRecord] = [:]
-    /// Services and characteristics by the device they belong to, which is how they are read.
+    /// Services and characteristics by their device, since they are read for a device.
     private var services: [ObjectPath: [ObjectPath: GATTUUID]] = [:]
     private var characteristics: [ObjectPath: [ObjectPath: CharacteristicRecord]] = [:]
 
@@ -28,9 +28,9 @@ package struct ObjectMirror {
             + characteristics.values.reduce(0) { $0 + $1.count }
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
-    /// The adapter was switched on, as the answer says.
+    /// Records that the adapter was switched on, according to the answer to the call.
     mutating func switchedOn(_ word: String) {
         guard let path = adapter(called: word)?.path else { return }
         adapters[path]?.isPowered = true
@@ -51,7 +51,9 @@ package struct ObjectMirror {
             .min { $0.path < $1.path }
     }
 
-    /// What stands in a device's table now; the lowest path wins where a name comes twice.
+    /// A device's current GATT table.
+    ///
+    /// Where a UUID occurs twice, the lowest path wins.
     package func table(of device: ObjectPath) -> [Characteristic: CharacteristicRecord] {
         var table: [Characteristic: CharacteristicRecord] = [:]
         let own = services[device] ?? [:]
@@ -66,7 +68,7 @@ package struct ObjectMirror {
         return table
     }
 
-    /// Whether some program uses a characteristic of the device, these left out.
+    /// Whether a program uses a characteristic of the device, not counting those in `ours`.
     package func isInUse(_ device: ObjectPath, besides ours: Set<ObjectPath> = []) -> Bool {
         (characteristics[device] ?? [:]).values.contains { $0.isInUse && !ours.contains($0.path) }
     }
@@ -85,9 +87,9 @@ package struct ObjectMirror {
         return nil
     }
 
-    // MARK: Following
+    // MARK: Updates
 
-    /// Takes the answer of `GetManagedObjects`; what was there before is forgotten.
+    /// Replaces the whole copy with the answer to `GetManagedObjects`.
     package mutating func load(_ objects: DBusValue) {
         self = ObjectMirror()
         guard case .dictionary(.objectPath, _, let entries) = objects else { return }
@@ -97,7 +99,7 @@ package struct ObjectMirror {
         }
     }
 
-    /// Takes what `InterfacesAdded` tells.
+    /// Applies an `InterfacesAdded` signal.
     package mutating func add(_ path: ObjectPath, _ interfaces: DBusValue) -> [Change] {
         guard case .dictionary(.string, _, let entries) = interfaces else { return [] }
         return entries.map { entry in
@@ -143,7 +145,7 @@ package struct ObjectMirror {
         return .adapter(path)
     }
 
-    /// Takes what `InterfacesRemoved` tells.
+    /// Applies an `InterfacesRemoved` signal.
     package mutating func remove(_ path: ObjectPath, _ interfaces: [String]) -> [Change] {
         interfaces.map { interface in
             switch interface {
@@ -174,7 +176,7 @@ package struct ObjectMirror {
         }
     }
 
-    /// Takes what `PropertiesChanged` tells.
+    /// Applies a `PropertiesChanged` signal.
     package mutating func change(
         _ path: ObjectPath,
         _ interface: String,
@@ -187,7 +189,7 @@ package struct ObjectMirror {
             adapters[path]?.set(changed)
             return .adapter(path)
         case BlueZName.device:
-            // Of an object that was never added, nothing can be known.
+            // Nothing is known of an object that was never added.
             let isHeard = devices[path]?.set(changed, gone: gone)
             return isHeard.map { .device(path, isHeard: $0) } ?? .other
         case BlueZName.characteristic:

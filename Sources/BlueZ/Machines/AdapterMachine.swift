@@ -1,45 +1,52 @@
 package import Domain
 package import Radio
 
-/// What goes on at one adapter: who scans, who connects, and whether it hears anything.
+/// Decides what happens at one adapter: who scans, who connects, and what to do when it hears
+/// nothing.
 ///
-/// Connecting is done by one at a time, with the scan at rest unless the module has to be heard
-/// first.
+/// Only one connection attempt runs at a time. The scan is stopped during the attempt, unless the
+/// module must be heard first.
 package struct AdapterMachine: Equatable {
-    /// What the operator decides about an adapter.
+    /// The operator's settings for an adapter.
     package struct Rules: Equatable, Sendable {
-        /// The most links at once.
+        /// The most simultaneous links.
         package var links = 7
-        /// How long a scan may hear nothing before something is done about it.
+        /// How long a scan may hear nothing before the machine acts on it.
         package var silence = Duration.seconds(30)
         /// Whether a deaf adapter may be switched off and on.
         package var mayCyclePower = true
-        /// How long a stop of the scan is waited for before connecting.
+        /// How long to wait for the scan to stop before connecting.
         package var quiet = Duration.seconds(3)
 
         package init() {}
     }
 
-    /// Names one who scans or wants to connect.
+    /// Identifies a user that scans or wants to connect.
     package typealias Ticket = UInt64
 
     package enum Action: Equatable {
         case perform(ScannerMachine.Step)
-        /// All scans end with this.
+        /// Ends all scans with this error.
         case endScans(RadioError)
-        /// The ticket's attempt begins.
+        /// Begins the attempt of this ticket.
         case admit(Ticket)
         case refuse(Ticket, RadioError)
         case note(BlueZNote)
     }
 
-    /// Whose turn it is to connect.
+    /// The current turn to connect.
     package enum Turn: Equatable {
-        /// Nobody's. Next: `resting`.
+        /// No attempt is running.
+        ///
+        /// Next: `resting`.
         case free
-        /// The scan is being stopped for the ticket, until a moment. Next: `connecting`, `free`.
+        /// The scan is being stopped for the ticket, at the latest until this moment.
+        ///
+        /// Next: `connecting`, `free`.
         case resting(Ticket, until: Moment)
-        /// The scan rests, or is on because the module has to be heard. Next: `free`.
+        /// The scan is stopped, or it runs because the module must be heard.
+        ///
+        /// Next: `free`.
         case connecting(Ticket, hearing: Bool)
     }
 
@@ -51,26 +58,26 @@ package struct AdapterMachine: Equatable {
     package private(set) var turn = Turn.free
     private var queue: [Ticket] = []
     private var scans: Set<Ticket> = []
-    /// When the last advertisement was heard, the scan began, or something was done about its
-    /// silence; nil while none is on.
+    /// The last time at which an advertisement was heard, the scan began, or the machine acted on
+    /// silence; nil while no scan runs.
     private var quietSince: Moment?
-    /// Links of ours that stand.
+    /// The number of our open links.
     private var links = 0
-    /// Attempts in a row that failed for the services of a module, by its address.
+    /// Consecutive attempts in which a module's services were not found, by its address.
     private var unresolved: [String: Int] = [:]
-    /// Modules whose last attempt broke off on the keys of their bond.
+    /// Modules whose last attempt failed because of the keys of their bond.
     private var keyless: Set<String> = []
-    /// Whether a central is connected to a service of ours here.
+    /// Whether a central is connected to a service of this program on the adapter.
     package var servesCentral = false
 
-    /// An adapter by the operator's word for it.
+    /// `word` is the operator's name for the adapter.
     package init(_ word: String, rules: Rules = Rules()) {
         self.word = word
         self.rules = rules
         cap = LinkCap(rules.links)
     }
 
-    /// The next moment at which something is to be done; nil when only events bring it on.
+    /// The next moment at which `tick` is due; nil when only events have effects.
     package var deadline: Moment? {
         var moments: [Moment] = []
         if let quietSince { moments.append(quietSince.advanced(by: rules.silence)) }
@@ -82,7 +89,7 @@ package struct AdapterMachine: Equatable {
 
     package mutating func scanBegan(_ scan: Ticket, at now: Moment) -> [Action] {
         scans.insert(scan)
-        // A scan whose filter is about to be set takes the new one's wishes in.
+        // The next `setFilter` also covers a scan that begins before it.
         return drive(scanner.filterChanged(), at: now) + settle(at: now)
     }
 
@@ -91,7 +98,7 @@ package struct AdapterMachine: Equatable {
         return settle(at: now)
     }
 
-    /// Whether what is heard is offered to those who scan.
+    /// Whether advertisements are passed to the scans.
     package var isListening: Bool {
         switch turn {
         case .free: true
@@ -106,7 +113,7 @@ package struct AdapterMachine: Equatable {
         ladder.heard()
     }
 
-    /// The step under way has ended.
+    /// The current step has ended.
     package mutating func stepDone(
         _ refusal: BlueZRefusal?,
         isFree: Bool,
@@ -118,7 +125,7 @@ package struct AdapterMachine: Equatable {
 
     // MARK: The adapter itself
 
-    /// Whether the adapter is there and switched on.
+    /// Whether the adapter is present and switched on.
     package enum Presence: Equatable, Sendable { case missing, off, on }
 
     package mutating func changed(to presence: Presence, at now: Moment) -> [Action] {
@@ -127,14 +134,15 @@ package struct AdapterMachine: Equatable {
         case .missing: return lost(.adapterMissing, at: now)
         case .off:
             switch scanner.state {
-            // Our own doing.
+            // The machine itself has switched it off.
             case .doing(.powerOff), .doing(.powerOn): return []
             case .off, .on, .doing: return lost(.adapterOff, at: now)
             }
         }
     }
 
-    /// It is off, gone, or BlueZ is: all who scan are told; who connects finds out by itself.
+    /// The adapter is off or missing, or BlueZ is gone: all scans end; connection attempts notice
+    /// this themselves.
     package mutating func lost(_ error: RadioError, at now: Moment) -> [Action] {
         scanner.lost()
         quietSince = nil
@@ -150,20 +158,20 @@ package struct AdapterMachine: Equatable {
         return settle(at: now)
     }
 
-    /// The host does not know the module: it is heard with the scan on.
+    /// The host does not know the module, so the attempt must hear it with the scan on.
     package mutating func mustHear(_ ticket: Ticket, at now: Moment) -> [Action] {
         guard turn == .connecting(ticket, hearing: false) else { return [] }
         turn = .connecting(ticket, hearing: true)
         return drive(scanner.filterChanged(), at: now) + settle(at: now)
     }
 
-    /// Whether the scan serves somebody who connects, and so must let everything through.
+    /// Whether the scan must find a module for a connection attempt, and so must not filter.
     package var hearsForConnecting: Bool {
         if case .connecting(_, hearing: true) = turn { return true }
         return false
     }
 
-    /// The ticket's attempt is over, whether or not it had begun.
+    /// The attempt of the ticket has ended, whether or not it had begun.
     package mutating func attemptEnded(_ ticket: Ticket, at now: Moment) -> [Action] {
         queue.removeAll { $0 == ticket }
         switch turn {
@@ -173,7 +181,7 @@ package struct AdapterMachine: Equatable {
         return settle(at: now)
     }
 
-    /// A link has come up.
+    /// A link was established.
     package mutating func linked(_ module: String) {
         cap.connected()
         unresolved[module] = nil
@@ -183,7 +191,7 @@ package struct AdapterMachine: Equatable {
 
     package mutating func unlinked() { links -= 1 }
 
-    /// No link came about.
+    /// No link was established.
     package mutating func failed(
         _ module: String,
         _ error: RadioError,
@@ -201,14 +209,16 @@ package struct AdapterMachine: Equatable {
         return isNews ? [.note(.limitLearned(adapter: word, links: cap.limit))] : []
     }
 
-    /// The services of a module were not found; true when the host had better forget it.
+    /// The services of a module were not found; returns true when the host should forget the
+    /// module.
     package mutating func servicesMissed(_ module: String) -> Bool {
         let count = unresolved[module, default: 0] + 1
         unresolved[module] = count < 3 ? count : nil
         return count == 3
     }
 
-    /// A link broke off when it should have been encrypted; true at the second time in a row.
+    /// A link was lost when it should have been encrypted; returns true the second consecutive
+    /// time.
     package mutating func keysMissed(_ module: String) -> Bool {
         guard keyless.insert(module).inserted else {
             keyless.remove(module)
@@ -222,7 +232,7 @@ package struct AdapterMachine: Equatable {
     package mutating func tick(at now: Moment, isFree: Bool) -> [Action] {
         var actions: [Action] = []
         if case .resting(let ticket, let until) = turn, until <= now {
-            // A stop that hangs must not keep us from connecting.
+            // A stop that hangs must not block connecting.
             turn = .connecting(ticket, hearing: false)
             actions.append(.admit(ticket))
         }
@@ -240,7 +250,7 @@ package struct AdapterMachine: Equatable {
         return actions + settle(at: now)
     }
 
-    // MARK: What follows
+    // MARK: Consequences
 
     private func mayCyclePower(_ isFree: Bool) -> Bool {
         rules.mayCyclePower && !servesCentral && isFree

@@ -1,14 +1,13 @@
 package import Radio
 
-/// Our agent, which answers BlueZ's questions about pairing as nobody else is there to be asked, and
-/// whose turn it is to pair.
+/// Our pairing agent, which answers BlueZ's questions without a person, and the queue of pairings.
 ///
-/// It is not registered before it is needed: another program's agent is only passed over for
-/// modules that are to be bonded. One pairing at a time, because BlueZ refuses a second one.
+/// The agent is registered only when it is needed, so that it replaces another program's agent only
+/// for modules that must be bonded. One pairing runs at a time, because BlueZ refuses a second one.
 package struct AgentMachine: Equatable {
     package typealias Ticket = UInt64
 
-    /// What we can do, by which BlueZ and the module choose how to pair.
+    /// The capability from which BlueZ and the module choose the pairing method.
     package enum Capability: String, Equatable, Sendable {
         case none = "NoInputNoOutput"
         case keyboard = "KeyboardOnly"
@@ -24,15 +23,17 @@ package struct AgentMachine: Equatable {
     package enum Step: Equatable, Sendable {
         case unregister
         case register(Capability)
-        /// Ours is asked when a central pairs with us; who pairs by a call is asked himself.
+        /// Makes our agent the default one, which BlueZ asks when a central pairs with us.
+        ///
+        /// For a pairing that a program starts by a call, BlueZ asks that program's own agent.
         case beDefault
     }
 
     package enum Action: Equatable {
         case perform(Step)
-        /// The ticket's pairing may begin.
+        /// Begins the pairing of this ticket.
         case begin(Ticket)
-        /// There is no agent to be had for it.
+        /// No agent could be registered for this ticket.
         case refuse(Ticket)
     }
 
@@ -46,12 +47,12 @@ package struct AgentMachine: Equatable {
     private var step: Step?
     private var current: Wish?
     private var queue: [Wish] = []
-    /// For centrals that pair with us, whenever they do.
+    /// The capability for centrals, which may pair at any time.
     private var standing: Capability?
 
     package init() {}
 
-    /// What a question about a device is answered with.
+    /// The answer to a question about a device.
     package enum Answer: Equatable, Sendable {
         case yes
         case passkey(Passkey)
@@ -68,7 +69,7 @@ package struct AgentMachine: Equatable {
         case showPinCode = "DisplayPinCode"
     }
 
-    /// Only who has a job of ours gets a yes, and only for what its policy allows.
+    /// Agrees only for a device that this program works with, and only to what its policy allows.
     package static func answer(_ question: Question, about policy: BondPolicy?) -> Answer {
         switch (question, policy?.pairing) {
         case (.authorization, .justWorks?): .yes
@@ -87,13 +88,13 @@ package struct AgentMachine: Equatable {
         return settle()
     }
 
-    /// A service is on the air whose centrals may pair.
+    /// A service whose centrals may pair is being advertised.
     package mutating func serves(_ pairing: Pairing) -> [Action] {
         standing = Capability(for: pairing)
         return settle()
     }
 
-    /// The ticket's pairing is over, or was given up before it began.
+    /// The pairing of the ticket has ended, or was canceled before it began.
     package mutating func ended(_ ticket: Ticket) -> [Action] {
         queue.removeAll { $0.ticket == ticket }
         guard current?.ticket == ticket else { return [] }
@@ -113,20 +114,20 @@ package struct AgentMachine: Equatable {
                 return refused.map { .refuse($0.ticket) }
             }
             registered = capability
-        // Without it the agent serves the pairings that we begin.
+        // Even if this was refused, the agent is used for pairings that this program starts.
         case .beDefault: isDefault = true
         }
         return settle()
     }
 
-    /// BlueZ went, and what was registered with it.
+    /// BlueZ has exited, so the agent is no longer registered.
     package mutating func voided() {
         (registered, isDefault, step, current) = (nil, false, nil, nil)
         queue = []
         standing = nil
     }
 
-    /// BlueZ has let go of the agent by itself.
+    /// BlueZ has released the agent on its own.
     package mutating func released() { (registered, isDefault) = (nil, false) }
 
     private mutating func settle() -> [Action] {

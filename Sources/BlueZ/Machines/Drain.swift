@@ -1,7 +1,7 @@
 package import Domain
 
-/// How soon it is looked again whether a socket is empty, growing: nothing tells of it, and BlueZ
-/// takes a packet in about a tenth of a millisecond.
+/// The growing interval at which a socket is checked for being empty: there is no event for this,
+/// and BlueZ takes a packet in about a tenth of a millisecond.
 package struct Drain: Equatable, Sendable {
     private static let longest = Duration.milliseconds(8)
 
@@ -10,7 +10,7 @@ package struct Drain: Equatable, Sendable {
 
     package init(at now: Moment) { next = now }
 
-    /// Packets are left.
+    /// There are still packets in the socket.
     package mutating func again(at now: Moment) {
         next = now.advanced(by: pause)
         pause = min(Self.longest, pause * 2)

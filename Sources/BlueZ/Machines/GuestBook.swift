@@ -1,14 +1,15 @@
 package import DBus
 package import Domain
 
-/// Who is at a service of ours: one central at a time, from its connection to its leaving.
+/// The central that uses a service of this program: one at a time, from its connection until it
+/// leaves.
 ///
-/// Sockets belong to visits, which go by numbers. They are closed only when the link is gone:
-/// bluetoothd 5.82 dies of a notify socket that is closed under a link.
+/// Each socket belongs to a visit, and visits are numbered. A socket is closed only when the link
+/// is gone: bluetoothd 5.82 crashes when a notify socket is closed while its link exists.
 package struct GuestBook: Equatable {
     package typealias Visit = Int
 
-    /// What BlueZ says of a device of the adapter.
+    /// What BlueZ reports of a device at the adapter.
     package struct Device: Equatable, Sendable {
         package var isConnected: Bool
         package var isBonded: Bool
@@ -20,56 +21,58 @@ package struct GuestBook: Equatable {
     }
 
     package enum Action: Equatable {
-        /// Somebody has subscribed and can be handed out.
+        /// A central has subscribed and can be given to the user.
         case arrived(Visit)
-        /// Nothing more is said on the visit; its socket stays for now.
+        /// The visit ends, but its socket stays open for now.
         case end(Visit)
-        /// Its socket goes.
+        /// Closes the socket of the visit.
         case close(Visit)
-        /// The visit goes on under a new number, with the socket of the old one.
+        /// The visit continues under a new number with its old socket.
         case goOn(Visit, as: Visit)
         case closeWriter(ObjectPath)
-        /// What was written on the visit so far is of a link that is over.
+        /// Discards the writes of this visit so far: they belong to a link that is gone.
         case forgetWrites(Visit)
         case disconnect(ObjectPath)
         case note(BlueZNote)
     }
 
-    /// How long a bonded central that is back has for subscribing by itself.
+    /// How long a bonded central that has reconnected may take to subscribe.
     package static let resubscribing = Duration.seconds(2)
-    /// How long a central that is connected has for subscribing.
+    /// How long a connected central may take to subscribe.
     package static let subscribing = Duration.seconds(30)
-    /// Centrals whose subscriptions are remembered at once.
+    /// The most centrals whose subscriptions are remembered.
     private static let mostKept = 8
 
     /// A central that has subscribed.
     private struct Guest: Equatable {
         let visit: Visit
         let device: ObjectPath
-        /// Nothing more is said to it.
+        /// Nothing more is sent to it.
         var isLost = false
-        /// Its link was seen to be gone; the same central may have another one since.
+        /// Its link is gone; the same central may have made another link since.
         var hasLeft = false
-        /// Whether it was handed out.
+        /// Whether it was given to the user.
         var isPresent = false
-        /// The visit before, whose socket goes with this one's.
+        /// The previous visit, whose socket is closed together with this one's.
         var earlier: Visit?
     }
 
     private let word: String
     private var lastVisit = 0
     private var guest: Guest?
-    /// Bonded centrals whose link is gone: BlueZ goes on with the socket of the visit when they are
-    /// back, and they may not subscribe again.
+    /// Bonded centrals whose link is gone.
+    ///
+    /// When one reconnects, BlueZ continues to use the visit's socket, and the central may not
+    /// subscribe again.
     private var kept: [ObjectPath: Kept] = [:]
-    /// Centrals that are connected and have not subscribed, since when; nil for those that are not
-    /// waited for any more.
+    /// Connected centrals that have not subscribed, with the time of their connection; nil for
+    /// those that are no longer waited for.
     private var waiting: [ObjectPath: Moment?] = [:]
     private var writers: Set<ObjectPath> = []
 
     private struct Kept: Equatable {
         let visit: Visit
-        /// Since when it is back.
+        /// When the central reconnected.
         var back: Moment?
     }
 
@@ -81,30 +84,30 @@ package struct GuestBook: Equatable {
         return (back + late).min()
     }
 
-    /// Who has subscribed and was not handed out.
+    /// The visit of a central that has subscribed and was not yet given to the user.
     package var arrival: Visit? {
         guard let guest, !guest.isPresent, !guest.isLost else { return nil }
         return guest.visit
     }
 
-    /// Whether somebody is there who was handed out.
+    /// Whether a central that was given to the user is still there.
     package var isServing: Bool { guest.map { $0.isPresent && !$0.isLost } ?? false }
 
-    /// Whether somebody is there, or has come and may still subscribe.
+    /// Whether a central is there, or one is connected and may still subscribe.
     package var isVisited: Bool { isAwaited || guest.map { !$0.isLost } ?? false }
 
-    /// Whether somebody has come and may still subscribe.
+    /// Whether a central is connected and may still subscribe.
     package var isAwaited: Bool { waiting.values.contains { $0 != nil } }
 
-    /// Whose writes a device's belong to; nil when it is no guest.
+    /// The visit to which a device's writes belong; nil when it has none.
     package func visit(of device: ObjectPath) -> Visit? {
         if let guest, guest.device == device, !guest.isLost { return guest.visit }
         return kept[device]?.visit
     }
 
-    // MARK: The daemon's questions
+    // MARK: Requests of the daemon
 
-    /// A central switches notifications on; nil when it must not: somebody else is there.
+    /// A central enables notifications; nil when this is refused, because another central is there.
     package mutating func subscribes(_ device: ObjectPath) -> (visit: Visit, [Action])? {
         var actions: [Action] = []
         if let guest {
@@ -121,7 +124,7 @@ package struct GuestBook: Equatable {
         return (lastVisit, actions + [.arrived(lastVisit)])
     }
 
-    /// A socket for what a central writes is wanted; false when there are too many.
+    /// Opens a socket for a central's writes; false when there are too many.
     package mutating func opensWriter(_ device: ObjectPath) -> Bool {
         guard writers.contains(device) || writers.count < 8 else { return false }
         writers.insert(device)
@@ -130,9 +133,9 @@ package struct GuestBook: Equatable {
 
     package mutating func writerGone(_ device: ObjectPath) { writers.remove(device) }
 
-    // MARK: Facts
+    // MARK: Events
 
-    /// A device of the adapter is as it is; nil when its object is gone.
+    /// The state of a device at the adapter has changed; nil when its object is gone.
     package mutating func changed(
         _ path: ObjectPath,
         _ device: Device?,
@@ -158,7 +161,10 @@ package struct GuestBook: Equatable {
         return actions
     }
 
-    /// The link of the guest is gone: so is its socket, unless BlueZ goes on with it next time.
+    /// The guest's link is gone.
+    ///
+    /// Its socket is closed, unless the central is bonded: then BlueZ continues to use it after a
+    /// reconnection.
     private mutating func left(_ device: Device?) -> [Action] {
         guard var guest, !guest.hasLeft else { return [] }
         guest.hasLeft = true
@@ -175,7 +181,7 @@ package struct GuestBook: Equatable {
         return actions
     }
 
-    /// The guest's socket was hung up over there: nobody is subscribed by it any more.
+    /// The other end of the visit's socket was closed, so the central is no longer subscribed.
     package mutating func socketGone(_ visit: Visit) -> [Action] {
         for (device, old) in kept where old.visit == visit {
             kept[device] = nil
@@ -189,27 +195,27 @@ package struct GuestBook: Equatable {
         return [.end(visit), .close(visit)] + earlier
     }
 
-    // MARK: The user's wishes
+    // MARK: Requests of the user
 
-    /// Hands out who has arrived.
+    /// Gives the central that has subscribed to the user.
     package mutating func handOut() -> Visit? {
         guard let visit = arrival else { return nil }
         guest?.isPresent = true
         return visit
     }
 
-    /// Anyone who had the guest is done with it.
+    /// The user of the guest has finished with it.
     package mutating func release(_ visit: Visit, isConnected: Bool) -> [Action] {
         guard var guest, guest.visit == visit else { return [] }
         var actions: [Action] = guest.isLost ? [] : [.end(visit)]
         guest.isLost = true
         self.guest = guest
-        // Another link of the same central is not the one to end.
+        // A new link of the same central must not be ended.
         if !guest.hasLeft, isConnected { actions.append(.disconnect(guest.device)) }
         return actions
     }
 
-    /// The link of a released guest is gone, or will not go.
+    /// The link of a released guest is gone, or does not end.
     package mutating func released(_ visit: Visit, _ device: Device?) -> [Action] {
         guard let guest, guest.visit == visit else { return [] }
         var actions = device?.isConnected == true ? [] : left(device)
@@ -223,7 +229,7 @@ package struct GuestBook: Equatable {
         return actions
     }
 
-    /// Nothing comes of the service any more.
+    /// The service has ended.
     package mutating func ended() -> [Action] {
         var actions: [Action] = []
         if let guest { actions += (guest.isLost ? [] : [.end(guest.visit)]) + dismiss(guest) }
@@ -248,7 +254,7 @@ package struct GuestBook: Equatable {
     package mutating func tick(at now: Moment, named name: (ObjectPath) -> String) -> [Action] {
         for case (let device, let since?) in waiting
         where since.advanced(by: Self.subscribing) <= now {
-            // It may be another program's: it is left alone.
+            // The device may be connected to another program, so it stays connected.
             waiting[device] = .some(nil)
         }
         var actions: [Action] = []

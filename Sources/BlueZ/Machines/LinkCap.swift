@@ -1,13 +1,15 @@
 package import Domain
 
-/// How many links an adapter carries at once: what the operator allows, learned downwards for a
-/// while.
+/// The limit of simultaneous links of an adapter: the operator's limit, temporarily lowered by
+/// experience.
 ///
-/// Adapters do not tell beforehand. One that is full says so, or fails as any other: then only the
-/// failures of several modules in a row, beside links that stand, speak of a limit. What was
-/// learned may be wrong, or be over with what caused it, so that it is forgotten step by step.
+/// Adapters do not report their limit in advance. A full adapter either reports that it is full, or
+/// fails like any other. In the second case only consecutive failures of several modules, while
+/// other links exist, indicate a limit. Such a limit may be wrong or temporary, so it is raised
+/// again step by step.
 package struct LinkCap: Equatable {
-    /// How many modules must have failed in a row; one that always fails is itself the cause.
+    /// The number of modules that must fail in a row; a module that always fails is itself the
+    /// cause.
     private static let modulesInARow = 3
     /// How long a learned limit holds before one more link is tried.
     package static let memory = Duration.seconds(300)
@@ -15,7 +17,7 @@ package struct LinkCap: Equatable {
     private let allowed: Int
     package private(set) var limit: Int
     private var learned: Moment?
-    /// Modules whose links failed since the last that stood.
+    /// Modules whose links failed since the last successful one.
     private var failures: Set<String> = []
 
     package init(_ allowed: Int) {
@@ -33,9 +35,9 @@ package struct LinkCap: Equatable {
 
     package mutating func connected() { failures = [] }
 
-    /// An attempt failed without saying why, while so many links stood.
+    /// An attempt failed without a reason while `links` links were open.
     ///
-    /// True when a lower limit was learned.
+    /// Returns true when a lower limit was learned.
     package mutating func failed(_ module: String, beside links: Int, at now: Moment) -> Bool {
         guard links > 0 else {
             failures = []
@@ -45,7 +47,7 @@ package struct LinkCap: Equatable {
         return failures.count >= Self.modulesInARow && learn(links, at: now)
     }
 
-    /// The adapter said that it carries no more than those that stood.
+    /// The adapter reported that it cannot carry more than the `links` open links.
     package mutating func refused(beside links: Int, at now: Moment) -> Bool {
         learn(links, at: now)
     }

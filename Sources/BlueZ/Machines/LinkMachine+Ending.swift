@@ -1,14 +1,14 @@
 package import Domain
 package import Radio
 
-/// From whatever there is of a link to nothing.
+/// Ending a link, from any state.
 extension LinkMachine {
-    /// There is no turn for it.
+    /// The attempt gets no turn at the adapter.
     package mutating func refused(_ error: RadioError) -> [Action] {
         state == .idle ? giveUp(.radio(error)) : []
     }
 
-    /// Anyone who wanted the link does not wait any more.
+    /// The task that requested the link no longer waits for it.
     package mutating func cancelled(_ facts: LinkFacts, at now: Moment) -> [Action] {
         switch state {
         case .idle, .hearing:
@@ -23,7 +23,7 @@ extension LinkMachine {
         }
     }
 
-    /// Anyone who has the link is done with it: what was sent last still goes out.
+    /// The user of the link has finished with it; packets that were just sent still go out.
     package mutating func release(at now: Moment) -> [Action] {
         guard state == .standing else { return [] }
         state = .leaving(Drain(at: now), until: now.advanced(by: rules.leaving))
@@ -42,7 +42,8 @@ extension LinkMachine {
         return []
     }
 
-    /// A socket of the link is gone, or a call says so: the first sign of a loss ends it.
+    /// A socket of the link was closed, or a call failed for this reason: the first sign of a loss
+    /// ends the link.
     package mutating func signOfLoss(_ facts: LinkFacts, at now: Moment) -> [Action] {
         switch state {
         case .standing, .leaving: lost(facts, at: now)
@@ -52,7 +53,9 @@ extension LinkMachine {
         }
     }
 
-    /// What stood is over; services that are being found again are other services.
+    /// The open link is over.
+    ///
+    /// If BlueZ resolves the services again, they are different services.
     mutating func lost(_ facts: LinkFacts, at now: Moment) -> [Action] {
         guard facts.isConnected else {
             state = .over
@@ -61,17 +64,19 @@ extension LinkMachine {
         return [.void] + end(nil, facts, at: now)
     }
 
-    /// Nothing was begun that would have to be taken down.
+    /// Ends an attempt that has begun nothing that must be undone.
     mutating func giveUp(_ failure: Failure) -> [Action] {
         state = .over
         return [.failed(failure), .over]
     }
 
-    /// Also where there is no link yet: the call cancels one that is in the making.
+    /// Ends the link.
+    ///
+    /// The call also cancels an attempt that has no link yet.
     mutating func end(_ failure: Failure?, _ facts: LinkFacts, at now: Moment) -> [Action] {
         state = .ending(failure, answered: false, until: now.advanced(by: rules.ending))
         guard facts.hostFault == nil, facts.device != nil else { return finish(facts) }
-        // Anyone who uses the link as well would lose it.
+        // Another program that uses the link would lose it.
         if isShared, facts.isInUse { return finish(facts) }
         return [.call(.disconnect)]
     }
@@ -91,7 +96,8 @@ extension LinkMachine {
     mutating func finish(_ facts: LinkFacts) -> [Action] {
         guard case .ending(let failure, _, _) = state else { return [] }
         state = .over
-        // What still stands is for the next run to know, unless it is another's by now.
+        // A link that still exists must be known to the next run, unless another program uses it by
+        // now.
         let isOurs = facts.isConnected && !(isShared && facts.isInUse)
         return (isOurs ? [] : [.forget]) + (failure.map { [.failed($0)] } ?? []) + [.over]
     }

@@ -1,7 +1,7 @@
 package import Domain
 import Radio
 
-/// From the wish for a link to its use.
+/// Making a link, from the request to its use.
 extension LinkMachine {
     package mutating func begin(_ facts: LinkFacts, at now: Moment) -> [Action] {
         if let fault = facts.hostFault { return giveUp(.radio(fault)) }
@@ -9,7 +9,7 @@ extension LinkMachine {
         return approach(facts, at: now)
     }
 
-    /// Goes to the device from wherever it is.
+    /// Takes the next step towards the device, whatever its state.
     private mutating func approach(_ facts: LinkFacts, at now: Moment) -> [Action] {
         guard let device = facts.device else {
             state = .hearing(until: soon(rules.hearing, after: now))
@@ -25,7 +25,9 @@ extension LinkMachine {
         return [.note(.leftBehind(adapter: adapter, address: address)), .call(.disconnect)]
     }
 
-    /// Pairing connects as well; some modules want it before anything of theirs is read.
+    /// Starts the call that connects.
+    ///
+    /// Pairing also connects; some modules require it before anything can be read.
     private mutating func connect(_ device: DeviceRecord, at now: Moment) -> [Action] {
         guard now < limit else { return giveUp(.radio(.timedOut)) }
         if policy.pairing != .none, !device.isBonded {
@@ -36,7 +38,7 @@ extension LinkMachine {
         return [.remember, .call(.connect)]
     }
 
-    /// The call under way has ended.
+    /// The current call has ended.
     package mutating func answered(
         _ call: Call,
         _ refusal: BlueZRefusal?,
@@ -62,10 +64,11 @@ extension LinkMachine {
     ) -> [Action] {
         switch refusal {
         case nil:
-            // An answer is no link: some versions say yes to an attempt that failed.
+            // A positive answer does not prove a link: some versions return it for a failed
+            // attempt.
             return expect(soon(rules.grace, after: now), facts, at: now)
         case .inProgress, .alreadyExists:
-            // Somebody's attempt is under way: ours too, then.
+            // Another program is already connecting; its attempt serves this one too.
             isShared = true
             return expect(limit, facts, at: now)
         case .objectGone: return objectGone(facts, at: now)
@@ -89,12 +92,12 @@ extension LinkMachine {
         switch refusal {
         case nil:
             if case .passkey = policy.pairing, !hasGivenPasskey {
-                // Anybody could have bonded like that.
+                // This passkey was not used, so any device could have bonded this way.
                 return [.unbond] + end(.radio(.bond(.passkeyUnused)), facts, at: now)
             }
             return [.bonded] + expect(soon(rules.grace, after: now), facts, at: now)
         case .alreadyExists:
-            // The bond is there, the link need not be.
+            // The bond exists, but there may be no link.
             state = .connecting(.connect, until: soon(rules.connecting, after: now))
             return [.call(.connect)]
         case .authentication(let what):
@@ -115,15 +118,15 @@ extension LinkMachine {
     private func bondError(_ what: BlueZRefusal.Authentication) -> RadioError {
         switch what {
         case .failed:
-            // Refused before it asked, it has not seen the passkey.
+            // It refused before it asked for the passkey, so the passkey is not wrong.
             return .bond(hasGivenPasskey ? .wrongPasskey : .refused)
         case .timedOut: return .bond(.timedOut)
-        // Another pairing is under way, or the link was lost in the middle of this one.
+        // Another pairing is running, or the link was lost during this one.
         case .rejected, .canceled, .noLink: return .connectFailed
         }
     }
 
-    /// Whether a link that breaks off now speaks of a bond that the other side has lost.
+    /// Whether a link that is lost now indicates that the other device has lost the bond.
     private func breaksOnKeys(_ facts: LinkFacts) -> Bool {
         facts.device?.isBonded == true && wasConnected
     }
@@ -146,7 +149,7 @@ extension LinkMachine {
         return changed(facts, at: now)
     }
 
-    /// The facts are other ones than before.
+    /// The facts may have changed.
     package mutating func changed(_ facts: LinkFacts, at now: Moment) -> [Action] {
         if facts.isConnected { wasConnected = true }
         switch state {
@@ -181,21 +184,21 @@ extension LinkMachine {
         }
     }
 
-    /// Lost before it was of use: the attempt failed, there was no link to lose.
+    /// The link was lost before it could be used: the attempt failed.
     private func loss(_ facts: LinkFacts) -> Failure? {
         if let fault = facts.hostFault { return .radio(fault) }
         guard !facts.isConnected else { return nil }
         return breaksOnKeys(facts) ? .keys : .radio(.connectFailed)
     }
 
-    /// The daemon may say that all services are found before it tells of the last of them.
+    /// The daemon may report that all services are resolved before it reports the last of them.
     private mutating func fenced(_ facts: LinkFacts) -> [Action] {
         guard facts.isResolved else { return [] }
         state = .measuring
         return [.measure]
     }
 
-    /// What a socket says that one packet carries; nil when none is to be had.
+    /// The packet length that a socket reported; nil when no socket is available.
     package mutating func socketMeasured(_ length: Int?, at now: Moment) -> [Action] {
         guard state == .measuring else { return [] }
         guard let length else {
@@ -206,7 +209,7 @@ extension LinkMachine {
         return [.stands(maximumLength: length)]
     }
 
-    /// The property says 23 until the exchange is done; nil where there is none.
+    /// The property contains 23 until the MTU exchange is done; nil where there is no property.
     package mutating func propertyRead(_ mtu: Int?, at now: Moment) -> [Action] {
         guard case .reading(_, let tries) = state else { return [] }
         if mtu == 23, tries < 3 {
@@ -232,7 +235,7 @@ extension LinkMachine {
         case .connecting(.pair, _): return end(.radio(.bond(.timedOut)), facts, at: now)
         case .connecting: return end(.radio(isLate), facts, at: now)
         case .resolving:
-            // A time of the caller's that is over says nothing about the services.
+            // If the caller's time is over, nothing is known about the services.
             return end(now < limit ? .services : .radio(.timedOut), facts, at: now)
         case .ending: return finish(facts)
         }

@@ -2,21 +2,21 @@ package import DBus
 package import Domain
 package import Radio
 
-/// One link to a device, from the wish for it to the end of what it has left.
+/// One link to a device, from the request for it to the end of its cleanup.
 ///
-/// BlueZ tells of a success or a loss in many ways and in no fixed order: every event comes with
-/// the facts as they are, and whichever says it first decides.
+/// BlueZ reports success or loss in many ways and in no fixed order. Every event comes with the
+/// current facts, and the first event that shows the change decides.
 package struct LinkMachine: Equatable {
-    /// How long each part may take.
+    /// The time limits of the phases.
     package struct Rules: Equatable, Sendable {
         package var hearing = Duration.seconds(10)
         package var connecting = Duration.seconds(25)
-        /// How long a link may be in coming after it was said to be there.
+        /// How long a link may take to appear after it was reported.
         package var grace = Duration.seconds(2)
         package var pairing = Duration.seconds(60)
         package var services = Duration.seconds(30)
         package var ending = Duration.seconds(6)
-        /// How long packets may take that were sent at the very end.
+        /// How long the last packets may take to be sent.
         package var leaving = Duration.milliseconds(500)
 
         package init() {}
@@ -25,46 +25,46 @@ package struct LinkMachine: Equatable {
     /// Why there is no link.
     package enum Failure: Equatable, Sendable {
         case radio(RadioError)
-        /// It stood, and its services were not found.
+        /// There was a link, but its services were not found.
         case services
-        /// It broke off when it should have been encrypted by the keys of a bond.
+        /// The link was lost when it should have been encrypted with the keys of a bond.
         case keys
     }
 
     package enum Call: Equatable, Sendable {
         case connect
-        /// Connects as well where there is no link.
+        /// Also connects if there is no link.
         case pair
         case disconnect
-        /// Comes back when all that BlueZ has said before is heard.
+        /// Returns after all earlier messages of BlueZ have been received.
         case fence
     }
 
     package enum Action: Equatable {
         case call(Call)
-        /// The host does not know the device: it has to be heard.
+        /// The host does not know the device: it must be heard.
         case hear
-        /// The address is one of ours from now on, or is not any more.
+        /// Record that the link to this address is ours, or no longer is.
         case remember, forget
-        /// What stands in the device's table is to be read, and a socket asked for that tells how
-        /// much a packet carries: `socketMeasured`.
+        /// Read the device's table, and acquire a socket that shows the packet length:
+        /// `socketMeasured`.
         case measure
-        /// The property that says the same is to be read: `propertyRead`.
+        /// Read the property that contains the MTU: `propertyRead`.
         case readMTU
-        /// Look whether all packets are taken: `drained` or `notDrained`.
+        /// Check whether all packets were taken: `drained` or `notDrained`.
         case look
-        /// The link can be used; anyone who wanted it is given it.
+        /// The link can be used and is given to its requester.
         case stands(maximumLength: Int)
-        /// What belongs to the link is void.
+        /// Close everything that belongs to the link.
         case void
-        /// Anyone who wanted the link is told that there is none.
+        /// Report to the requester that there is no link.
         case failed(Failure)
-        /// Nothing is left of it.
+        /// The machine has finished.
         case over
         case note(BlueZNote)
-        /// There is a bond now that was not there before.
+        /// A new bond was made.
         case bonded
-        /// The bond that was just made is not what was wanted: the host is to drop it.
+        /// The bond that was just made is not the required one: the host must drop it.
         case unbond
     }
 
@@ -73,25 +73,43 @@ package struct LinkMachine: Equatable {
         case idle
         /// The host does not know the device. Next: `clearing`, `connecting`, `over`.
         case hearing(until: Moment)
-        /// A link of an earlier run is taken down first. Next: `connecting`, `ending`.
+        /// A link that an earlier run left is ended first.
+        ///
+        /// Next: `connecting`, `ending`.
         case clearing(until: Moment)
-        /// The call is under way. Next: `awaiting`, `hearing`, `ending`.
+        /// The call is running.
+        ///
+        /// Next: `awaiting`, `hearing`, `ending`.
         case connecting(Call, until: Moment)
-        /// There should be a link. Next: `resolving`, `ending`.
+        /// A link is expected.
+        ///
+        /// Next: `resolving`, `ending`.
         case awaiting(until: Moment)
-        /// The services are being found. Next: `fencing`, `ending`.
+        /// The services are being resolved.
+        ///
+        /// Next: `fencing`, `ending`.
         case resolving(until: Moment)
-        /// The last of them are being told of. Next: `measuring`, `ending`.
+        /// The last services are being reported.
+        ///
+        /// Next: `measuring`, `ending`.
         case fencing
-        /// A socket is asked for. Next: `reading`, `standing`, `ending`.
+        /// A socket is being acquired.
+        ///
+        /// Next: `reading`, `standing`, `ending`.
         case measuring
-        /// There is none, and the MTU may not be known yet. Next: `standing`, `ending`.
+        /// There is no socket, and the MTU may not be known yet.
+        ///
+        /// Next: `standing`, `ending`.
         case reading(next: Moment, tries: Int)
         /// In use. Next: `leaving`, `ending`, `over`.
         case standing
-        /// Its user is done with it; what was sent is still being taken. Next: `ending`, `over`.
+        /// Its user has finished with it; BlueZ is still taking the last packets.
+        ///
+        /// Next: `ending`, `over`.
         case leaving(Drain, until: Moment)
-        /// What there is of a link is taken down, and then somebody is told. Next: `over`.
+        /// The link is being ended; the failure is reported afterwards.
+        ///
+        /// Next: `over`.
         case ending(Failure?, answered: Bool, until: Moment)
         case over
     }
@@ -101,21 +119,21 @@ package struct LinkMachine: Equatable {
     let policy: BondPolicy
     let rules: Rules
     let limit: Moment
-    /// An earlier run of ours has made a link to this address, and not ended it.
+    /// Whether an earlier run of this program has made a link to this address and not ended it.
     let isLeftBehind: Bool
     package internal(set) var state = State.idle
-    /// The device's object, once it was seen.
+    /// The device's object, once it was found.
     package internal(set) var path: ObjectPath?
-    /// Another program began the link, too.
+    /// Whether another program has also requested the link.
     var isShared = false
-    /// The device was not known, and has been heard for this link.
+    /// Whether the device was unknown and has been heard for this link.
     var hasHeard = false
-    /// The device was connected for a moment at least.
+    /// Whether the device was connected at any time.
     var wasConnected = false
-    /// The module has asked for its passkey.
+    /// Whether the module has requested its passkey.
     var hasGivenPasskey = false
 
-    /// A link to an address, to be there before a moment.
+    /// A link to an address, which must be ready before `limit`.
     package init(
         to address: String,
         on adapter: String,
@@ -132,7 +150,7 @@ package struct LinkMachine: Equatable {
         self.rules = rules
     }
 
-    /// The next moment at which something is to be done; nil when only events bring it on.
+    /// The next moment at which `tick` is due; nil when only events have effects.
     package var deadline: Moment? {
         switch state {
         case .standing, .over: nil
@@ -148,6 +166,6 @@ package struct LinkMachine: Equatable {
     package var isStanding: Bool { state == .standing }
     package var isOver: Bool { state == .over }
 
-    /// So much later, but not after the link should be there.
+    /// This moment plus `time`, but not later than `limit`.
     func soon(_ time: Duration, after now: Moment) -> Moment { min(limit, now.advanced(by: time)) }
 }

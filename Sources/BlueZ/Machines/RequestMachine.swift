@@ -1,16 +1,16 @@
 package import Domain
 package import Radio
 
-/// One request about a characteristic: when it is asked, when it is asked again, and what an
-/// answer means.
+/// One request about a characteristic: when it is sent, when it is repeated, and the meaning of its
+/// answer.
 ///
-/// Packets that were sent before it must have left their socket: BlueZ takes them one by one, and
-/// calls overtake them.
+/// Packets that were sent before it must have left their socket first: BlueZ takes them one by one,
+/// and calls overtake them.
 package struct RequestMachine: Equatable {
     package enum Kind: Equatable, Sendable {
         case read
         case write
-        /// Without response, where there is no socket for it.
+        /// A write without response, where there is no socket for it.
         case command
         case startNotify
         /// A socket for notifications.
@@ -22,45 +22,50 @@ package struct RequestMachine: Equatable {
     }
 
     package enum Action: Equatable {
-        /// Look whether the link's sockets are empty, and tell by `drained` or `notDrained`.
+        /// Check whether the link's sockets are empty; then `drained` or `notDrained`.
         case look
         case ask
-        /// The answer holds; its values are the caller's.
+        /// The answer is valid; its values are passed to the caller.
         case done
-        /// No socket is to be had, because another program has it, or for good.
+        /// No socket is available, because another program has it (`isLocked`) or because there is
+        /// none.
         case doWithout(isLocked: Bool)
         case fail(RadioError)
-        /// The link is gone; who asked is told that, too.
+        /// The link is lost; the request fails with this error too.
         case lose
         case wait
     }
 
     package enum State: Equatable {
-        /// Until the packets of before are taken. Next: `asking`, `over`.
+        /// Waits until the earlier packets are taken.
+        ///
+        /// Next: `asking`, `over`.
         case draining(Drain)
         /// Next: `pausing`, `doubting`, `over`.
         case asking
         /// BlueZ is busy with another request. Next: `asking`, `over`.
         case pausing(next: Moment, pause: Duration)
-        /// A refusal without a reason may be the first word of a lost link. Next: `over`.
+        /// A refusal without a reason may be the first sign of a lost link.
+        ///
+        /// Next: `over`.
         case doubting(BlueZRefusal, until: Moment)
         case over
     }
 
-    /// How soon something is asked again that is just being let go, growing.
+    /// The pauses before a request is repeated while something is being released; they grow.
     private static let busyPauses = (
         first: Duration.milliseconds(20), last: Duration.milliseconds(200)
     )
-    /// How long BlueZ may take to see that we have closed a socket.
+    /// How long BlueZ may take to notice that this program has closed a socket.
     private static let releasePatience = Duration.seconds(1)
-    /// How long the news of a lost link may come after the failures that it causes.
+    /// How long after the first failures BlueZ may report the lost link that caused them.
     private static let lossPause = Duration.milliseconds(200)
 
     package let kind: Kind
     /// How a bond with the module is made.
     private let pairing: Pairing
     private let limit: Moment
-    /// Until when it is asked again while somebody else is at it.
+    /// Until when the request is repeated while the characteristic is busy.
     private let patience: Moment
     package private(set) var state: State
     private var pause = busyPauses.first
@@ -74,7 +79,7 @@ package struct RequestMachine: Equatable {
         self.kind = kind
         self.pairing = pairing
         self.limit = limit
-        // A socket for packets does not wait for packets.
+        // A socket for packets does not have to wait for packets.
         state = kind == .acquireWrite ? .asking : .draining(Drain(at: now))
         patience =
             kind == .acquireWrite ? min(limit, now.advanced(by: Self.releasePatience)) : limit
@@ -95,7 +100,7 @@ package struct RequestMachine: Equatable {
         return state == .asking ? .ask : .look
     }
 
-    /// All that was sent is on its way.
+    /// All earlier packets have left.
     package mutating func drained() -> Action {
         guard case .draining = state else { return .wait }
         state = .asking
@@ -119,7 +124,7 @@ package struct RequestMachine: Equatable {
         case .inProgress: return again(refusal, at: now)
         case .acquired:
             guard kind == .acquireNotify else { return again(refusal, at: now) }
-            // Some versions leave the lock behind when a link is lost at the wrong moment.
+            // Some versions keep the lock when a link is lost at the wrong moment.
             return doWithout(isLocked: true)
         case .notConnected, .objectGone, .serviceGone, .notReady:
             state = .over
@@ -142,7 +147,7 @@ package struct RequestMachine: Equatable {
         return .doWithout(isLocked: isLocked)
     }
 
-    /// The link is gone.
+    /// The link is lost.
     package mutating func lost() -> Action { state == .over ? .wait : fail(.linkLost) }
 
     package mutating func tick(at now: Moment) -> Action {
@@ -164,7 +169,7 @@ package struct RequestMachine: Equatable {
 
     private mutating func again(_ refusal: BlueZRefusal, at now: Moment) -> Action {
         let next = now.advanced(by: pause)
-        // Held by somebody all the time: that is the answer.
+        // The characteristic stayed busy all the time: the refusal is final.
         guard next < patience else {
             return kind.isForSocket ? doWithout(isLocked: true) : fail(meaning(of: refusal))
         }
@@ -193,12 +198,12 @@ package struct RequestMachine: Equatable {
         case .notConnected, .objectGone, .serviceGone, .notReady: .linkLost
         case .authentication: .bond(.refused)
         case .tooManyLinks, .alreadyExists, .keyMissing, .canceled, .failed:
-            // "Unlikely error": the other side said no more than that.
+            // "Unlikely error": the other device gave no other reason.
             .att(ATTError(rawValue: 0x0E))
         }
     }
 
-    /// What a refusal for want of a bond means: BlueZ has tried to make one by then.
+    /// The meaning of a refusal because of a missing bond: BlueZ has already tried to make one.
     private func bondError(_ code: UInt8) -> BondFailure? {
         // Insufficient authentication, key size and encryption.
         guard [0x05, 0x0C, 0x0F].contains(code) else { return nil }

@@ -1,13 +1,13 @@
 package import Radio
 
-/// Keeps an adapter's discovery as it is wanted: one session for all who scan.
+/// Controls an adapter's discovery: one session for all scans.
 ///
-/// Knows what BlueZ does wrong here: a second start that is "in progress", a stop that is refused
-/// and leaves the discovery on but deaf, an adapter that falls silent.
+/// It handles BlueZ's faults: a second start that is "in progress", a stop that is refused and
+/// leaves the discovery on but deaf, an adapter that goes silent.
 package struct ScannerMachine: Equatable {
     package enum Step: Equatable {
         case setFilter, start, stop
-        /// The way out of a stop that is refused: start and stop once more, filter untouched.
+        /// The way out of a refused stop: start and stop once more, with the same filter.
         case startAgain, stopAgain
         case powerOff, powerOn
     }
@@ -17,13 +17,13 @@ package struct ScannerMachine: Equatable {
         case off
         /// Next: `doing(.stop)`, `doing(.setFilter)` for another filter, `doing(.powerOff)`.
         case on
-        /// One call is under way; its end says what is next.
+        /// One call is running; the next state depends on its result.
         case doing(Step)
     }
 
     package enum Action: Equatable {
         case perform(Step)
-        /// Anyone who scans is told that it does not work.
+        /// Ends all scans with this error.
         case fail(RadioError)
         case nothing
     }
@@ -33,40 +33,40 @@ package struct ScannerMachine: Equatable {
     package private(set) var state = State.off
     package private(set) var isWanted = false
     private var isFilterOld = true
-    /// Set while a discovery is on that the present step was not asked to end.
+    /// Set while a discovery is on that the current step was not started to end.
     private var wasOn = false
 
     var isOff: Bool { state == .off }
     var isOn: Bool { state == .on }
 
-    /// Somebody scans, or nobody does any more.
+    /// Sets whether a discovery is wanted.
     package mutating func want(_ isWanted: Bool) -> Action {
         self.isWanted = isWanted
         return settle()
     }
 
-    /// Another filter is wanted than the last that was set.
+    /// The required filter differs from the last one that was set.
     package mutating func filterChanged() -> Action {
         isFilterOld = true
         return settle()
     }
 
-    /// The adapter has been silent: the discovery is begun again.
+    /// The adapter has been silent: the discovery is restarted.
     package mutating func restart() -> Action {
         guard state == .on else { return .nothing }
         return begin(.stop)
     }
 
-    /// Restarting was no help.
+    /// Restarting did not help.
     package mutating func cyclePower() -> Action {
         guard state == .on else { return .nothing }
         return begin(.powerOff)
     }
 
-    /// The adapter or BlueZ is gone, with all sessions.
+    /// The adapter or BlueZ is gone, and all sessions with it.
     package mutating func lost() { self = ScannerMachine() }
 
-    /// The step under way has ended.
+    /// The current step has ended.
     package mutating func done(_ refusal: BlueZRefusal?, mayCyclePower: Bool) -> Action {
         guard case .doing(let step) = state else { return .nothing }
         switch step {
@@ -75,7 +75,7 @@ package struct ScannerMachine: Equatable {
             isFilterOld = false
             return wasOn ? turned(on: true) : begin(.start)
         case .start:
-            // Started is started, no matter who asked first.
+            // The discovery is on, no matter who started it.
             if refusal == nil || refusal == .inProgress { return turned(on: true) }
             return fail(refusal.flatMap(Self.end) ?? .serviceUnavailable)
         case .stop:
@@ -97,7 +97,7 @@ package struct ScannerMachine: Equatable {
         }
     }
 
-    /// What of a refusal no other step can fix.
+    /// The error of a refusal that no further step can fix.
     private static func end(_ refusal: BlueZRefusal) -> RadioError? {
         switch refusal {
         case .notReady: .adapterOff

@@ -1,9 +1,9 @@
 package import Domain
 
-/// What is registered at an adapter in our name, kept as it is wanted: a table of services and an
-/// advertisement.
+/// Keeps our registrations at an adapter up to date: a table of services and an advertisement.
 ///
-/// One call at a time. Tables and advertisements go by numbers: another number is another one.
+/// One call runs at a time. Tables and advertisements are identified by numbers: a new number means
+/// a new one.
 package struct StationMachine: Equatable {
     package enum Step: Equatable, Sendable {
         case register(Int)
@@ -14,9 +14,9 @@ package struct StationMachine: Equatable {
 
     package enum Action: Equatable {
         case perform(Step)
-        /// The step was refused: it is not tried again unless something else is wanted.
+        /// The step was refused: it is not repeated unless the wishes change.
         case refused(Step, BlueZRefusal)
-        /// All is as it is wanted.
+        /// All registrations are as requested.
         case settled
         case note(BlueZNote)
     }
@@ -26,14 +26,15 @@ package struct StationMachine: Equatable {
         let since: Moment
     }
 
-    /// How soon a slot is asked for again that others have taken.
+    /// How soon to try again when other programs have taken all slots.
     private static let slotPause = Duration.seconds(1)
-    /// How long an advertisement that was dropped is not made again: perhaps the adapter goes off,
-    /// which is reported soon.
+    /// How long to wait before an advertisement that BlueZ dropped is registered again: the adapter
+    /// may be going off, which BlueZ reports soon after.
     private static let dropPause = Duration.milliseconds(500)
 
     private let word: String
-    /// How long an advertisement stays up before it is made again; nil means forever.
+    /// How long an advertisement stays registered before it is registered again; nil means without
+    /// limit.
     private let round: Duration?
     private var wantedTable: Int?
     private var wantedAdvertisement: Int?
@@ -41,11 +42,11 @@ package struct StationMachine: Equatable {
     private var advertisement: Advertised?
     private var step: Step?
     private var isUsable = true
-    /// Not asked for again before this moment.
+    /// No call is made before this moment.
     private var pausedUntil: Moment?
     private var refused: Step?
     private var hasNoted = false
-    /// While somebody is there, what he came for is left alone.
+    /// While a central is connected, its advertisement is not registered again.
     package var isVisited = false
 
     package init(_ word: String, round: Duration?) {
@@ -59,11 +60,12 @@ package struct StationMachine: Equatable {
         return advertisement.since.advanced(by: round)
     }
 
-    /// Whether nothing stands and nothing is under way.
+    /// Whether nothing is registered and no call is running.
     package var isBare: Bool { table == nil && advertisement == nil && step == nil }
 
     package var isAdvertising: Bool { advertisement != nil }
-    /// Whether what is wanted now was on the air at all, or others have all slots.
+    /// Whether the requested advertisement has been registered at least once; false while other
+    /// programs have all slots.
     package private(set) var hasAdvertised = false
 
     // MARK: Events
@@ -89,7 +91,7 @@ package struct StationMachine: Equatable {
         _ refusal: BlueZRefusal?,
         at now: Moment
     ) -> [Action] {
-        // Else it is the answer to a call of before.
+        // Otherwise it is the answer to an earlier call.
         guard self.step == step else { return [] }
         self.step = nil
         switch (step, refusal) {
@@ -101,7 +103,7 @@ package struct StationMachine: Equatable {
         case (.unregister, _): table = nil
         case (.withdraw, _): advertisement = nil
         case (.advertise, .notPermitted), (.advertise, .inProgress):
-            // Slots become free again when others end.
+            // Slots become free when other advertisements end.
             pausedUntil = now.advanced(by: Self.slotPause)
             guard !hasNoted, refusal == .notPermitted else { return [] }
             hasNoted = true
@@ -120,7 +122,7 @@ package struct StationMachine: Equatable {
         return []
     }
 
-    /// BlueZ or the adapter went: nothing stands any more.
+    /// BlueZ or the adapter is gone, so nothing is registered.
     package mutating func voided() {
         isUsable = false
         table = nil
@@ -130,7 +132,7 @@ package struct StationMachine: Equatable {
         pausedUntil = nil
     }
 
-    /// They are back.
+    /// BlueZ and the adapter are available again.
     package mutating func usable(at now: Moment) -> [Action] {
         isUsable = true
         return settle(at: now)
@@ -146,11 +148,11 @@ package struct StationMachine: Equatable {
         return settle(at: now)
     }
 
-    // MARK: What follows
+    // MARK: Consequences
 
     private mutating func settle(at now: Moment) -> [Action] {
         guard isUsable, step == nil, pausedUntil == nil else { return [] }
-        // What is advertised must be there: the advertisement goes first and comes last.
+        // An advertised service must exist, so the advertisement is removed first and added last.
         if let advertisement, advertisement.number != wantedAdvertisement || table != wantedTable {
             return begin(.withdraw(advertisement.number))
         }

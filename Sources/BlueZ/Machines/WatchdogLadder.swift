@@ -1,6 +1,7 @@
-/// What to do about an adapter that scans and hears nothing.
+/// The steps to take when an adapter scans and hears nothing.
 ///
-/// Silence may be a deaf adapter or an empty yard: each rung is taken once, and again only after
+/// The cause may be a deaf adapter or an empty yard: each step is taken once, and again only after
+/// something was heard.
 /// something was heard.
 package struct WatchdogLadder: Equatable {
     package enum Step: Equatable { case restartScan, cyclePower, report }
@@ -11,9 +12,9 @@ package struct WatchdogLadder: Equatable {
 
     package mutating func heard() { next = .restartScan }
 
-    /// Called each time the patience with a silent scan has run out.
+    /// Called each time a scan has been silent for too long.
     ///
-    /// An adapter that carries links is not switched off under them.
+    /// An adapter with open links is never switched off.
     package mutating func silent(mayCyclePower: Bool) -> Step? {
         switch next {
         case .restartScan:

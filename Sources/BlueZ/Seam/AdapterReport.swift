@@ -1,17 +1,17 @@
 package import Radio
 
-/// What the host says of one of its adapters.
+/// The host's report on one of its adapters.
 package struct AdapterReport: Equatable, Sendable {
-    /// Such as `hci0`.
+    /// For example `hci0`.
     package let name: String
     package let address: String
     package let isPowered: Bool
-    /// A switch or the system forbids it to be switched on.
+    /// Whether a switch or the system blocks switching it on.
     package let isBlocked: Bool
-    /// Somebody searches with it.
+    /// Whether any program scans with it.
     package let isDiscovering: Bool
     package let canServe: Bool
-    /// Addresses of devices that are connected to it, sorted.
+    /// Addresses of the connected devices, sorted.
     package let connected: [String]
 
     package init(
@@ -34,7 +34,7 @@ package struct AdapterReport: Equatable, Sendable {
 }
 
 extension BlueZ {
-    /// The host's adapters, by name.
+    /// The host's adapters, sorted by path.
     package func survey() async throws(RadioError) -> [AdapterReport] {
         try await attach()
         return mirror.adapters.values.sorted { $0.path < $1.path }.map { adapter in

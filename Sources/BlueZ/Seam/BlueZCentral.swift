@@ -6,7 +6,7 @@ package struct BlueZCentral: Central {
     package let adapter: String
     private let host: BlueZ
 
-    /// An adapter by its address, which stays when it is plugged in again, or by its name.
+    /// An adapter by its address, which stays the same when it is plugged in again, or by its name.
     package init(_ adapter: String, of host: BlueZ) {
         self.adapter = adapter
         self.host = host
@@ -38,7 +38,7 @@ package struct BlueZCentral: Central {
     package func forget(_ peer: Peer) async { await host.forget(peer, on: adapter) }
 }
 
-/// A scan as the seam has it.
+/// A scan, as the `Radio` room defines it.
 private struct BlueZScan: Scan {
     let mailbox: Mailbox<Advertisement>
 

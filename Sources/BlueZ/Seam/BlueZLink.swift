@@ -3,7 +3,8 @@ import Domain
 import Radio
 import Threads
 
-/// A link as the seam has it: packets go straight into sockets, all else is asked of the actor.
+/// A link, as the `Radio` room defines it: packets go directly into sockets, everything else
+/// through the actor.
 final class BlueZLink: Link {
     let peer: Peer
     let maximumLength: Int
@@ -47,7 +48,7 @@ final class BlueZLink: Link {
         try await host.write(bytes, to: characteristic, of: self, before: deadline)
     }
 
-    /// Straight into the socket: a change of threads would cost more than the packet does.
+    /// Sends directly into the socket: a change of threads would cost more than the packet.
     func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError) {
         while true {
             let known = try socket(for: characteristic)
@@ -59,7 +60,7 @@ final class BlueZLink: Link {
             switch socket.trySend(bytes) {
             case .done: return
             case .gone:
-                // Perhaps it was only let go, for a request to the same characteristic.
+                // The socket may have been released for a request to the same characteristic.
                 if let now = try self.socket(for: characteristic), now === socket {
                     throw .linkLost
                 }
@@ -68,7 +69,7 @@ final class BlueZLink: Link {
         }
     }
 
-    /// The socket that is there, or a new one; nil where there is none to have.
+    /// The current socket, or a new one; nil where none is available.
     private func socket(
         _ known: PacketSocket?,
         for characteristic: Characteristic
@@ -91,7 +92,7 @@ final class BlueZLink: Link {
 
     func disconnect() async { await host.disconnect(self) }
 
-    /// The socket there is, on a link that stands.
+    /// The current socket; throws when the link is lost.
     private func socket(for characteristic: Characteristic) throws(RadioError) -> PacketSocket? {
         if Task.isCancelled { throw .cancelled }
         let (isLost, socket) = state.withLock { ($0.isLost, $0.sockets[characteristic]) }
@@ -99,7 +100,7 @@ final class BlueZLink: Link {
         return socket
     }
 
-    // MARK: For the actor
+    // MARK: Calls of the actor
 
     func keep(_ socket: PacketSocket, for characteristic: Characteristic) {
         state.withLock { if !$0.isLost { $0.sockets[characteristic] = socket } }
@@ -117,7 +118,7 @@ final class BlueZLink: Link {
     }
 }
 
-/// A subscription as the seam has it.
+/// A subscription, as the `Radio` room defines it.
 struct BlueZSubscription: Subscription {
     let mailbox: Mailbox<[UInt8]>
 

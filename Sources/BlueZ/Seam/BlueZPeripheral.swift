@@ -31,7 +31,7 @@ package struct BlueZPeripheral: Peripheral {
     }
 }
 
-/// A service on the air, as the seam has it.
+/// A published service, as the `Radio` room defines it.
 private struct BlueZService: PublishedService {
     let id: UInt64
     let host: BlueZ
@@ -41,7 +41,7 @@ private struct BlueZService: PublishedService {
     }
 }
 
-/// A central's link, as the seam has it.
+/// A central's link, as the `Radio` room defines it.
 final class BlueZCentralLink: CentralLink {
     let visit: GuestBook.Visit
     let maximumLength: Int
@@ -63,7 +63,8 @@ final class BlueZCentralLink: CentralLink {
             if Task.isCancelled { throw .cancelled }
             if lost.withLock({ $0 }) { throw .linkLost }
             guard bytes.count <= maximumLength else { throw .tooLong(limit: maximumLength) }
-            // An empty packet would be taken for the end of the socket, and tells nothing anyway.
+            // An empty packet would be taken for the end of the socket, and carries no information
+            // anyway.
             guard !bytes.isEmpty else { return }
             switch socket.trySend(bytes) {
             case .done: return

@@ -2,14 +2,14 @@ import DBus
 import Domain
 import Radio
 
-/// One adapter by the operator's word for it; touched by the actor `BlueZ` only.
+/// One adapter by the operator's name for it; only the actor `BlueZ` uses it.
 final class AdapterLane {
     let word: String
     var machine: AdapterMachine
-    /// Those who scan.
+    /// The current scans.
     var scans: [AdapterMachine.Ticket: ScanUser] = [:]
     let alarm: Deadline
-    /// The generation in which links of earlier runs were looked for here.
+    /// The generation in which this adapter was checked for links of earlier runs.
     var swept: Int?
 
     init(_ word: String, rules: AdapterMachine.Rules, alarm: Deadline) {
@@ -19,7 +19,7 @@ final class AdapterLane {
     }
 }
 
-/// One who scans, with what is kept for it.
+/// One scan, with its filter and its mailbox.
 struct ScanUser {
     let filter: ScanFilter
     let mailbox: Mailbox<Advertisement>

@@ -2,9 +2,9 @@ import DBus
 import Domain
 package import Radio
 
-/// Being connected to the bus, and to anyone who is BlueZ on it.
+/// The connection to the bus, and the BlueZ daemon on it.
 extension BlueZ {
-    /// Returns when BlueZ is there and its objects are known.
+    /// Returns when BlueZ is available and its objects are known.
     package func attach() async throws(RadioError) {
         if isLoaded { return }
         if let place = attachTurn.take() { try await place.outcome() }
@@ -40,7 +40,7 @@ extension BlueZ {
         do throws(BusError) {
             try await listen(on: new)
         } catch {
-            // A connection that is listened to in part would be taken for a whole one.
+            // A connection with only some of its signal rules must not be used as a complete one.
             await new.close()
             throw error
         }
@@ -56,7 +56,7 @@ extension BlueZ {
         let take: @Sendable (Message) -> Void = { [weak self] message in
             self?.assumeIsolated { $0.take(message) }
         }
-        // The rules first, then the tree: nothing can fall in between.
+        // The rules come before the tree, so that no change is missed.
         _ = try await new.observe(
             SignalRule(from: BlueZName.service, interface: BlueZName.objectManager),
             take
@@ -88,7 +88,7 @@ extension BlueZ {
         guard new != owner else { return }
         generationEnded()
         owner = new
-        // At once, no matter who asks: services of ours may be waiting for it.
+        // Load the tree immediately, even without a caller: our services may be waiting for it.
         if new != nil { load() }
         runWatchers()
     }
@@ -122,7 +122,7 @@ extension BlueZ {
         runWatchers()
     }
 
-    /// All that BlueZ gave us is void: links, sockets, scans, services.
+    /// Invalidates everything that came from BlueZ: links, sockets, scans, services.
     func generationEnded() {
         generation += 1
         isLoaded = false
@@ -135,7 +135,7 @@ extension BlueZ {
         runWatchers()
     }
 
-    // MARK: Following BlueZ
+    // MARK: Signals of BlueZ
 
     private func take(_ message: Message) {
         let body = message.body
@@ -177,16 +177,16 @@ extension BlueZ {
         runWatchers()
     }
 
-    /// Returns when all that BlueZ has told by now is heard.
+    /// Returns when all signals that BlueZ has sent so far have been handled.
     func hearAll() async throws(RadioError) {
         let fence = Once<Void>()
-        // Any answer will do: it comes after the signals that were sent before it.
+        // Any answer is sufficient: it arrives after the signals that were sent before it.
         startCall(Self.fence) { _ in fence.settle(.success(())) }
         try await fence.outcome()
     }
 
-    /// Not a ping, which the daemon's library answers by itself: before an answer of its own the
-    /// daemon sends what it has put off.
+    /// Not a ping, which the daemon's library answers automatically: before it answers this call
+    /// itself, the daemon sends the signals that it has delayed.
     static let fence = MethodCall(
         "Introspect",
         of: "org.freedesktop.DBus.Introspectable",
@@ -194,9 +194,10 @@ extension BlueZ {
         on: BlueZName.service
     )
 
-    /// The adapter that an operator's word means, switched on.
+    /// The adapter that an operator's name means, switched on.
     ///
-    /// Before it is said to be off or gone, all that BlueZ has told by now is heard.
+    /// Before the adapter is reported as off or missing, all signals that BlueZ has sent so far are
+    /// handled.
     func adapter(_ word: String) async throws(RadioError) -> AdapterRecord {
         if let adapter = mirror.adapter(called: word), adapter.isPowered { return adapter }
         try await hearAll()

@@ -2,21 +2,22 @@ import DBus
 import Domain
 import Radio
 
-/// Links of ours that an earlier run has left: known by their addresses, and ended before anything
-/// is searched for.
+/// Links of this program that an earlier run left: they are recognised by their addresses, and
+/// ended before any search.
 ///
-/// Anyone who is still connected does not advertise, and BlueZ shows it under another name meanwhile.
+/// A module that is still connected does not advertise, and BlueZ shows it under another name
+/// meanwhile.
 extension BlueZ {
-    /// Whether a link of this process is about the device.
+    /// Whether a link of this process belongs to the device.
     func isOurs(_ path: ObjectPath) -> Bool { links.values.contains { $0.isAbout(path) } }
 
-    /// Whether an earlier run made a link to the device, or was about to, and nobody has it now.
+    /// Whether an earlier run connected to the device, or tried to, and no program uses it now.
     private func isLeftBehind(_ device: DeviceRecord) -> Bool {
         settings.memory.links().contains(device.address) && !isOurs(device.path)
             && !mirror.isInUse(device.path)
     }
 
-    /// Ends what is left behind at an adapter, once.
+    /// Ends the links that were left at an adapter, once.
     func sweep(_ lane: AdapterLane, _ adapter: AdapterRecord) async throws(RadioError) {
         guard lane.swept != generation else { return }
         let before = generation
@@ -32,11 +33,11 @@ extension BlueZ {
                 return isGone ? .success(()) : nil
             }
         } catch .timedOut {
-            // What does not go is met again when its module is looked for.
+            // A link that does not end is found again when its module is searched for.
         }
         guard before == generation else { throw .serviceUnavailable }
         lane.swept = before
-        // Of those that are not connected any more nothing is left.
+        // Addresses that are no longer connected need not be remembered.
         let connected = Set(mirror.devices.values.filter(\.isConnected).map(\.address))
         let ours = Set(links.values.map(\.machine.address))
         for address in settings.memory.links().subtracting(connected).subtracting(ours).sorted() {
@@ -44,7 +45,7 @@ extension BlueZ {
         }
     }
 
-    /// A connection that was being made when a run was killed may come up later.
+    /// Ends a connection that appears late, because a run was killed while making it.
     func endIfLeftBehind(_ path: ObjectPath) {
         guard let device = mirror.devices[path], device.isConnected, isLeftBehind(device),
             let record = device.adapter.flatMap({ mirror.adapters[$0] }),
@@ -55,7 +56,7 @@ extension BlueZ {
         end(device, on: lane.word)
     }
 
-    /// The call also ends an attempt that is under way.
+    /// Starts the call that disconnects a device, which also cancels a connection attempt.
     private func end(_ device: DeviceRecord, on word: String) {
         if device.isConnected {
             settings.note(.leftBehind(adapter: word, address: device.address))

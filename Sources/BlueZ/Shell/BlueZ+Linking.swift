@@ -2,7 +2,7 @@ import DBus
 import Domain
 import Radio
 
-/// Making and ending links: the machine's wishes, and who waits for them.
+/// Making and ending links: performs the machine's actions, and informs the tasks that wait.
 extension BlueZ {
     func connect(
         _ peer: Peer,
@@ -14,7 +14,7 @@ extension BlueZ {
         let adapter = try await adapter(word)
         let lane = lane(word)
         try await sweep(lane, adapter)
-        // A module has one link: the one before is over when somebody wants another.
+        // A module has one link: a new request ends the previous one.
         for body in links.values where body.lane === lane && body.machine.address == peer.handle {
             await disconnect(body)
         }
@@ -77,7 +77,7 @@ extension BlueZ {
         body.alarm.set(links[ticket] == nil ? nil : body.deadline)
     }
 
-    /// The facts may be other ones.
+    /// Passes the current facts to the machine, in case they have changed.
     func examine(_ body: LinkBody) {
         run(body, body.machine.changed(facts(of: body), at: now))
     }
@@ -149,7 +149,7 @@ extension BlueZ {
     }
 
     private func perform(_ call: LinkMachine.Call, _ body: LinkBody) {
-        // Its turn comes when our agent is there and no other pairing is under way.
+        // A pairing starts when our agent is registered and no other pairing is running.
         if call == .pair { return pair(body) }
         start(call, body)
     }
@@ -159,7 +159,7 @@ extension BlueZ {
         start(.pair, body)
     }
 
-    /// Without an agent nobody could answer for us.
+    /// Without an agent, no one could answer BlueZ's questions.
     func pairingRefused(_ ticket: UInt64) {
         guard let body = links[ticket] else { return }
         run(body, body.machine.answered(.pair, .accessDenied, facts(of: body), at: now))
@@ -180,7 +180,7 @@ extension BlueZ {
                 at: path,
                 on: BlueZName.service
             )
-            // Later than ours, which is followed by a call that ends the attempt.
+            // Longer than our own limit, after which another call cancels the attempt.
             let left = body.machine.deadline.map { now.duration(to: $0) } ?? .zero
             order.patience = left + .seconds(5)
         case .disconnect: order = Self.disconnectCall(path)
@@ -207,7 +207,7 @@ extension BlueZ {
         }
         body.lane.machine.linked(body.machine.address)
         drive(body.lane, body.lane.machine.attemptEnded(body.ticket, at: now))
-        // Anyone who wanted it may have given up in this very moment.
+        // The task may have given up at this very moment.
         guard body.wanted.settle(.success(face)) else {
             return run(body, body.machine.release(at: now))
         }
@@ -231,7 +231,8 @@ extension BlueZ {
         body.wanted.settle(.failure(error))
     }
 
-    /// One that was bonded to another adapter may have no room for us, or want none but that.
+    /// A module that was bonded to another adapter may have no room for another bond, or accept
+    /// only that one.
     private func refusal(of body: LinkBody) -> BondFailure {
         guard let before = settings.memory.bonds()[body.machine.address],
             before != mirror.adapter(called: body.lane.word)?.address
@@ -239,7 +240,7 @@ extension BlueZ {
         return .bondedToOther(adapter: before)
     }
 
-    /// Once may be chance; twice, the module has lost the bond.
+    /// The first time may be chance; after the second, the module has lost the bond.
     private func keysMissed(_ body: LinkBody) -> RadioError {
         guard body.lane.machine.keysMissed(body.machine.address) else { return .connectFailed }
         guard body.machine.policy.mayRenew, let path = body.machine.path else {
@@ -262,7 +263,7 @@ extension BlueZ {
         runWatchers()
     }
 
-    /// Closes what belongs to a link.
+    /// Closes everything that belongs to a link.
     func void(_ body: LinkBody) {
         body.face?.markLost()
         for request in body.requests.values.sorted(by: { $0.id < $1.id }) {
@@ -276,7 +277,7 @@ extension BlueZ {
                 mailbox.end(.linkLost)
                 continue
             }
-            // What the module said last may still be in the socket.
+            // The last packets of the module may still be in the socket.
             socket.finish({ mailbox.add($0) }, { mailbox.end(.linkLost) })
         }
         body.writers = [:]
@@ -285,14 +286,14 @@ extension BlueZ {
         body.signalled = []
     }
 
-    // MARK: The end
+    // MARK: Disconnecting
 
     func disconnect(_ link: BlueZLink) async {
         guard let body = links[link.ticket] else { return }
         await disconnect(body)
     }
 
-    /// Ends a link of ours and waits until BlueZ says so.
+    /// Ends a link and waits until BlueZ confirms it.
     func disconnect(_ body: LinkBody) async {
         guard links[body.ticket] === body else { return }
         for path in body.signalled.sorted() {
@@ -315,22 +316,23 @@ extension BlueZ {
                 ? body.machine.release(at: now)
                 : body.machine.cancelled(facts(of: body), at: now)
         )
-        // A task that is cancelled does not wait; the order is given all the same.
+        // A cancelled task does not wait, but the link is ended all the same.
         try? await end.outcome()
     }
 
     // MARK: Forgetting
 
-    /// Has BlueZ forget a device, and waits until its object is gone.
+    /// Makes BlueZ forget a device, and waits until its object is gone.
     ///
-    /// One that is bonded stays: its keys would go with it. So does one that another program is
-    /// connected to.
+    /// A bonded device is kept, because its keys would be deleted too. A device that another
+    /// program is connected to is kept as well.
     func forget(_ peer: Peer, on word: String) async {
         guard (try? await attach()) != nil, let adapter = mirror.adapter(called: word),
             let device = mirror.device(peer.handle, on: adapter.path), !device.isBonded
         else { return }
         for body in links.values where body.isAbout(device.path) { await disconnect(body) }
-        // bluetoothd 5.82 dies when a device is removed before the end of its sockets is seen to.
+        // bluetoothd 5.82 crashes when a device is removed before it has handled the end of the
+        // device's sockets.
         try? await hearAll()
         guard let left = mirror.devices[device.path], !left.isConnected else { return }
         let before = generation

@@ -7,14 +7,14 @@ extension BlueZ {
     private static let agentPath = ObjectPath("/ee/yardmaster/agent") ?? .root
     private static let managerPath = ObjectPath("/org/bluez") ?? .root
 
-    /// Has a link's pairing begun when it is its turn.
+    /// Requests the pairing of a link; it begins when its turn comes.
     func pair(_ body: LinkBody) {
         drive(agent.wants(body.ticket, body.machine.policy.pairing))
     }
 
     func pairingEnded(_ ticket: UInt64) { drive(agent.ended(ticket)) }
 
-    /// Centrals of a station may pair, as it says.
+    /// Allows the centrals of a station to pair, according to its policy.
     func letCentralsPair(_ station: Station) {
         guard station.bond.pairing != .none else { return }
         drive(agent.serves(station.bond.pairing))
@@ -60,7 +60,7 @@ extension BlueZ {
         }
     }
 
-    // MARK: What BlueZ asks
+    // MARK: Questions of BlueZ
 
     private func exportAgent() {
         guard !isAgentExported else { return }
@@ -73,7 +73,7 @@ extension BlueZ {
     }
 
     private func agentAsked(_ call: IncomingCall) {
-        // Only the daemon may ask for a passkey.
+        // Only the daemon may request a passkey.
         guard call.sender == owner else {
             return call.fail(ErrorReply("org.bluez.Error.Rejected", "not yours to call"))
         }
@@ -91,7 +91,7 @@ extension BlueZ {
         }
     }
 
-    /// What the job says that a device belongs to; nil when it has none.
+    /// The bond policy for a device that this program works with; nil for any other device.
     private func bondPolicy(of path: ObjectPath) -> BondPolicy? {
         if let body = links.values.first(where: { $0.isAbout(path) }) { return body.machine.policy }
         guard let device = mirror.devices[path], device.isConnected,
@@ -102,7 +102,7 @@ extension BlueZ {
 }
 
 extension InterfaceDescription {
-    /// What BlueZ calls when two devices pair.
+    /// The calls that BlueZ makes when two devices pair.
     static let agent = InterfaceDescription(
         BlueZName.agent,
         methods: [

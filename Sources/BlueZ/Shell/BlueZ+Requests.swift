@@ -2,9 +2,9 @@ import DBus
 import Domain
 import Radio
 
-/// What is done on a link: requests, sockets, notifications.
+/// Operations on a link: requests, sockets, notifications.
 extension BlueZ {
-    /// ATT gives up after 30 s, and BlueZ tells it a little later.
+    /// ATT gives up after 30 s, and BlueZ reports it a little later.
     private static let requestPatience = Duration.seconds(35)
 
     private func standing(_ link: BlueZLink) throws(RadioError) -> LinkBody {
@@ -47,7 +47,7 @@ extension BlueZ {
         try await write(bytes, to: characteristic, of: link, .write, before: deadline)
     }
 
-    /// Writes without response where there is no socket for it.
+    /// Writes without response, where there is no socket for it.
     func command(
         _ bytes: [UInt8],
         to characteristic: Characteristic,
@@ -94,7 +94,8 @@ extension BlueZ {
         _ body: LinkBody,
         before deadline: Moment
     ) async throws(RadioError) -> PendingRequest.Answer {
-        // Anyone who asked saw it standing; what comes behind its end would wait forever.
+        // The link was open when the task made the request; a request after its end would wait
+        // forever.
         guard links[body.ticket] === body, body.machine.isStanding else { throw .linkLost }
         let id = newID()
         let request = PendingRequest(
@@ -139,7 +140,7 @@ extension BlueZ {
         beginFirst(request.path, body)
     }
 
-    /// A request on a link may be due, or its time in the line over.
+    /// Called when a request is due, or its time in the queue is over.
     func tick(_ request: PendingRequest, _ body: LinkBody) {
         guard !request.hasBegun else {
             return run(request, body, request.machine.tick(at: now))
@@ -158,7 +159,7 @@ extension BlueZ {
                     ? request.machine.drained() : request.machine.notDrained(at: now)
             )
         case .ask: ask(request, body)
-        // Answered where the values are.
+        // The caller has handled this case already, because it has the values.
         case .done: break
         case .doWithout(let isLocked):
             finish(request, body, .success(.doWithout(isLocked: isLocked)))
@@ -207,7 +208,7 @@ extension BlueZ {
         runWatchers()
     }
 
-    /// While a socket is held BlueZ takes no other way of writing.
+    /// Closes the characteristic's socket: BlueZ refuses all other writes while it is open.
     private func letWriterGo(_ path: ObjectPath, _ body: LinkBody) {
         guard let socket = body.writers.removeValue(forKey: path) else { return }
         for (characteristic, record) in body.table where record.path == path {
@@ -218,7 +219,7 @@ extension BlueZ {
 
     // MARK: Sockets for commands
 
-    /// The socket for commands, nil when the characteristic has none to give.
+    /// The socket for commands; nil when the characteristic has none.
     func writer(
         for characteristic: Characteristic,
         of link: BlueZLink
@@ -269,7 +270,7 @@ extension BlueZ {
         return PacketSocket(descriptor, mtu: mtu, on: packets)
     }
 
-    /// Called on the packets' thread: a socket of the link is gone.
+    /// Called on the packets' thread: a socket of the link was closed.
     private nonisolated func hungUp(_ ticket: UInt64) {
         loop.perform { [weak self] in
             self?.assumeIsolated { host in
@@ -279,12 +280,13 @@ extension BlueZ {
         }
     }
 
-    /// Learns what a packet may carry, from the answer to acquiring a socket where there is one.
+    /// Learns the packet length, if possible from the answer to acquiring a socket.
     func measure(_ body: LinkBody) {
         guard let path = body.machine.path else { return }
         body.table = mirror.table(of: path)
         let writable = body.table.values.filter(Self.canHaveWriter).sorted { $0.path < $1.path }
-        // One that takes requests too would have to be let go for each of them.
+        // A characteristic that also takes requests is the second choice: its socket must be closed
+        // for each of them.
         guard let best = writable.first(where: { !$0.flags.contains(.write) }) ?? writable.first
         else { return run(body, body.machine.socketMeasured(nil, at: now)) }
         let ticket = body.ticket
@@ -344,7 +346,7 @@ extension BlueZ {
         }
     }
 
-    /// False when notifications must come by signals.
+    /// False when notifications must arrive as signals.
     private func acquireReader(
         _ record: CharacteristicRecord,
         _ body: LinkBody,

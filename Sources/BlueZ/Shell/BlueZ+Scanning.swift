@@ -2,7 +2,7 @@ import DBus
 import Domain
 import Radio
 
-/// Scanning: one discovery session per adapter for all who want one.
+/// Scanning: one discovery session per adapter for all scans.
 extension BlueZ {
     func lane(_ word: String) -> AdapterLane {
         if let lane = lanes[word] { return lane }
@@ -19,7 +19,7 @@ extension BlueZ {
         drive(lane, lane.machine.tick(at: now, isFree: isFree(lane)))
     }
 
-    /// Joins the adapter's scan; `endScan` must follow.
+    /// Joins the adapter's scan; the caller must call `endScan` afterwards.
     func beginScan(
         _ filter: ScanFilter,
         on word: String
@@ -42,7 +42,7 @@ extension BlueZ {
         drive(lane, lane.machine.scanEnded(id, at: now))
     }
 
-    // MARK: What is heard
+    // MARK: Sightings
 
     func heard(_ path: ObjectPath) {
         guard let device = mirror.devices[path], let adapter = device.adapter,
@@ -55,7 +55,8 @@ extension BlueZ {
         }
     }
 
-    /// Modules that other programs are connected to do not advertise, and are there all the same.
+    /// Reports modules that other programs are connected to: they do not advertise, but they are
+    /// present.
     private func offerHeld(on adapter: AdapterRecord, to lane: AdapterLane) {
         for device in mirror.devices.values.sorted(by: { $0.path < $1.path })
         where device.adapter == adapter.path && device.isConnected && !isOurs(device.path) {
@@ -73,13 +74,13 @@ extension BlueZ {
             services: device.services
         )
         advertisement.isHeld = isHeld
-        // What other programs' filters let through comes to us too: each hit is looked at again.
+        // BlueZ also reports what other programs' filters pass, so each sighting is checked again.
         for scan in lane.scans.values where scan.filter.passes(advertisement) {
             scan.mailbox.add(advertisement)
         }
     }
 
-    // MARK: Driving the machine
+    // MARK: The machine
 
     func examine(_ lane: AdapterLane) {
         guard isLoaded else { return }
@@ -148,7 +149,7 @@ extension BlueZ {
         }
         call.patience = .seconds(10)
         let (word, before) = (lane.word, generation)
-        // Seen through also when the task that wanted it is cancelled.
+        // The call continues even if the task that requested it is cancelled.
         startCall(call) { [weak self] result in
             self?.assumeIsolated { $0.stepDone(step, word, before, result) }
         }
@@ -163,14 +164,14 @@ extension BlueZ {
         guard before == generation else { return }
         let lane = lane(word)
         let refusal = Self.refusal(of: result)
-        // bluetoothd answers before it tells that `Powered` is true again.
+        // bluetoothd answers before it reports that `Powered` is true again.
         if step == .powerOn, refusal == nil { mirror.switchedOn(word) }
         drive(lane, lane.machine.stepDone(refusal, isFree: isFree(lane), at: now))
         examine(lane)
         runWatchers()
     }
 
-    /// Whether nobody would lose anything if the adapter were switched off and on.
+    /// Whether no other program would lose anything if the adapter were switched off and on.
     private func isFree(_ lane: AdapterLane) -> Bool {
         guard let adapter = mirror.adapter(called: lane.word) else { return false }
         let ours = stations.values.count { $0.word == lane.word && $0.machine.isAdvertising }
@@ -179,16 +180,16 @@ extension BlueZ {
     }
 
     private func discoveryFilter(_ lane: AdapterLane) -> [String: DBusValue] {
-        // Who is heard for a connection is known by the address only.
+        // A module that is sought for a connection is known only by its address.
         let everybody = lane.machine.hearsForConnecting ? [ScanFilter()] : []
         return Self.discoveryFilter(for: lane.scans.values.map(\.filter) + everybody)
     }
 
-    /// The least that all who scan need; what they do not share is left to us.
+    /// The weakest filter that all scans need; the program itself applies their differences.
     static func discoveryFilter(for filters: [ScanFilter]) -> [String: DBusValue] {
         var filter: [String: DBusValue] = [
             "Transport": .string("le"),
-            // Without it a device is told of once, and a changed identity perhaps never.
+            // Without it a device is reported once, and a changed identity perhaps never.
             "DuplicateData": .boolean(true),
         ]
         let services = filters.map(\.services)

@@ -2,7 +2,7 @@ package import DBus
 import Domain
 import Radio
 
-/// The peripheral role: a service of ours, its advertisement, and one central at a time.
+/// The peripheral role: a service, its advertisement, and one central at a time.
 extension BlueZ {
     func openService(
         _ description: ServiceDescription,
@@ -24,7 +24,7 @@ extension BlueZ {
                 self?.assumeIsolated { $0.happened(event, id) }
             }
             show(service.table, nil, at: service.station)
-            // BlueZ asks for our objects before it answers.
+            // BlueZ reads our objects before it answers.
             try await condition(within: .seconds(11)) { () -> Result<Void, RadioError>? in
                 if let error = self.fault(of: service) { return .failure(error) }
                 return service.isRegistered ? .success(()) : nil
@@ -36,7 +36,7 @@ extension BlueZ {
         }
     }
 
-    /// Returns when BlueZ has let go of it, or does not answer.
+    /// Returns when BlueZ has released the service, or does not answer.
     func closeService(_ id: UInt64) async {
         guard let service = services[id] else { return }
         for visit in service.visits.keys.sorted() { await disconnect(visit, service) }
@@ -48,9 +48,9 @@ extension BlueZ {
         services[id] = nil
     }
 
-    /// Advertises until somebody has subscribed.
+    /// Advertises until a central has subscribed.
     ///
-    /// Anyone who is connected at the deadline still has the time for that.
+    /// A central that is connected at the deadline still gets its time to subscribe.
     func nextCentral(
         _ id: UInt64,
         before deadline: Moment
@@ -104,7 +104,7 @@ extension BlueZ {
         return isOnAir ? .timedOut : .noFreeLink
     }
 
-    /// Why nothing can come of a service any more.
+    /// Why a service can no longer work; nil when it can.
     private func fault(of service: Service) -> RadioError? {
         guard service.generation == generation else { return .serviceUnavailable }
         guard let adapter = mirror.adapter(called: service.word) else { return .adapterMissing }
@@ -149,7 +149,7 @@ extension BlueZ {
         }
     }
 
-    /// A device of the adapter may be connected, bonded or gone.
+    /// A device of the adapter may have connected, bonded or disappeared.
     func changed(_ path: ObjectPath, at station: Station) {
         for service in services.values where service.station == station.id && !service.isEnded {
             let device = mirror.devices[path].map {
@@ -164,7 +164,7 @@ extension BlueZ {
     private func run(_ service: Service, _ actions: [GuestBook.Action]) {
         for action in actions {
             switch action {
-            // Anyone who waits for it looks after every event.
+            // The task that waits for it checks after every event.
             case .arrived: break
             case .end(let visit):
                 guard let body = service.visits[visit] else { break }
@@ -193,7 +193,7 @@ extension BlueZ {
 
     private func newMailbox() -> Mailbox<[UInt8]> { Mailbox(capacity: 1_024, on: packets) }
 
-    // MARK: What the daemon asks of us
+    // MARK: Requests of the daemon
 
     private func asked(
         _ call: IncomingCall,
@@ -231,7 +231,9 @@ extension BlueZ {
         return (socket, pair.theirs)
     }
 
-    /// A subscription; a second central is not answered, which leaves it unsubscribed.
+    /// Subscribes a central.
+    ///
+    /// A second central gets an error, so that it stays unsubscribed.
     private func acquireNotify(
         _ call: IncomingCall,
         _ service: Service,
@@ -252,7 +254,7 @@ extension BlueZ {
             socket: pair.ours,
             mailbox: known ?? newMailbox()
         )
-        // What comes back on it is the word that an indication was confirmed.
+        // Packets that arrive on it only report that an indication was confirmed.
         let socket = ObjectIdentifier(pair.ours)
         pair.ours.onHangUp { [weak self] in self?.socketGone(socket, id) }
         run(service, actions)
@@ -278,7 +280,7 @@ extension BlueZ {
         call.reply(.descriptor(pair.theirs), .uint16(UInt16(mtu(options))))
     }
 
-    /// Where the writes of a device go, if they go anywhere.
+    /// The mailbox for the writes of a device; nil when there is none.
     private func mailbox(for device: ObjectPath, _ service: Service) -> Mailbox<[UInt8]>? {
         service.book.visit(of: device).flatMap { service.visits[$0]?.mailbox }
             ?? service.writers[device]?.mailbox
@@ -296,7 +298,7 @@ extension BlueZ {
         call.reply()
     }
 
-    /// A notify socket was hung up over there.
+    /// The other end of a notify socket was closed.
     private nonisolated func socketGone(_ socket: ObjectIdentifier, _ id: UInt64) {
         loop.perform { [weak self] in
             self?.assumeIsolated { host in
@@ -327,7 +329,7 @@ extension BlueZ {
         }
     }
 
-    // MARK: The end of a visit
+    // MARK: Ending a visit
 
     func disconnectCentral(_ link: BlueZCentralLink) async {
         for service in services.values where service.visits[link.visit]?.face === link {

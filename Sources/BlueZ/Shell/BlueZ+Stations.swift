@@ -2,11 +2,11 @@ package import DBus
 import Domain
 package import Radio
 
-/// What is served from adapters: tables of services and advertisements of ours, kept registered.
+/// The tables of services and the advertisements that this program keeps registered at adapters.
 extension BlueZ {
-    /// Takes an adapter for serving from it; `tell` hears on the bus's thread what happens there.
+    /// Opens a station on an adapter; `tell` is called on the bus's thread with its events.
     ///
-    /// An advertisement is made again after each `round` without a central.
+    /// After each `round` without a central, the advertisement is registered again.
     package func openStation(
         on word: String,
         round: Duration? = nil,
@@ -28,7 +28,7 @@ extension BlueZ {
         return id
     }
 
-    /// Has this on the adapter from now on, in the place of what was there.
+    /// Replaces the table and the advertisement of a station.
     package func show(_ table: ServedTable?, _ face: AdvertisedFace?, at id: UInt64) {
         guard let station = stations[id] else { return }
         if station.table?.1 != table {
@@ -51,14 +51,14 @@ extension BlueZ {
         )
     }
 
-    /// Whether somebody is there whose coming must not be disturbed.
+    /// Sets whether a central is connected, which must not be disturbed.
     func setVisited(_ isVisited: Bool, at id: UInt64) {
         guard let station = stations[id] else { return }
         station.machine.isVisited = isVisited
         run(station, [])
     }
 
-    /// Takes all of it from the adapter; returns when BlueZ has let go, or does not answer.
+    /// Removes everything from the adapter; returns when BlueZ has released it, or does not answer.
     package func closeStation(_ id: UInt64) async {
         guard let station = stations[id], station.closing == nil else { return }
         let closing = Once<Void>()
@@ -67,7 +67,7 @@ extension BlueZ {
         station.advertisement = nil
         want(station)
         if !station.machine.isBare {
-            // In a task of its own, so that who is cancelled lets go all the same.
+            // In a separate task, so that a cancelled caller also waits for the release.
             let (deadline, loop) = (now.advanced(by: .seconds(2)), loop)
             await Task { try? await closing.outcome(before: deadline, on: loop) }.value
         }
@@ -76,7 +76,7 @@ extension BlueZ {
         stations[id] = nil
     }
 
-    /// Ends the link of a central, as a module does that goes away.
+    /// Ends the link of a central, like a module that disappears.
     package func disconnectCentral(_ device: ObjectPath) {
         guard mirror.devices[device]?.isConnected == true else { return }
         startCall(Self.disconnectCall(device))
@@ -89,7 +89,7 @@ extension BlueZ {
         run(station, station.machine.tick(at: now))
     }
 
-    /// The adapter, or BlueZ, may be another than before.
+    /// The adapter or BlueZ may have changed.
     func examine(_ station: Station) {
         let adapter = mirror.adapter(called: station.word)
         let isUsable =
@@ -111,7 +111,7 @@ extension BlueZ {
         }
     }
 
-    /// A device of the adapter may have connected or left.
+    /// A device of the adapter may have connected or disconnected.
     func examine(_ station: Station, _ path: ObjectPath) {
         guard let adapter = mirror.adapter(called: station.word), path.parent == adapter.path else {
             return
@@ -187,7 +187,7 @@ extension BlueZ {
         _ number: UInt64,
         _ refusal: BlueZRefusal?
     ) {
-        // The answer to a call of before the adapter or BlueZ went says nothing.
+        // The answer to a call from before the adapter or BlueZ disappeared is ignored.
         guard let station = stations[id], station.lastCall == number else { return }
         switch step {
         case .unregister: withdrawTable(of: station)
@@ -202,9 +202,9 @@ extension BlueZ {
         runWatchers()
     }
 
-    // MARK: Objects of ours
+    // MARK: Objects on the bus
 
-    /// No two applications share a path.
+    /// Exports a table at a new path: no two applications share a path.
     private func export(_ table: ServedTable?, at station: Station) -> ObjectPath? {
         guard let table, let root = ObjectPath("/ee/yardmaster/service\(newID())") else {
             return nil
@@ -250,7 +250,7 @@ extension BlueZ {
     }
 
     private func asked(_ call: IncomingCall, _ characteristic: Characteristic?, _ id: UInt64) {
-        // Only the daemon may speak for centrals.
+        // Only the daemon may make requests for centrals.
         guard call.sender == owner, let characteristic, let station = stations[id] else {
             return call.fail(ErrorReply("org.bluez.Error.NotPermitted", "not yours to call"))
         }

@@ -3,12 +3,12 @@ import Domain
 import Radio
 package import Threads
 
-/// The host's Bluetooth, by way of the BlueZ daemon: one for the whole process.
+/// The host's Bluetooth through the BlueZ daemon: one for the whole process.
 ///
-/// A shell: it feeds what the bus tells into values (`ObjectMirror`, `AdapterMachine`,
-/// `LinkMachine`, `RequestMachine`, `StationMachine`, `GuestBook`) and does what they say, all on
-/// the thread of the bus. Packets of links go over sockets that another thread reads. Deadlines are
-/// moments of `EventLoop.now`.
+/// A shell: it passes messages from the bus to values (`ObjectMirror`, `AdapterMachine`,
+/// `LinkMachine`, `RequestMachine`, `StationMachine`, `GuestBook`) and performs their actions, all
+/// on the thread of the bus. Packets of links go through sockets that another thread reads.
+/// Deadlines are moments of `EventLoop.now`.
 package actor BlueZ {
     package nonisolated let loop: EventLoop
     nonisolated let packets: EventLoop
@@ -16,19 +16,19 @@ package actor BlueZ {
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         loop.asUnownedSerialExecutor()
     }
-    /// What tasks prefer that exchange packets: they run on the thread that reads them.
+    /// The preferred executor of tasks that exchange packets: the thread that reads them.
     package nonisolated var packetExecutor: any TaskExecutor { packets }
 
     let bus: Bus
-    /// The connection in use; nil before the first and after a loss.
+    /// The current connection; nil before the first one and after a loss.
     var connection: Connection?
-    /// Who has the name `org.bluez`.
+    /// The bus name of the process that owns `org.bluez`.
     var owner: String?
-    /// Counts owners and connections: what belongs to an earlier one is lost.
+    /// The number of owners and connections so far: everything of an earlier one is lost.
     var generation = 0
-    /// Whether the mirror holds the host's tree.
+    /// Whether the mirror contains the host's objects.
     var isLoaded = false
-    /// Why it does not, when the tree was asked for in vain.
+    /// The error of the last attempt to load them.
     var loadError: RadioError?
     var attachTurn = AttachQueue()
     var mirror = ObjectMirror()
@@ -38,16 +38,16 @@ package actor BlueZ {
     var stations: [UInt64: Station] = [:]
     var services: [UInt64: Service] = [:]
     var agent = AgentMachine()
-    /// Whether our agent is an object on the connection in use.
+    /// Whether our agent is exported on the current connection.
     var isAgentExported = false
 
     private var watchers: [UInt64: () -> Bool] = [:]
     private var lastID: UInt64 = 0
 
-    /// How much of the host's tree is held here: it must not grow from link to link.
+    /// The number of the host's objects in the mirror: it must not grow from link to link.
     package var objectCount: Int { mirror.objectCount }
 
-    /// Opens nothing yet: the bus is connected to when the radio is first needed.
+    /// Opens no connection: the bus is connected to when the radio is first needed.
     package init(
         _ address: BusAddress,
         settings: BlueZSettings = BlueZSettings()
@@ -63,9 +63,9 @@ package actor BlueZ {
         bus = Bus(address, on: loop)
     }
 
-    /// Ends links, scans and services, and the threads.
+    /// Ends links, scans and services, and stops the threads.
     ///
-    /// Nothing may be asked afterwards.
+    /// The object must not be used afterwards.
     package nonisolated func close() async {
         await shutDown()
         packets.stop()
@@ -74,8 +74,8 @@ package actor BlueZ {
 
     private func shutDown() async {
         for body in links.values { void(body) }
-        // bluetoothd 5.82 dies when a client's end and that of its sockets come as one: it is left
-        // the time to see to the sockets.
+        // bluetoothd 5.82 crashes when the end of a client and the end of its sockets arrive
+        // together, so it gets the time to handle the sockets first.
         if isLoaded { try? await hearAll() }
         generationEnded()
         await bus.close()
@@ -89,15 +89,15 @@ package actor BlueZ {
         return lastID
     }
 
-    // MARK: Calling BlueZ
+    // MARK: Calls to BlueZ
 
-    /// Calls without holding up the task: seen through also when that is cancelled.
+    /// Starts a call without waiting: it continues even if the task is cancelled.
     func startCall(
         _ call: MethodCall,
         completion: @escaping @Sendable (Result<[DBusValue], BusError>) -> Void = { _ in }
     ) {
         guard let connection else { return completion(.failure(.disconnected)) }
-        // Both live on the loop's thread.
+        // Both run on the loop's thread.
         connection.assumeIsolated { $0.start(call, completion: completion) }
     }
 
@@ -121,9 +121,9 @@ package actor BlueZ {
         }
     }
 
-    // MARK: Waiting for facts
+    // MARK: Waiting for conditions
 
-    /// Waits until `check` has something to say; asked again after every change.
+    /// Waits until `check` returns a result; it is called again after every change.
     func condition<T: Sendable>(
         within time: Duration,
         _ check: @escaping () -> Result<T, RadioError>?
@@ -148,7 +148,7 @@ package actor BlueZ {
     }
 }
 
-/// Lets one in at a time, in the order in which they came.
+/// Admits one task at a time, in the order of arrival.
 struct AttachQueue {
     private var isTaken = false
     private var queue: [Once<Void>] = []
@@ -165,7 +165,7 @@ struct AttachQueue {
 
     mutating func leave() {
         while !queue.isEmpty {
-            // Those who gave up meanwhile are passed over.
+            // Tasks that gave up meanwhile are skipped.
             if queue.removeFirst().settle(.success(())) { return }
         }
         isTaken = false

@@ -2,35 +2,35 @@ import DBus
 import Domain
 import Radio
 
-/// One link, or the attempt to make one, with all that belongs to it; touched by the actor `BlueZ`
-/// only.
+/// One link, or the attempt to make one, with all that belongs to it; only the actor `BlueZ` uses
+/// it.
 ///
-/// Nothing of it outlives the link: the next one finds everything afresh.
+/// Nothing of it outlives the link: the next link discovers everything again.
 final class LinkBody {
     let ticket: UInt64
     let lane: AdapterLane
     let generation: Int
     var machine: LinkMachine
     let alarm: Deadline
-    /// Who wants the link.
+    /// The result for the task that requested the link.
     let wanted = Once<BlueZLink>()
-    /// The face of it that callers hold.
+    /// The object that callers use.
     weak var face: BlueZLink?
-    /// Whether it was in use once.
+    /// Whether the link was ever in use.
     var hasStood = false
-    /// Those who wait for its end.
+    /// The tasks that wait for its end.
     var enders: [Once<Void>] = []
 
     var table: [Characteristic: CharacteristicRecord] = [:]
     var requests: [UInt64: PendingRequest] = [:]
-    /// One request at a time for each characteristic: the first of these is under way.
+    /// The queues of requests, one for each characteristic: the first request of each is running.
     var lines: [ObjectPath: [UInt64]] = [:]
     var writers: [ObjectPath: PacketSocket] = [:]
     var readers: [ObjectPath: PacketSocket] = [:]
     var mailboxes: [ObjectPath: Mailbox<[UInt8]>] = [:]
-    /// Those whose notifications come by signals.
+    /// Characteristics whose notifications arrive as signals.
     var signalled: Set<ObjectPath> = []
-    /// What we listen to or have sockets of, or had a moment ago.
+    /// Characteristics that we receive notifications from or have sockets for, now or a moment ago.
     var used: Set<ObjectPath> = []
 
     init(
@@ -49,10 +49,10 @@ final class LinkBody {
 
     func isAbout(_ path: ObjectPath) -> Bool { machine.path == path }
 
-    /// Whether news of the device may be news for it.
+    /// Whether a change of the device may concern this link.
     func mayBeAbout(_ path: ObjectPath) -> Bool { machine.path.map { $0 == path } ?? true }
 
-    /// The next moment at which the link or a request on it is due.
+    /// The next moment at which the link or one of its requests is due.
     var deadline: Moment? {
         let due = requests.values.compactMap(\.deadline).min()
         return [machine.deadline, due].compactMap { $0 }.min()
@@ -61,11 +61,11 @@ final class LinkBody {
     var isDrained: Bool { writers.values.allSatisfy(\.isDrained) }
 }
 
-/// A request on a link, from its place in the line to its end; touched by the actor `BlueZ` only.
+/// A request on a link, from its place in the queue to its end; only the actor `BlueZ` uses it.
 final class PendingRequest {
     enum Answer: Sendable {
         case values([DBusValue])
-        /// There is no socket; another program may have it.
+        /// There is no socket; if `isLocked`, another program may have it.
         case doWithout(isLocked: Bool)
     }
 
@@ -94,6 +94,6 @@ final class PendingRequest {
         self.limit = limit
     }
 
-    /// In the line only the caller's own time counts.
+    /// While the request is in the queue, only the caller's limit applies.
     var deadline: Moment? { hasBegun ? machine.deadline : limit }
 }

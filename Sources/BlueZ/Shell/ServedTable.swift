@@ -2,15 +2,15 @@ import DBus
 package import Domain
 package import Radio
 
-/// Services that are served from an adapter, as BlueZ is to find them.
+/// Services of this program, in the form in which BlueZ finds them on the bus.
 package struct ServedTable: Equatable, Sendable {
     /// How a characteristic is served.
     package struct Attribute: Equatable, Sendable {
         package var flags: CharacteristicFlags
-        /// Handed out as sockets: what is notified, and what is written.
+        /// Whether notifications and writes of centrals use sockets.
         package var notifiesBySocket = true
         package var isWrittenBySocket = false
-        /// What a link must be like before it is used.
+        /// The pairing that a link needs before it can use the characteristic.
         package var pairing = Pairing.none
 
         package init(_ flags: CharacteristicFlags) { self.flags = flags }
@@ -40,7 +40,7 @@ package struct ServedTable: Equatable, Sendable {
         let characteristic: Characteristic?
     }
 
-    /// Services and characteristics in the order of their UUIDs, so that handles come out alike.
+    /// Services and characteristics in the order of their UUIDs, so that handles are reproducible.
     func objects(under root: ObjectPath) -> [Object] {
         var objects: [Object] = []
         for (index, service) in Set(attributes.keys.map(\.service)).sorted().enumerated() {
@@ -82,7 +82,7 @@ package struct ServedTable: Equatable, Sendable {
             "Service": .objectPath(service),
             "Flags": .strings(attribute.flags.names(secured: attribute.pairing)),
         ]
-        // BlueZ asks for sockets where these are there.
+        // BlueZ requests sockets where these properties exist.
         if attribute.notifiesBySocket, !attribute.flags.isDisjoint(with: [.notify, .indicate]) {
             properties["NotifyAcquired"] = .boolean(false)
         }
@@ -97,7 +97,7 @@ extension CharacteristicFlags {
         (.notify, "notify"), (.indicate, "indicate"),
     ]
 
-    /// As BlueZ calls them, those besides that keep out who is not paired.
+    /// The flags in BlueZ's spelling, including those that exclude unpaired centrals.
     func names(secured pairing: Pairing) -> [String] {
         let plain = Self.words.filter { contains($0.0) }.map(\.1)
         let prefix: String
@@ -122,7 +122,7 @@ extension CharacteristicFlags {
 }
 
 extension InterfaceDescription {
-    /// A characteristic of ours, as BlueZ calls it.
+    /// The interface of a served characteristic, as BlueZ defines it.
     static let served = InterfaceDescription(
         BlueZName.characteristic,
         methods: [

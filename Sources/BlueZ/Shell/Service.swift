@@ -2,19 +2,19 @@ import DBus
 import Domain
 import Radio
 
-/// One service of ours for centrals, one at a time; touched by the actor `BlueZ` only.
+/// A service of this program, with one central at a time; only the actor `BlueZ` uses it.
 final class Service {
     let description: ServiceDescription
     let word: String
     let generation: Int
-    /// Its place on the adapter; set right after it was opened.
+    /// Its station on the adapter; set right after it was opened.
     var station: UInt64 = 0
     var book: GuestBook
     let alarm: Deadline
     var visits: [GuestBook.Visit: VisitBody] = [:]
-    /// Sockets for writing, by the central's object: they may come before the subscription.
+    /// Sockets for writing, by the central's object: they may be opened before the subscription.
     var writers: [ObjectPath: (socket: PacketSocket, mailbox: Mailbox<[UInt8]>)] = [:]
-    /// Nothing comes of it any more.
+    /// Whether the service can no longer be used.
     var isEnded = false
     /// Why it could not be registered or advertised.
     var refusal: BlueZRefusal?
@@ -43,7 +43,7 @@ final class Service {
     }
 }
 
-/// One visit of a central that has subscribed; touched by the actor `BlueZ` only.
+/// One visit of a central that has subscribed; only the actor `BlueZ` uses it.
 final class VisitBody {
     let device: ObjectPath
     let socket: PacketSocket

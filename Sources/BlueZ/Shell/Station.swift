@@ -2,29 +2,29 @@ import DBus
 import Domain
 import Radio
 
-/// What is served from an adapter in our name; touched by the actor `BlueZ` only.
+/// Our registrations at an adapter; only the actor `BlueZ` uses it.
 final class Station {
     let id: UInt64
     let word: String
     var machine: StationMachine
     let alarm: Deadline
-    /// Whether centrals may pair with us here.
+    /// The bond policy for centrals at this station.
     let bond: BondPolicy
     let tell: (StationEvent) -> Void
 
-    /// What the numbers of the machine stand for.
+    /// The values for the machine's numbers.
     var table: (number: Int, ServedTable)?
     var advertisement: (number: Int, AdvertisedFace)?
-    /// What is on the bus.
+    /// The objects that are exported on the bus.
     var tableObjects: (root: ObjectPath, paths: [ObjectPath])?
     var advertisementObject: ObjectPath?
     private var lastNumber = 0
-    /// Names the call that is under way.
+    /// Identifies the current call.
     var lastCall: UInt64?
-    /// Whether the adapter was there and on when it was looked at last.
+    /// Whether the adapter was present and on at the last check.
     var isUsable = true
     var centrals: Set<ObjectPath> = []
-    /// Set while it is being closed.
+    /// Set while the station is being closed.
     var closing: Once<Void>?
 
     init(

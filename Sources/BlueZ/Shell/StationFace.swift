@@ -1,12 +1,13 @@
 package import DBus
 package import Domain
 
-/// What an advertisement of ours says.
+/// The content of an advertisement of this program.
 package struct AdvertisedFace: Equatable, Sendable {
     package var name: String?
     package var services: [GATTUUID]
     package var manufacturerData: [UInt16: [UInt8]] = [:]
-    /// Whether it says that it can be found by anybody; and how often it is sent, if that matters.
+    /// Whether it is marked as generally discoverable; `interval` sets how often it is sent, nil
+    /// for the default.
     package var isDiscoverable = false
     package var interval: Duration?
 
@@ -40,19 +41,19 @@ package struct AdvertisedFace: Equatable, Sendable {
     }
 }
 
-/// What happens at a station, in its order; told on the thread of the bus.
+/// The events of a station in their order, reported on the thread of the bus.
 package enum StationEvent: Sendable {
     /// The adapter can be used again.
     case usable
-    /// What was registered is void: the service or the adapter went away.
+    /// All registrations are void: the service or the adapter disappeared.
     case void
-    /// Somebody else than a link of ours has connected to the adapter, or left.
+    /// A device that is no link of this program has connected to the adapter, or disconnected.
     case arrived(ObjectPath)
     case left(ObjectPath)
-    /// A central asks for something.
+    /// A central makes a request.
     case asked(IncomingCall, Characteristic)
-    /// All is registered as it is wanted.
+    /// All registrations are as requested.
     case settled
-    /// Something cannot be registered.
+    /// A registration was refused.
     case refused(StationMachine.Step, BlueZRefusal)
 }

@@ -3,10 +3,11 @@ package import Domain
 package import Radio
 import Threads
 
-/// What came and was not taken yet, in order, up to a bound; the oldest are dropped.
+/// Elements that have arrived and were not taken yet, in order, up to a limit; the oldest are
+/// dropped.
 ///
-/// Ends with an error, which anyone who waits hears once all that came before is taken. How long
-/// somebody waits is one deadline of the mailbox, kept by the loop.
+/// It ends with an error, which the waiting task gets after all earlier elements were taken. The
+/// limit of a wait is one deadline of the mailbox, kept by the loop.
 package final class Mailbox<Element: Sendable>: Sendable {
     private let state: Monitor<MailboxState<Element>>
     private let deadline: Deadline
@@ -20,7 +21,9 @@ package final class Mailbox<Element: Sendable>: Sendable {
         }
     }
 
-    /// For one producer at a time; true when somebody waited for it.
+    /// Adds an element; returns true when a task was waiting for it.
+    ///
+    /// Only one producer at a time.
     @discardableResult
     package func add(_ element: Element) -> Bool {
         guard let waiter = state.withLock({ $0.add(element) }) else { return false }
@@ -28,7 +31,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
         return true
     }
 
-    /// The first end counts.
+    /// Ends the mailbox; only the first call has an effect.
     package func end(_ error: RadioError) {
         let waiter = state.withLock { $0.finish(error) }
         waiter?.resume(returning: .failure(error))
@@ -36,9 +39,10 @@ package final class Mailbox<Element: Sendable>: Sendable {
 
     package var dropped: Int { state.withLock { $0.dropped } }
 
-    /// The next element, or `timedOut` when none came by the moment of the loop's clock.
+    /// The next element; throws `timedOut` when none has arrived by this moment of the loop's
+    /// clock.
     ///
-    /// For one task at a time.
+    /// Only one task may wait at a time.
     package func next(before moment: Moment) async throws(RadioError) -> Element {
         if Task.isCancelled { throw .cancelled }
         let number: UInt64
@@ -46,7 +50,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
         case .known(let result): return try result.get()
         case .nothing(let wait): number = wait
         }
-        // Who does not wait must not be given what comes later.
+        // A task that does not wait must not get a later element.
         guard EventLoop.now < moment else { throw .timedOut }
         deadline.set(moment)
         let outcome = await withTaskCancellationHandler {
@@ -65,24 +69,24 @@ package final class Mailbox<Element: Sendable>: Sendable {
     }
 }
 
-/// What is in a mailbox, and who waits for more.
+/// The contents of a mailbox, and the task that waits for more.
 private struct MailboxState<Element: Sendable>: Sendable {
     typealias Waiter = CheckedContinuation<Result<Element, RadioError>, Never>
 
     enum Taken {
         case known(Result<Element, RadioError>)
-        /// Nothing is there; the number is that of the wait that may follow.
+        /// The mailbox is empty; the number identifies the wait that may follow.
         case nothing(UInt64)
     }
 
     private let capacity: Int
     private var elements: [Element] = []
-    /// Where the oldest of `elements` is; moved instead of the others.
+    /// The index of the oldest element: it is moved instead of the elements.
     private var first = 0
     private var end: RadioError?
     private var waiter: (number: UInt64, until: Moment, Waiter)?
     private var lastNumber: UInt64 = 0
-    /// The last wait that was given up.
+    /// The last wait that was cancelled.
     private var cancelled: UInt64 = 0
     private(set) var dropped = 0
 
@@ -128,7 +132,7 @@ private struct MailboxState<Element: Sendable>: Sendable {
         return .nothing(lastNumber)
     }
 
-    /// What is known by now, or nil when the waiter is kept.
+    /// The result if it is known by now; nil when the waiter is kept.
     mutating func wait(
         _ number: UInt64,
         until moment: Moment,

@@ -3,7 +3,7 @@ import Domain
 import Radio
 import Threads
 
-/// A place for one outcome: the first one counts, and one task waits for it.
+/// A place for one outcome: only the first one counts, and one task waits for it.
 final class Once<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var outcome: Result<Value, RadioError>?
@@ -12,7 +12,7 @@ final class Once<Value: Sendable>: Sendable {
 
     private let state = Monitor(State())
 
-    /// False when there was an outcome already.
+    /// Sets the outcome; returns false when there was one already.
     @discardableResult
     func settle(_ outcome: Result<Value, RadioError>) -> Bool {
         let (counts, waiter) = state.withLock { state in
@@ -25,7 +25,7 @@ final class Once<Value: Sendable>: Sendable {
         return counts
     }
 
-    /// Waits for the outcome, which is `cancelled` with the task; `whenCancelled` is told first.
+    /// Waits for the outcome; a cancelled task gets `cancelled`, after `whenCancelled` was called.
     func outcome(
         whenCancelled: @escaping @Sendable () -> Void = {}
     ) async throws(RadioError) -> Value {
@@ -44,7 +44,7 @@ final class Once<Value: Sendable>: Sendable {
         return try outcome.get()
     }
 
-    /// The same, and `timedOut` at a moment of the loop's clock.
+    /// Waits for the outcome until a moment of the loop's clock, and then throws `timedOut`.
     func outcome(before moment: Moment, on loop: EventLoop) async throws(RadioError) -> Value {
         let deadline = Deadline(on: loop) { [weak self] in self?.settle(.failure(.timedOut)) }
         deadline.set(moment)

@@ -5,31 +5,30 @@ import Glibc
 package import Radio
 import Threads
 
-/// One end of a packet socket that BlueZ or we have handed out, good for one link only.
+/// One end of a packet socket that BlueZ or this program has created, valid for one link only.
 ///
-/// Writing goes straight to the kernel from whichever thread it is asked on: it never blocks.
-/// Reading is done by the loop as packets come, because BlueZ throws away what a full socket does
-/// not take.
+/// Writing goes directly to the kernel on the calling thread and never blocks. The loop reads
+/// packets as they arrive, because BlueZ discards what a full socket does not accept.
 package final class PacketSocket: Sendable {
     package enum Sent: Equatable { case done, full, gone }
 
-    /// Whether anyone who takes packets wants more of them at once, or is busy with this one.
+    /// Whether the receiver of packets takes more of them immediately, or is busy with this one.
     package enum Appetite: Sendable { case more, busy }
 
     private struct State: Sendable {
         var descriptor: CInt?
         var watch: EventLoop.WatchID?
-        /// Those who wait for room, in their order.
+        /// The tasks that wait for room, in their order.
         var waiting: [Once<Void>] = []
         var interest: EventLoop.Readiness = []
     }
 
     private let loop: EventLoop
     private let state: Monitor<State>
-    /// What one packet may carry.
+    /// The most bytes in one packet.
     package let maximumLength: Int
 
-    /// Takes over a descriptor that came from BlueZ with an MTU; nil when either makes no sense.
+    /// Takes over a descriptor from BlueZ with an MTU; nil when either is invalid.
     package init?(_ descriptor: UnixDescriptor, mtu: Int, on loop: EventLoop) {
         guard (23...517).contains(mtu), let number = descriptor.take() else { return nil }
         let flags = fcntl(number, F_GETFL)
@@ -43,7 +42,7 @@ package final class PacketSocket: Sendable {
 
     // MARK: Reading
 
-    /// Reads packets and tells the end, once, on the loop's thread.
+    /// Reads packets and reports the end, once, on the loop's thread.
     package func read(
         _ packet: @escaping @Sendable ([UInt8]) -> Appetite,
         onEnd: @escaping @Sendable () -> Void
@@ -60,7 +59,7 @@ package final class PacketSocket: Sendable {
         }
     }
 
-    /// Tells `handler` on the loop's thread when the other end hangs up.
+    /// Calls `handler` on the loop's thread when the other end is closed.
     package func onHangUp(_ handler: @escaping @Sendable () -> Void) {
         read({ _ in .more }, onEnd: handler)
     }
@@ -76,7 +75,7 @@ package final class PacketSocket: Sendable {
             switch take() {
             case .nothing: return
             case .packet(let bytes):
-                // What comes next is read when this one is dealt with: that saves asking twice.
+                // The next packet is read after this one was handled: that saves a system call.
                 if packet(bytes) == .busy, !ready.contains(.hungUp) { return }
             case .end:
                 close()
@@ -88,7 +87,7 @@ package final class PacketSocket: Sendable {
     private enum Taken {
         case packet([UInt8])
         case nothing
-        /// An end of file, or a reset when packets were left unread over there.
+        /// The end of the stream, or a reset when the other end had unread packets.
         case end
     }
 
@@ -97,7 +96,7 @@ package final class PacketSocket: Sendable {
 
     private func take() -> Taken {
         state.withLock { state in
-            // Closed by us: that is no end to be told.
+            // Closed by this program: this end is not reported.
             guard let descriptor = state.descriptor else { return .nothing }
             return withUnsafeTemporaryAllocation(byteCount: Self.longest, alignment: 1) { buffer in
                 let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -109,7 +108,7 @@ package final class PacketSocket: Sendable {
 
     // MARK: Writing
 
-    /// Sends one packet, or says why not at once.
+    /// Sends one packet, or returns why it could not be sent immediately.
     package func trySend(_ bytes: [UInt8]) -> Sent {
         state.withLock { state in
             guard let descriptor = state.descriptor else { return .gone }
@@ -135,7 +134,7 @@ package final class PacketSocket: Sendable {
         }
     }
 
-    /// Returns when there may be room again, or throws `linkLost` once the socket is gone.
+    /// Returns when there may be room again; throws `linkLost` once the socket is closed.
     package func waitForRoom() async throws(RadioError) {
         let once = Once<Void>()
         let isOpen = state.withLock { state in
@@ -176,13 +175,13 @@ package final class PacketSocket: Sendable {
         for once in waiting { once.settle(.success(())) }
     }
 
-    // MARK: The end
+    // MARK: Closing
 
     package var isOpen: Bool { state.withLock { $0.descriptor != nil } }
 
-    /// Reads what has come, closes, and then tells `handler` on the loop's thread.
+    /// Reads the packets that have arrived, closes, and then calls `handler` on the loop's thread.
     ///
-    /// Nobody is told of an end by `read` any more.
+    /// `read` no longer reports an end afterwards.
     package func finish(
         _ packet: @escaping @Sendable ([UInt8]) -> Void,
         _ handler: @escaping @Sendable () -> Void
@@ -194,7 +193,7 @@ package final class PacketSocket: Sendable {
         }
     }
 
-    /// From any thread, and again.
+    /// Closes the socket; may be called from any thread, and repeatedly.
     package func close() {
         let (descriptor, watch, waiting) = state.withLock { state in
             defer {
@@ -210,12 +209,12 @@ package final class PacketSocket: Sendable {
             _ = Glibc.close(descriptor)
             return
         }
-        // The loop must not poll a number that is somebody else's by then.
+        // The loop must not poll a descriptor number that another file may have by then.
         if loop.isIsolatingCurrentContext() == true {
             loop.unwatch(watch)
             _ = Glibc.close(descriptor)
         } else {
-            // The other end hears of it at once all the same.
+            // The other end notices it immediately all the same.
             shutdown(descriptor, CInt(SHUT_RDWR))
             loop.perform { [loop] in
                 loop.unwatch(watch)
