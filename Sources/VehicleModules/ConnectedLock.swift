@@ -3,7 +3,7 @@ import Families
 import Modules
 import Radio
 
-/// What opens a lock: its key and its password, as `KEY:PASSWORD`; never printed.
+/// The secret of a lock: its key and its password, as `KEY:PASSWORD`; never printed.
 public struct LockSecret: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     let credentials: LRCredentials
 
@@ -18,7 +18,7 @@ public struct LockSecret: Sendable, CustomStringConvertible, CustomDebugStringCo
 
     init(_ credentials: LRCredentials) { self.credentials = credentials }
 
-    /// What a program keeps, where only its owner can read it.
+    /// Passes the text to `body`, for a program that stores it where only its owner can read it.
     public func withText<R, E: Error>(_ body: (String) throws(E) -> R) throws(E) -> R {
         let key = credentials.key.withBytes { Hex.text($0) }
         let password = credentials.password.withBytes { String(decoding: $0, as: UTF8.self) }
@@ -29,7 +29,7 @@ public struct LockSecret: Sendable, CustomStringConvertible, CustomDebugStringCo
     public var debugDescription: String { "<secret>" }
 }
 
-/// Something that a lock tells by itself.
+/// A message that a lock sends without a request.
 public struct LockNotification: Sendable, Hashable {
     public let command: UInt8
     public let namespace: UInt8
@@ -37,9 +37,9 @@ public struct LockNotification: Sendable, Hashable {
 }
 
 extension ModuleRadio {
-    /// Lends a connected lock of family `lrdevice` for as long as `body` runs.
+    /// Lends a connected lock of family `lrdevice` while `body` runs.
     ///
-    /// `bond` is made before anything is asked; without it, the profile says.
+    /// `bond` is made before the first request; without it, the profile decides.
     @discardableResult
     public func withLock<R: Sendable>(
         _ serial: String,
@@ -64,7 +64,7 @@ extension ModuleRadio {
     }
 }
 
-/// A lock that is connected; calls on one link take their turns.
+/// A connected lock; concurrent calls on one link run one after another.
 public struct ConnectedLock: Sendable {
     let session: LockSession
 
@@ -82,7 +82,7 @@ public struct ConnectedLock: Sendable {
         try await session.turn { (client) async throws(LRError) in try await client.setUser(user) }
     }
 
-    /// The networks that it hears.
+    /// The networks that the lock can hear.
     public func networks() async throws(ModuleFailure) -> [String] {
         try await session.turn { (client) async throws(LRError) in
             try await client.startNetworkListen()
@@ -101,7 +101,7 @@ public struct ConnectedLock: Sendable {
         }
     }
 
-    /// Back to as it left its maker.
+    /// Resets the lock to its factory state.
     public func reset() async throws(ModuleFailure) {
         try await session.turn { (client) async throws(LRError) in try await client.reset() }
     }
@@ -124,7 +124,7 @@ public struct ConnectedLock: Sendable {
         }
     }
 
-    /// Seconds until it locks by itself; nil when it does not.
+    /// The number of seconds until it locks automatically; nil when it does not.
     public func autoLock() async throws(ModuleFailure) -> Int? {
         try await session.turn { (client) async throws(LRError) in try await client.autoLock() }
     }
@@ -135,7 +135,7 @@ public struct ConnectedLock: Sendable {
         }
     }
 
-    /// Unlocks for a guest, by a code that is good once.
+    /// Unlocks for a guest with a code that is valid once.
     public func unlockForGuest(code: String, id: String) async throws(ModuleFailure) {
         try await session.turn { (client) async throws(LRError) in
             try await client.guestUnlock(true, code: code, id: id)
@@ -146,9 +146,9 @@ public struct ConnectedLock: Sendable {
 
     /// Agrees with the lock on a key and sets a password under it.
     ///
-    /// Anyone who is in reach can do that, so do it where nobody else is. `keep` is called with the new
-    /// secret before the lock has its password:
-    /// what it throws leaves the password as it was.
+    /// Any device in range can do this, so do it where no other device is near. `keep` is called
+    /// with the new secret before the lock gets its password: if `keep` throws, the password is
+    /// unchanged.
     public func agreeOnSecret(
         password: String,
         keep: @Sendable (LockSecret) throws -> Void
@@ -164,11 +164,11 @@ public struct ConnectedLock: Sendable {
         return secret
     }
 
-    // MARK: Commands of one's own
+    // MARK: Custom commands
 
-    /// Sends a command of the program's own, and returns what the lock answers.
+    /// Sends a command that the program defines, and returns the lock's answer.
     ///
-    /// It is never sent twice by itself.
+    /// The library never sends it twice.
     public func send(
         command: UInt8,
         namespace: UInt8,
@@ -182,10 +182,9 @@ public struct ConnectedLock: Sendable {
         }
     }
 
-    /// What the lock tells next by itself; nil when nothing came in time.
+    /// The next message that the lock sends without a request; nil when none arrives in time.
     ///
-    /// Up to 64 are kept between two calls; the
-    /// oldest go first.
+    /// Up to 64 messages are kept between two calls; the oldest are dropped first.
     public func notification(
         within limit: Duration
     ) async throws(ModuleFailure) -> LockNotification? {

@@ -3,7 +3,7 @@ import Families
 import Modules
 import Radio
 
-/// A module that is connected, or was until its link was lost.
+/// A connected module; it may have lost its link since.
 public struct ConnectedModule: Sendable {
     let connection: ModuleConnection
     let radio: ModuleRadio
@@ -22,7 +22,7 @@ public struct ConnectedModule: Sendable {
         self.profile = profile
     }
 
-    /// Where the connection stands: now, and each time that changes.
+    /// The state of the connection: the current one, and each new one.
     public var states: AsyncStream<ModuleConnectionState> {
         let connection = connection
         return Self.map(connection.state.values()) {
@@ -34,27 +34,30 @@ public struct ConnectedModule: Sendable {
         ModuleConnectionState(connection.state.value, connection.ending.value)
     }
 
-    /// Nil while the module is not connected, and of a family whose modules do not say what they run.
+    /// Nil while the module is not connected, and for families whose modules do not report their
+    /// versions.
     public var firmware: ModuleFirmwareInfo? {
         connection.versions.value.map { ModuleFirmwareInfo($0) }
     }
 
-    /// The same: now, and each time that changes; a slow reader misses only what is older than the newest.
+    /// The current firmware information, and each new one; a slow reader misses only older values,
+    /// never the newest.
     public var firmwareInfos: AsyncStream<ModuleFirmwareInfo?> {
         Self.map(connection.versions.values()) { $0.map { ModuleFirmwareInfo($0) } }
     }
 
-    /// Where the module stands with its updates.
+    /// The update status of the module.
     public var updateStatus: ModuleUpdateStatus { ModuleUpdateStatus(connection.update.value) }
 
-    /// The same: now, and each time that changes; a slow reader misses only what is older than the newest.
+    /// The current update status, and each new one; a slow reader misses only older values, never
+    /// the newest.
     public var updateStatuses: AsyncStream<ModuleUpdateStatus> {
         Self.map(connection.update.values()) { ModuleUpdateStatus($0) }
     }
 
     // MARK: Properties
 
-    /// What the module can do, in the order of its profile; empty while it is not connected.
+    /// The module's properties, in the order of its profile; empty while it is not connected.
     public var properties: [ModuleProperty] {
         get async { await Self.properties(in: connection.properties.value, of: connection) }
     }
@@ -72,14 +75,14 @@ public struct ConnectedModule: Sendable {
         return found + (listing.writeOnly + listing.missing).map { ModuleProperty($0, nil) }
     }
 
-    /// Asks the module.
+    /// Reads the property from the module.
     public func read(_ name: String) async throws(ModuleFailure) -> ModuleValue {
         do throws(PropertyReadError) {
             return ModuleValue(try await connection.read(name))
         } catch { throw ModuleFailure(error) }
     }
 
-    /// Tells the module, asks it back, and returns what it has taken.
+    /// Writes the property, reads it back, and returns the value that the module has taken.
     @discardableResult
     public func write(
         _ value: ModuleValue,
@@ -90,9 +93,9 @@ public struct ConnectedModule: Sendable {
         } catch { throw ModuleFailure(error) }
     }
 
-    /// The value of now and then each newest one; nil while there is none.
+    /// The current value, and each new one; nil while there is none.
     ///
-    /// However fast values come, a slow reader misses only what is older than the newest.
+    /// However fast values change, a slow reader misses only older ones, never the newest.
     public func values(of name: String) async -> AsyncStream<ModuleValue?> {
         Self.map(await connection.watch(name)) { output in
             output.value.map { ModuleValue($0) }
@@ -109,11 +112,11 @@ public struct ConnectedModule: Sendable {
 
     // MARK: Key
 
-    /// Gives the module another secret and proves on a new link that it has it.
+    /// Gives the module another secret, and proves it on a new link.
     ///
-    /// False when the module still wants the old one, with which it is then connected. A link that is lost
-    /// meanwhile changes nothing about that: the new link shows which secret the module wants. Locks of family
-    /// `lrdevice` agree on a key instead: `ConnectedLock.agreeOnSecret`.
+    /// Returns false when the module still requires the old secret; it is then connected with that.
+    /// This also holds when a link is lost meanwhile: the new link shows which secret the module
+    /// requires. Locks of family `lrdevice` agree on a key instead: `ConnectedLock.agreeOnSecret`.
     public func changeSecret(to secret: ModuleSecret) async throws(ModuleFailure) -> Bool {
         do throws(ConnectError) {
             return try await connection.changeKey(to: secret.secret)
@@ -121,7 +124,7 @@ public struct ConnectedModule: Sendable {
     }
 }
 
-/// One reader of a stream, for a stream made of it.
+/// The single reader of a stream from which another stream is made.
 actor Source<Value: Sendable> {
     private var iterator: AsyncStream<Value>.Iterator
 
@@ -135,7 +138,7 @@ actor Source<Value: Sendable> {
     }
 }
 
-/// A reader of what changes, up to the last value that there will be.
+/// A reader of a changing value that ends after the last value.
 actor LastingReader<Value: Sendable & Equatable> {
     private let source: Source<Value>
     private let isLast: @Sendable (Value) -> Bool

@@ -5,33 +5,33 @@ import Radio
 import Sessions
 import Synchronization
 
-/// Where the link to a vehicle stands, and the command on it.
+/// The state of the link to a vehicle, and of the command on it.
 public enum VehicleState: Sendable, Hashable {
-    /// Our service is being put on the air.
+    /// The service is being registered with the adapter.
     case initializing
-    /// The vehicle's device is waited for: it connects to us.
+    /// The adapter advertises and waits for the vehicle's device to connect.
     case advertising
     case handshaking
-    /// Commands can be given.
+    /// Commands can be sent.
     case connected
     case commanding(Step)
-    /// The last state; nil where the link was ended by us.
+    /// The last state; nil where this program ended the link.
     case disconnected(ModuleFailure?)
 
     /// The steps of a command, in order.
     public enum Step: String, Sendable, Hashable, CaseIterable {
-        /// The vehicle is asked whether a command may be sent.
+        /// The program asks the vehicle whether a command may be sent.
         case requesting
         case waitingForChallenge = "waiting-for-challenge"
-        /// The signed command goes out.
+        /// The signed command is sent.
         case issuing
-        /// The vehicle verifies it.
+        /// The vehicle verifies the command.
         case awaitingVerdict = "awaiting-verdict"
-        /// The vehicle carries it out.
+        /// The vehicle carries out the command.
         case awaitingResult = "awaiting-result"
     }
 
-    /// Nil where nothing is said by it.
+    /// Nil for phases that change no public state.
     fileprivate init?(_ phase: CarSharePhase) {
         switch phase {
         case .handshaking: self = .handshaking
@@ -50,21 +50,21 @@ public enum VehicleState: Sendable, Hashable {
     }
 }
 
-/// A vehicle's GO device, from the first moment that it is waited for.
+/// A vehicle's GO device, from the beginning of the wait for it.
 public struct ConnectedVehicle: Sendable {
     let line: VehicleLine
 
     public var state: VehicleState { line.state.value }
 
-    /// The state of now, then each newest one; it ends after `disconnected`.
+    /// The current state, and each new one; it ends after `disconnected`.
     ///
-    /// However fast it changes, a slow reader misses only what is older than the newest.
+    /// However fast the state changes, a slow reader misses only older states, never the newest.
     public var states: AsyncStream<VehicleState> {
         let reader = LastingReader(Source(line.state.values())) { $0.isLast }
         return AsyncStream { await reader.next() }
     }
 
-    /// Returns once commands can be given; throws why that will not be.
+    /// Returns once commands can be sent; throws the reason when that is impossible.
     public func connected() async throws(ModuleFailure) {
         for await state in states {
             switch state {
@@ -76,11 +76,13 @@ public struct ConnectedVehicle: Sendable {
         throw .ended
     }
 
-    /// Gives commands in one request, once the vehicle is connected; what it reports when it has done them.
+    /// Sends commands in one request, once the vehicle is connected; returns what it reports when
+    /// they are done.
     ///
-    /// Calls take their turns. A failure's code says what became of the commands: `refused` when the vehicle said no,
-    /// `command-failed` when it tried, and `in-doubt` when nobody knows; with every other code they were not
-    /// sent. Nothing is sent twice by itself.
+    /// Concurrent calls run one after another. The code of a failure shows what happened to the
+    /// commands: `refused` when the vehicle refused them, `command-failed` when it tried, and
+    /// `in-doubt` when the result is unknown; with any other code they were not sent. The library
+    /// never sends a command twice.
     @discardableResult
     public func send(
         _ commands: VehicleCommand...,
@@ -93,11 +95,11 @@ public struct ConnectedVehicle: Sendable {
         return try await line.send(orders, within: limit)
     }
 
-    /// Ends the link; nothing can be sent any more.
+    /// Ends the link; afterwards nothing can be sent.
     public func disconnect() { line.close() }
 }
 
-/// What connects those who give commands with the one who has the link.
+/// Connects the tasks that send commands with the task that owns the link.
 final class VehicleLine: Sendable {
     private struct WaitingCommands {
         let commands: CarShareCommands
@@ -110,7 +112,7 @@ final class VehicleLine: Sendable {
         var isClosed = false
     }
 
-    /// How often the one who has the link looks for orders.
+    /// How often the task with the link checks for commands.
     private static let look = Duration.milliseconds(50)
 
     let state = Latest(VehicleState.initializing)
@@ -135,7 +137,7 @@ final class VehicleLine: Sendable {
         for await result in answers { return try result.get() }
         throw ModuleFailure(
             .inDoubt,
-            "nobody waits for the answer any more",
+            "the wait for the answer was cancelled",
             "look at the vehicle before you give the command again"
         )
     }
@@ -146,7 +148,7 @@ final class VehicleLine: Sendable {
 
     private var isClosed: Bool { orders.withLock { $0.isClosed } }
 
-    /// Nobody has the link any more.
+    /// The link has ended: fails all waiting commands.
     func end(_ failure: ModuleFailure?) {
         let left = orders.withLock { orders in
             defer { orders = Orders(isClosed: true) }
@@ -159,7 +161,7 @@ final class VehicleLine: Sendable {
         state.change(to: .disconnected(failure))
     }
 
-    /// Carries out what is ordered, until the line is closed or the link is over; why that is.
+    /// Carries out commands until the line is closed or the link ends; returns the reason.
     func work(_ link: CarShareLink, _ time: any Timekeeper) async -> ModuleFailure? {
         while !isClosed, !Task.isCancelled {
             guard let order = next() else {
@@ -194,11 +196,13 @@ final class VehicleLine: Sendable {
 }
 
 extension ModuleRadio {
-    /// Waits for a vehicle's GO device and lends it while `body` runs, from the first moment.
+    /// Waits for a vehicle's GO device and lends it while `body` runs, from the beginning of the
+    /// wait.
     ///
-    /// A GO device connects to us: our adapter advertises the service that its token names. With `serial` or
-    /// `hardwareID` a token of another vehicle is refused before any radio work. `timeout` is for the vehicle to come
-    /// and shake hands. With `bond` its device has to bond before it can be told anything.
+    /// A GO device connects to us: the adapter advertises the service that the token names. With
+    /// `serial` or `hardwareID`, a token of another vehicle is rejected before any radio work.
+    /// `timeout` is the time for the vehicle to connect and complete the handshake. With `bond`,
+    /// its device must bond before the first command.
     ///
     /// ```swift
     /// try await radio.withVehicle(token) { vehicle in
@@ -248,7 +252,7 @@ extension ModuleRadio {
             }
             let result = await Self.attempt { try await body(ConnectedVehicle(line: line)) }
             line.close()
-            // Who is still waited for is not waited for any longer.
+            // If the vehicle has not connected by now, the wait ends.
             switch line.state.value {
             case .connected, .commanding, .disconnected: break
             case .initializing, .advertising, .handshaking: group.cancelAll()
@@ -269,8 +273,10 @@ extension ModuleFailure {
         switch error.fate {
         case .inDoubt:
             (code, remedy) = (.inDoubt, "look at the vehicle before you give the command again")
-        case .failed: (code, remedy) = (.commandFailed, "look at the vehicle, and tell it again")
-        case .refused: (code, remedy) = (.refused, "do what it asks for, and tell it again")
+        case .failed:
+            (code, remedy) = (.commandFailed, "look at the vehicle, and send the command again")
+        case .refused:
+            (code, remedy) = (.refused, "do what it asks for, and send the command again")
         case .notSent:
             if let radio = error.radioError, radio.isHostFault {
                 self.init(DiscoveryProblem(radio))
@@ -297,7 +303,7 @@ extension ModuleFailure {
         case .session(.handshake(.otherVehicle)):
             (.otherVehicle, "give the vehicle its own token")
         case .session(.signing), .session(.tooLong):
-            (.invalidToken, "get another token from anyone who issues them")
+            (.invalidToken, "get another token from its issuer")
         case .session: (.moduleNotConnected, "connect again")
         }
     }

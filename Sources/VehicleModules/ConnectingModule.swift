@@ -1,7 +1,7 @@
 import Families
 import Modules
 
-/// A connection to a module, from the first moment.
+/// A connection to a module, from the beginning of the attempt.
 public struct ConnectingModule: Sendable {
     let connection: ModuleConnection
     let module: ConnectedModule
@@ -9,29 +9,30 @@ public struct ConnectingModule: Sendable {
 
     public var state: ModuleConnectionState { module.state }
 
-    /// Where the connection stands: now, and each time that changes.
+    /// The state of the connection: the current one, and each new one.
     ///
-    /// A slow reader misses only what is older than the newest.
+    /// A slow reader misses only older states, never the newest.
     public var states: AsyncStream<ModuleConnectionState> { module.states }
 
-    /// The module, once it is connected; throws why it will not be.
+    /// The module, once it is connected; throws the reason when that is impossible.
     public func connected() async throws(ModuleFailure) -> ConnectedModule {
         for await result in outcome.values() {
             guard let result else { continue }
             try result.get()
             return module
         }
-        throw ModuleFailure(.aborted, "nobody waits for the module any more", "wait for it again")
+        throw ModuleFailure(.aborted, "the wait for the module was cancelled", "wait for it again")
     }
 
-    /// Ends the link, or the attempt.
+    /// Ends the link or the attempt.
     public func disconnect() async { await connection.disconnect() }
 }
 
 extension ModuleRadio {
-    /// Connects to a module while `body` runs already, and ends the connection afterwards.
+    /// Starts to connect to a module, runs `body` at the same time, and ends the connection
+    /// afterwards.
     ///
-    /// As `withModule`, for those who show how far it is.
+    /// The same as `withModule`, for programs that show the progress of connecting.
     ///
     /// ```swift
     /// try await radio.withConnection("00a0000000000001", secret: secret) { connection in
@@ -87,11 +88,12 @@ extension ModuleRadio {
         return try result.get()
     }
 
-    /// Lends a connected module for as long as `body` runs, and ends the connection afterwards.
+    /// Lends a connected module while `body` runs, and ends the connection afterwards.
     ///
-    /// The module may be of any family whose modules are heard; `secret` is what opens it, where something does.
-    /// `bond` is made before anything is read; without it, the profile says. With `reconnects`, a lost link is made again for as long as it takes. `updates` is asked once for each
-    /// connection whether there is an update for the module.
+    /// The module may be of any family whose modules advertise. `secret` opens it, where the family
+    /// requires one. `bond` is made before anything is read; without it, the profile decides. With
+    /// `reconnects`, a lost link is made again without a time limit. `updates` is called once for
+    /// each connection, and returns whether there is an update for the module.
     @discardableResult
     public func withModule<R: Sendable>(
         _ serial: String,

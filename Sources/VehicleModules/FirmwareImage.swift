@@ -4,7 +4,7 @@ import Images
 import Modules
 import Sessions
 
-/// Firmware that was read from a file, and checked as far as that goes without a module.
+/// Firmware that was read from a file, and checked as far as this is possible without a module.
 ///
 /// ```swift
 /// let image = try FirmwareImage(path: "city-4.12.0.zip")
@@ -12,24 +12,24 @@ import Sessions
 public struct FirmwareImage: Sendable {
     /// The file's name, without its folders.
     public let name: String
-    /// What of a module it replaces, as in `secondary`.
+    /// The part of a module that it replaces, for example `secondary`.
     public let part: String
-    /// Of the file, in hex.
+    /// The digest of the file, in hex.
     public let sha256: String
-    /// Bytes that are sent.
+    /// The number of bytes to send.
     public let size: Int
     let content: ImageContent
     let digest: SHA256Digest
     let target: FirmwareVersion
     let place: ModulePart
 
-    /// What a module reports when it runs this.
+    /// The version that a module reports when it runs this image.
     public var version: String { target.description }
 
     /// Reads a Secure DFU or legacy DFU package, an MCUboot image or package, or an ESP image.
     ///
-    /// `version` must be given for files that do not hold it, and is compared with those that do. With `sha256`
-    /// another file is refused.
+    /// `version` is required for files that do not contain one, and must match the version in the
+    /// others. With `sha256`, any other file is rejected.
     public init(
         path: String,
         version: String? = nil,

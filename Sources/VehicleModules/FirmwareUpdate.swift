@@ -4,46 +4,46 @@ import Modules
 import Sessions
 import Synchronization
 
-/// How far the bytes of an image are.
+/// The progress of an upload.
 public struct FirmwareUpdateProgress: Sendable, Hashable {
-    /// Bytes that the module has, by its own words.
+    /// The number of bytes that the module has, by its own reports.
     public let sent: Int
     public let total: Int
-    /// Where this link took the image up.
+    /// The offset at which this link continued the image.
     public let resumedFrom: Int
-    /// Nil until it can be told.
+    /// Nil until it is known.
     public let bytesPerSecond: Double?
 
-    /// From 0 to 100.
+    /// The percentage, from 0 to 100.
     public var percent: Double { total > 0 ? Double(sent) / Double(total) * 100 : 100 }
 
-    /// Nil until it can be told.
+    /// Nil until it is known.
     public var remaining: Duration? {
         bytesPerSecond.map { .seconds(Double(total - sent) / $0) }
     }
 }
 
-/// Where an update stands.
+/// The status of an update.
 public enum FirmwareUpdateStatus: Sendable, Hashable {
-    /// The host's Bluetooth does not work; it is waited for.
+    /// The host's Bluetooth does not work; the update waits for it.
     case bluetoothOff
-    /// The module is listened for, in whichever of its programs it runs.
+    /// The update searches for the module, in either of its programs.
     case searching
     case handshaking
-    /// It is asked what it is and runs.
+    /// The module is asked for its identity and versions.
     case inspecting
-    /// It makes itself ready, and is asked what it has of the image.
+    /// The module prepares for the image, and is asked what it already has of it.
     case initiating
     case uploading(FirmwareUpdateProgress)
-    /// It has all of it and restarts; it is watched until it is at rest.
+    /// The module has the whole image and restarts; it is observed until it is at rest.
     case settling
     case confirming
-    /// The last status: how it ended.
+    /// The last status of an update that did not fail: its result.
     case ended(FirmwareUpdateResult)
-    /// The last status: what went wrong.
+    /// The last status of an update that failed: the reason.
     case failed(ModuleFailure)
 
-    /// Nothing follows.
+    /// Whether no further status follows.
     public var isLast: Bool {
         switch self {
         case .ended, .failed: true
@@ -54,36 +54,38 @@ public enum FirmwareUpdateStatus: Sendable, Hashable {
     }
 }
 
-/// How an update ended that did not fail.
+/// The result of an update that did not fail.
 public enum FirmwareUpdateResult: Sendable, Hashable {
     /// The module was at rest after its restarts, and reported this version twice.
     case updated(to: String)
-    /// It runs the version already; nothing was sent.
+    /// The module already runs the version; nothing was sent.
     case alreadyCurrent(String?)
-    /// At a safe point, because it was asked for: the same update goes on where it stands.
+    /// Stopped at a safe point, as requested: the same update can be continued later.
     case stopped
 }
 
-/// What an update may do, and how patient it is.
+/// What an update may do, and its time limits.
 public struct FirmwareUpdateOptions: Sendable, Hashable {
-    /// An older version than the one that runs may be put on, or one that nobody can compare.
+    /// Whether a version may be installed that is older than the running one, or cannot be compared
+    /// with it.
     public var allowsDowngrade = false
-    /// An MCUboot image that is confirmed already may be sent: it runs without a trial.
+    /// Whether an MCUboot image that is marked as confirmed may be sent: it runs without a trial.
     public var allowsConfirmed = false
-    /// The module must say that it is of this type; nil for any.
+    /// The type that the module must report; nil for any.
     public var type: Int?
     public var variant: Int?
-    /// How often the whole is tried; broken links within one try are no new one.
+    /// How often the whole update is attempted; links that are lost within one attempt do not
+    /// count.
     public var attempts = 5
-    /// How long the module must be at rest before its version is believed; nil as its profile says.
+    /// How long the module must be at rest before its version counts; nil for the profile's value.
     public var quiet: Duration?
-    /// How long that may take after the upload; nil as its profile says.
+    /// The time limit for that after the upload; nil for the profile's value.
     public var deadline: Duration?
 
     public init() {}
 }
 
-/// An update under way.
+/// An update that is running.
 public struct FirmwareUpdate: Sendable {
     let current = Latest(FirmwareUpdateStatus.searching)
     let broken = Latest(0)
@@ -91,22 +93,22 @@ public struct FirmwareUpdate: Sendable {
 
     public var status: FirmwareUpdateStatus { current.value }
 
-    /// Links that broke while the image was sent, and were made good.
+    /// The number of links that were lost while the image was sent, and were replaced.
     public var interruptions: Int { broken.value }
 
-    /// The status of now, then each newest one; it ends after `ended` or `failed`.
+    /// The current status, and each new one; it ends after `ended` or `failed`.
     ///
-    /// However fast the status changes, a slow reader costs the memory of one, and misses only what is older
-    /// than the newest.
+    /// However fast the status changes, a slow reader costs the memory of one status, and misses
+    /// only older ones, never the newest.
     public var statuses: AsyncStream<FirmwareUpdateStatus> {
         let reader = LastingReader(Source(current.values())) { $0.isLast }
         return AsyncStream { await reader.next() }
     }
 
-    /// Asks the update to end at the next safe point, where it can be taken up again.
+    /// Requests that the update ends at the next safe point, where it can be continued later.
     public func stop() { stopping.request() }
 
-    /// How it ended; throws a `ModuleFailure` where it did not succeed.
+    /// The result of the update; throws a `ModuleFailure` where it did not succeed.
     public func result() async throws(ModuleFailure) -> FirmwareUpdateResult {
         for await status in statuses {
             switch status {
@@ -117,11 +119,11 @@ public struct FirmwareUpdate: Sendable {
                 continue
             }
         }
-        throw ModuleFailure(.aborted, "nobody waits for the update any more", "wait for it again")
+        throw ModuleFailure(.aborted, "the wait for the update was cancelled", "wait for it again")
     }
 }
 
-/// Set once, asked often.
+/// A stop request that is set once and checked often.
 final class UpdateStop: Sendable {
     private let isSet = Atomic<Bool>(false)
 
@@ -131,11 +133,11 @@ final class UpdateStop: Sendable {
 }
 
 extension ModuleRadio {
-    /// Brings a module to an image while `body` watches.
+    /// Updates a module to an image while `body` runs.
     ///
-    /// The update ends with the body: one that has not ended by then is stopped at a safe point. `keep` is handed
-    /// what must outlive the program, before that is acted upon, and nil once nothing is owed any more; the
-    /// last record goes to `resuming` of the update that goes on.
+    /// The update ends with the body: one that has not ended by then is stopped at a safe point.
+    /// `keep` gets what must outlive the program before the update acts on it, and nil once nothing
+    /// is owed any more. Pass the last record as `resuming` to continue the update.
     ///
     /// ```swift
     /// try await radio.withUpdate(of: "00a0000000000001", to: image, secret: secret) { update in
@@ -168,7 +170,7 @@ extension ModuleRadio {
         return try await carry(plan, body)
     }
 
-    /// Brings a module to an image; how it ended.
+    /// Updates a module to an image; returns the result.
     @discardableResult
     public func update(
         _ serial: String,
@@ -228,10 +230,10 @@ extension ModuleRadio {
 }
 
 extension ConnectedModule {
-    /// Brings the module to an image while `body` watches, and connects to it again.
+    /// Updates the module to an image while `body` runs, and connects to it again.
     ///
-    /// Meanwhile `state` is `firmwareUpdateOngoing`, and nothing can be written. The rest is as in
-    /// `ModuleRadio.withUpdate`.
+    /// During the update `state` is `firmwareUpdateOngoing`, and nothing can be written. Everything
+    /// else is as in `ModuleRadio.withUpdate`.
     @discardableResult
     public func withUpdate<R: Sendable>(
         to image: FirmwareImage,

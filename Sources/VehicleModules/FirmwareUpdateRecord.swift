@@ -1,14 +1,15 @@
 import Domain
 import Sessions
 
-/// What of an update must outlive the program that began it.
+/// The facts of an update that must outlive the program that began it.
 ///
-/// A program keeps its `text` and hands it to the update that goes on. Without it the module itself is asked how
-/// much of the image it has; what is lost is how long it was waited for.
+/// A program stores its `text` and passes it to the update that continues. Without it, the module
+/// itself reports how much of the image it has, and only the time already spent waiting for the
+/// module is lost.
 public struct FirmwareUpdateRecord: Sendable, Equatable {
     let digest: SHA256Digest
     let memory: UpdateMemory
-    /// Where the module's bootloader advertises, where that bears no name.
+    /// Where the module's bootloader advertises, if it has no name.
     let bootloader: String?
 
     init(_ digest: SHA256Digest, _ memory: UpdateMemory, bootloader: String?) {
@@ -20,7 +21,7 @@ public struct FirmwareUpdateRecord: Sendable, Equatable {
     /// The digest of the image that was begun, in hex.
     public var image: String { digest.description }
 
-    /// One line.
+    /// The record as one line of text.
     public var text: String {
         let numbers = [memory.part, memory.acknowledged, memory.interruptions, memory.restarts]
         let facts = [
@@ -31,7 +32,7 @@ public struct FirmwareUpdateRecord: Sendable, Equatable {
         return (facts + numbers.map { String($0) } + [bootloader ?? "-"]).joined(separator: " ")
     }
 
-    /// Nil for anything that is no record's `text`.
+    /// Nil for any text that is not a record.
     public init?(_ text: String) {
         let line = text.prefix { !$0.isNewline }
         let words = line.split(separator: " ", maxSplits: 10).map(String.init)
@@ -51,7 +52,7 @@ public struct FirmwareUpdateRecord: Sendable, Equatable {
         self.init(digest, memory, bootloader: words[10] == "-" ? nil : words[10])
     }
 
-    /// Whether nothing but the bytes differs, which the module itself knows.
+    /// Whether the records differ at most in the number of bytes, which the module itself knows.
     func isSame(as other: Self?) -> Bool {
         guard var mine = other?.memory, other?.digest == digest, other?.bootloader == bootloader
         else { return false }

@@ -7,9 +7,10 @@ import Modules
 import Radio
 import Threads
 
-/// The host's own Bluetooth for as long as a program needs it.
+/// Lends the host's Bluetooth for as long as a program needs it.
 enum HostRadio {
-    /// Opens the adapter, lends it, and ends links, scans and threads whatever `body` came to.
+    /// Opens the adapter and lends it; afterwards ends links, scans and threads, even if `body`
+    /// throws.
     static func lend<R: Sendable>(
         adapter: String?,
         bus: String?,
@@ -67,7 +68,7 @@ enum HostRadio {
         }
     }
 
-    /// The one that is named, or else the first that is switched on.
+    /// The adapter of this name or address, or else the first one that is switched on.
     private static func adapter(
         _ wanted: String?,
         of radio: BlueZ
@@ -91,7 +92,7 @@ enum HostRadio {
     }
 }
 
-/// The machine's clocks.
+/// The clocks of this host.
 private struct HostClock: Timekeeper {
     let loop: EventLoop
 

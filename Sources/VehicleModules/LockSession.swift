@@ -4,7 +4,7 @@ import Modules
 import Radio
 import Sealing
 
-/// One link to a lock, on which one request is under way at a time.
+/// One link to a lock, on which one request runs at a time.
 actor LockSession {
     private let client: LRClient
     private let time: any Timekeeper
@@ -16,7 +16,7 @@ actor LockSession {
         self.time = time
     }
 
-    /// Finds the lock, connects to it, and makes it ready to be asked.
+    /// Finds the lock, connects to it, and prepares it for requests.
     static func open(
         _ serial: Serial,
         _ profile: Profile,
@@ -62,7 +62,7 @@ actor LockSession {
 
     func close() async { await client.disconnect() }
 
-    /// Does one thing after whatever is under way.
+    /// Runs `body` after the current request.
     func turn<R: Sendable>(
         _ body: @Sendable (LRClient) async throws(LRError) -> R
     ) async throws(ModuleFailure) -> R {
@@ -90,7 +90,7 @@ actor LockSession {
         if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
     }
 
-    // MARK: Chance
+    // MARK: Random numbers
 
     private static func random(_ count: Int) -> [UInt8] {
         var source = SystemRandomNumberGenerator()

@@ -1,7 +1,7 @@
 import Domain
 import Radio
 
-/// How a module is bonded with; its digits are never printed.
+/// How to bond with a module; the passkey is never printed.
 ///
 /// The bond outlives the link: the host and the module keep it, and the next link uses it.
 public struct ModuleBond: Sendable, Hashable {
@@ -16,15 +16,15 @@ public struct ModuleBond: Sendable, Hashable {
     /// No bond is made.
     public static let none = ModuleBond(.none, renewing: false)
 
-    /// A bond that nobody has to confirm.
+    /// A bond that no person has to confirm.
     ///
-    /// With `renewing`, one that the module has lost is made again: anyone who advertises as the module could ask for
-    /// that.
+    /// With `renewing`, a bond that the module has lost is made again: any device that advertises
+    /// as the module could cause that.
     public static func justWorks(renewing mayRenew: Bool = false) -> ModuleBond {
         ModuleBond(.justWorks, renewing: mayRenew)
     }
 
-    /// A bond by the six digits that the module's maker has given it.
+    /// A bond with the six digits that the module's manufacturer has assigned.
     public static func passkey(
         _ digits: String,
         renewing mayRenew: Bool = false

@@ -1,19 +1,19 @@
 import Families
 import Modules
 
-/// A property that has another value than before.
+/// A property with a new value.
 public struct PropertyChange: Sendable, Hashable {
     public let name: String
     public let value: ModuleValue
-    /// Changes before this one that nobody took in time, and that are gone.
+    /// The number of earlier changes that were dropped because the reader was too slow.
     public let missed: Int
 }
 
 extension ConnectedModule {
-    /// Each change of each property from now on, whether the module told it or was asked.
+    /// Each change of each property from now on, whether the module reported it or it was read.
     ///
-    /// Between two looks of a slow reader `count` changes are kept; the oldest go first, and the next one that is
-    /// read says how many went.
+    /// Up to `count` changes are kept between two reads of a slow reader; the oldest are dropped
+    /// first, and the next change that is read contains their number.
     public func changes(keeping count: Int = 256) -> AsyncStream<PropertyChange> {
         let heard = connection.changes.values(keeping: count)
         let (source, missed) = (Source(heard.stream), heard.missed)
@@ -28,10 +28,11 @@ extension ConnectedModule {
         }
     }
 
-    /// All properties with their values: now, and each time one changes; empty while the module is not connected.
+    /// All properties with their values: the current list, and a new one after each change; empty
+    /// while the module is not connected.
     ///
-    /// However fast they change, a slow reader costs the memory of one list, and misses only what is older than
-    /// the newest.
+    /// However fast they change, a slow reader costs the memory of one list, and misses only older
+    /// lists, never the newest.
     public var propertyLists: AsyncStream<[ModuleProperty]> {
         let (source, connection) = (Source(connection.properties.values()), connection)
         return AsyncStream {

@@ -2,9 +2,9 @@ import Domain
 import Modules
 import Radio
 
-/// A scan under way: who is in reach, as they come and go.
+/// A running scan: the modules in range, as they appear and disappear.
 public struct ModuleDiscovery: Sendable {
-    /// The list of one moment, and whether it is the last.
+    /// The list at one moment, and whether it is the last one.
     struct Snapshot: Sendable {
         var modules: [DiscoveredVehicleModule] = []
         var isScanning = true
@@ -13,10 +13,10 @@ public struct ModuleDiscovery: Sendable {
 
     let snapshot = Latest(Snapshot())
 
-    /// The modules that are heard now, by serial: the list of now and then each newest one.
+    /// The modules that are heard now, sorted by serial: the current list, and each new one.
     ///
-    /// It ends when the scan is over, and throws a `ModuleFailure` when it ended before its time. However fast
-    /// the list changes, a slow reader misses only what is older than the newest.
+    /// It ends with the scan, and throws a `ModuleFailure` when the scan ended early. However fast
+    /// the list changes, a slow reader misses only older lists, never the newest.
     public var lists: AsyncThrowingStream<[DiscoveredVehicleModule], any Error> {
         let source = Source(snapshot.values())
         return AsyncThrowingStream {
@@ -26,19 +26,20 @@ public struct ModuleDiscovery: Sendable {
         }
     }
 
-    /// Those that are heard now; empty once the scan is over.
+    /// The modules that are heard now; empty after the scan.
     public var modules: [DiscoveredVehicleModule] { snapshot.value.modules }
 
     public var isScanning: Bool { snapshot.value.isScanning }
 
-    /// Why the scan ended before its time.
+    /// Why the scan ended early; nil when it did not.
     public var failure: ModuleFailure? { snapshot.value.failure }
 }
 
 extension ModuleRadio {
-    /// Scans while `body` runs, for so long at most; the scan ends with the body.
+    /// Scans while `body` runs, but at most for `duration`; the scan ends with the body.
     ///
-    /// With `profiles`, such as `["comodule/generic"]`, only modules that these know are reported.
+    /// With `profiles`, such as `["comodule/generic"]`, only modules that these profiles recognise
+    /// are reported.
     @discardableResult
     public func withDiscovery<R: Sendable>(
         for duration: Duration = .seconds(30),
@@ -70,7 +71,7 @@ extension ModuleRadio {
                     group.cancelAll()
                     return problem
                 }
-                // Anyone who sets the lists has ended: this stays the last word.
+                // The task that sets the lists has ended, so this is the last list.
                 var end = ModuleDiscovery.Snapshot(isScanning: false)
                 if let problem, problem != .unexpected(.cancelled) {
                     end.failure = ModuleFailure(problem)

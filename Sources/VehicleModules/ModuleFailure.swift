@@ -3,9 +3,9 @@ import Families
 import Modules
 import Radio
 
-/// What went wrong, for programs and for people.
+/// A failure, with a code for programs and sentences for people.
 public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Stays the same from version to version.
+    /// The codes do not change between versions.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         case aborted
         case bluetoothDisabled = "bluetooth-disabled"
@@ -32,17 +32,17 @@ public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible 
         case notTaken = "not-taken"
         case invalidSerial = "invalid-serial"
         case invalidFile = "invalid-file"
-        /// What was handed in cannot be given to the module.
+        /// The given value cannot be sent to the module.
         case invalidValue = "invalid-value"
-        /// The module was asked and said no.
+        /// The module refused the request.
         case refused
-        /// The module was asked, and nobody knows whether it has done it.
+        /// The request was sent, and it is unknown whether the module carried it out.
         case inDoubt = "in-doubt"
-        /// The file is no image, is damaged, or is another one than it should be.
+        /// The file is no image, is damaged, or is not the expected one.
         case invalidImage = "invalid-image"
-        /// The module must not have the image.
+        /// The module must not get the image.
         case updateRejected = "update-rejected"
-        /// Links broke too often; the same update goes on where it stands.
+        /// Links were lost too often; the same update can be continued.
         case updateInterrupted = "update-interrupted"
         /// The module has the whole image, and did not come back in time.
         case noReturn = "no-return"
@@ -50,11 +50,12 @@ public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible 
         /// The module ran the new version and went back to the old one.
         case rolledBack = "rolled-back"
         case recordNotKept = "record-not-kept"
-        /// The token holds for no vehicle, or not now.
+        /// The token is valid for no vehicle, or not at this time.
         case invalidToken = "invalid-token"
         /// The token is for another vehicle.
         case otherVehicle = "other-vehicle"
-        /// The vehicle tried, and did not succeed; of several commands some may be done.
+        /// The vehicle tried, and did not succeed; if there were several commands, some may be
+        /// done.
         case commandFailed = "command-failed"
         case unexpected
     }
@@ -64,7 +65,7 @@ public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible 
     public let sentence: String
     /// What to do about it.
     public let remedy: String
-    /// What a vehicle reports of a command that it did not do.
+    /// What a vehicle reports about a command that it did not carry out.
     public internal(set) var statuses: [VehicleStatus] = []
 
     public var description: String { "\(sentence); \(remedy)" }

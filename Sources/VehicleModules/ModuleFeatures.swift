@@ -3,9 +3,9 @@ import Families
 import Modules
 import Radio
 
-/// Something that a module can be told to do, as its profile describes it.
+/// A command that a module understands, as its profile describes it.
 public struct ModuleFeature: Sendable, Hashable {
-    /// What it is told besides.
+    /// The kinds of value that a command takes.
     public enum Value: Sendable, Hashable {
         case none
         /// `on` or `off`.
@@ -13,14 +13,14 @@ public struct ModuleFeature: Sendable, Hashable {
         /// A number from 0 to 255, or `off` where that is allowed.
         case byte(mayBeOff: Bool)
         case text(limit: Int)
-        /// Texts with commas between.
+        /// Texts, separated by commas.
         case texts
         case states([String])
     }
 
     public let name: String
     public let value: Value
-    /// It is told only by anyone who has the module's secret.
+    /// Whether the command requires the module's secret.
     public let isSealed: Bool
 
     init(_ spec: FeatureSpec) {
@@ -39,15 +39,15 @@ public struct ModuleFeature: Sendable, Hashable {
 }
 
 extension ConnectedModule {
-    /// What it can be told to do, in the order of its profile; empty while it is not connected.
+    /// The module's features, in the order of its profile; empty while it is not connected.
     public var features: [ModuleFeature] {
         get async { await connection.features.map { ModuleFeature($0) } }
     }
 
-    /// Tells the module to do something of its profile, with the value as a manifest would have it.
+    /// Sends a command of the module's profile, with the value in the spelling of a manifest.
     ///
-    /// It is told once. `refused` is its own no, by an answer that its profile declares as such; after `in-doubt`
-    /// nobody knows whether it was done.
+    /// It is sent once. `refused` means that the module refused it, with an answer that its profile
+    /// lists as a refusal; after `in-doubt`, it is unknown whether the module carried it out.
     ///
     /// ```swift
     /// try await module.perform("lock", "unlocked")
@@ -87,7 +87,7 @@ extension ModuleFailure {
         case .noCredentials(let words):
             self.init(.invalidPrivateKey, words, "connect with the module's secret")
         case .inDoubt(let words):
-            self.init(.inDoubt, words, "look at the module before it is told again")
+            self.init(.inDoubt, words, "look at the module before you send it again")
         case .radio(let radio): self.init(radio, radio.description)
         case .failed(let failure, let words):
             let code: Code =
@@ -97,7 +97,7 @@ extension ModuleFailure {
                 case .inDoubt: .inDoubt
                 case .integrity, .noReturn, .wrongVersion, .rolledBack, .internal: .unexpected
                 }
-            self.init(code, words, "see whether the module is free, and tell it again")
+            self.init(code, words, "check that the module is not busy, and send it again")
         }
     }
 }

@@ -1,7 +1,7 @@
 import Domain
 import Modules
 
-/// One line of the log; no secret is ever in it.
+/// One line of the log; it never contains a secret.
 public struct ModuleLogEntry: Sendable, Hashable, CustomStringConvertible {
     public enum Level: String, Sendable, Hashable, CaseIterable {
         case error, warning, info
@@ -24,10 +24,10 @@ public struct ModuleLogEntry: Sendable, Hashable, CustomStringConvertible {
     }
 
     public let level: Level
-    /// Since 1970, by the air's clock.
+    /// Milliseconds since 1970, by the clock of the air.
     public let milliseconds: Int64
     public let text: String
-    /// With its time and level.
+    /// The entry with its time and level.
     public let description: String
 
     init(_ entry: LogEntry) {
@@ -39,28 +39,29 @@ public struct ModuleLogEntry: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ModuleRadio {
-    /// The last 250 entries, the oldest first; no secret is in them.
+    /// The last 250 entries, oldest first; they contain no secrets.
     public var logEntries: [ModuleLogEntry] { log.entries.map { ModuleLogEntry($0) } }
 
-    /// The same as text.
+    /// The log entries as text.
     public var logs: [String] { log.entries.map(\.description) }
 
     public func clearLogs() { log.clear() }
 
-    /// Keeps and hands on entries of these levels alone, from now on.
+    /// Keeps and passes on only entries of these levels from now on.
     public func keepLogs(of levels: Set<ModuleLogEntry.Level>) {
         log.keep(Set(levels.map(\.level)))
     }
 
-    /// Hands each new entry on as well, or none any more.
+    /// Also passes each new entry to `sink`; nil ends that.
     ///
-    /// The sink is called by anyone who logs, one call at a time or several: it is to be quick, and must not wait.
+    /// The sink is called by every task that logs, sometimes by several at the same time: it must
+    /// be fast and must not block.
     public func log(to sink: (@Sendable (ModuleLogEntry) -> Void)?) {
         guard let sink else { return log.show(on: nil) }
         log.show { sink(ModuleLogEntry($0)) }
     }
 
-    /// The same as text.
+    /// Also passes the text of each new entry to `console`; nil ends that.
     public func logToConsole(_ console: (@Sendable (String) -> Void)?) {
         guard let console else { return log(to: nil) }
         log { console($0.description) }

@@ -6,15 +6,17 @@ import Simulation
 import SourceTree
 import Threads
 
-/// Where modules are looked for.
+/// The radio through which modules are reached.
 public enum ModuleAir: Sendable {
     /// The simulated depot of a YAML file, in virtual time.
     case simulated(depot: String)
-    /// The host's own Bluetooth, through BlueZ, in real time: the adapter of this name or address, or
-    /// the first that is switched on. `bus` is the address of the D-Bus bus that has BlueZ; without
-    /// it that is `$DBUS_SYSTEM_BUS_ADDRESS`, or else the system bus. `links` names a file in which the
-    /// links that are open stand: Bluetooth keeps those of a program that is killed, and the next one with this
-    /// file takes them over. Without it, it takes them for somebody else's.
+    /// The host's own Bluetooth, through BlueZ, in real time: the adapter of this name or address,
+    /// or the first that is switched on.
+    ///
+    /// `bus` is the address of the D-Bus bus that has BlueZ; without it, that is
+    /// `$DBUS_SYSTEM_BUS_ADDRESS`, or else the system bus. `links` names a file that lists the open
+    /// links: Bluetooth keeps the links of a program that is killed, and the next program with this
+    /// file takes them over. Without the file, they count as those of another program.
     case bluez(adapter: String? = nil, bus: String? = nil, links: String? = nil)
 }
 
@@ -40,12 +42,12 @@ public struct ModuleRadio: Sendable {
         log = ModuleLog(time: time)
     }
 
-    /// Lends a radio for as long as `body` runs.
+    /// Lends a radio while `body` runs.
     ///
-    /// `profiles` names a folder of profiles that are used besides those that are built in; `log` is handed
-    /// each entry of the log. In simulated air time is virtual: wait with `pause` there, and start only tasks that are children of the
-    /// body's. On BlueZ the body runs where it was called, and its radio may be used from any task
-    /// until it ends.
+    /// `profiles` names a folder with profiles that are used in addition to the built-in ones;
+    /// `log` gets each entry of the log. In simulated air time is virtual: wait with `pause` there,
+    /// and start only tasks that are children of the body's. On BlueZ the body runs where it was
+    /// called, and its radio may be used from any task until it ends.
     public static func on<R: Sendable>(
         _ air: ModuleAir,
         profiles: String? = nil,
@@ -84,15 +86,15 @@ public struct ModuleRadio: Sendable {
         return library
     }
 
-    /// Waits as long as the air's time says; in simulated air that takes no time at all.
+    /// Waits for a duration of the air's time; in simulated air that takes no real time.
     public func pause(for duration: Duration) async {
         await time.sleep(for: duration, "the user of the library")
     }
 
     // MARK: Discovery
 
-    /// Scans for so long, or until a module with this serial is heard; all that were heard, by
-    /// serial.
+    /// Scans for `duration`, or until a module with this serial is heard; returns all modules that
+    /// were heard, sorted by serial.
     public func scan(
         for duration: Duration = .seconds(30),
         until serial: String? = nil
@@ -142,7 +144,7 @@ public struct ModuleRadio: Sendable {
 
     // MARK: Cache
 
-    /// Forgets what was learned about modules to make the next handshake shorter.
+    /// Deletes the remembered facts that make the next handshake shorter.
     public func clearCache() { cache.clear() }
 }
 
@@ -157,7 +159,7 @@ extension ModuleFailure {
     }
 }
 
-/// Plays a simulated depot on a thread of its own: virtual time is spent in one long call.
+/// Runs a simulated depot on its own thread: virtual time passes in one long call.
 private actor SimulatedAir {
     private nonisolated let executor: ThreadExecutor
 

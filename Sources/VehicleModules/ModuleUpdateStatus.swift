@@ -1,12 +1,12 @@
 import Domain
 import Modules
 
-/// What anyone who knows of updates says of a module.
+/// The result of a check for updates of a module.
 public enum ModuleUpdateCheck: Sendable, Hashable {
-    /// There is one, of this part, as in `secondary`.
+    /// There is an update for this part, for example `secondary`.
     case available(part: String)
     case upToDate
-    /// Nothing could be found out, and why.
+    /// The check failed, with the reason.
     case failed(String)
 
     var check: UpdateCheck {
@@ -18,21 +18,21 @@ public enum ModuleUpdateCheck: Sendable, Hashable {
     }
 }
 
-/// Where a connected module stands with its updates, no matter who carries them out.
+/// The update status of a connected module, no matter which program performs the update.
 public enum ModuleUpdateStatus: Sendable, Hashable {
     case moduleNotConnected
-    /// It is being asked whether there is an update.
+    /// The check for updates is running.
     case fetchingUpdateInfo
-    /// Nothing is known, and nothing is claimed.
+    /// The check failed, so it is not known whether there is an update.
     case checkFailed(String)
     case available(part: String)
     case upToDate
-    /// An update of ours: its step, and how far that is, from 0 to 100.
+    /// An update by this program: its step, and the progress of that from 0 to 100.
     case ongoing(part: String, Step, percent: Double)
     /// The module hands an image on to a part of its vehicle, which takes minutes.
     case moduleUpdatingComponent
 
-    /// In this order.
+    /// The steps of an update, in order.
     public enum Step: String, Sendable, Hashable, CaseIterable {
         case fetching, initiating, uploading
     }

@@ -2,10 +2,10 @@ import Domain
 import Families
 import Modules
 
-/// A module that is in reach.
+/// A module in range.
 public struct DiscoveredVehicleModule: Sendable, Hashable {
     public let serial: String
-    /// The kind of module, as in `comodule`.
+    /// The kind of module, for example `comodule`.
     public let family: String
     public let name: String
     /// In dBm.
@@ -19,7 +19,8 @@ public struct DiscoveredVehicleModule: Sendable, Hashable {
     }
 }
 
-/// What opens a module: hex text of up to 20 bytes, or `KEY:PASSWORD` of a lock; never printed.
+/// The secret that opens a module: hex text of up to 20 bytes, or `KEY:PASSWORD` for a lock; never
+/// printed.
 public struct ModuleSecret: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     let secret: Secret
 
@@ -29,12 +30,12 @@ public struct ModuleSecret: Sendable, CustomStringConvertible, CustomDebugString
     public var debugDescription: String { "<secret>" }
 }
 
-/// What a property holds, or is to hold.
+/// A value of a property.
 public enum ModuleValue: Sendable, Hashable, CustomStringConvertible {
     /// In the property's unit.
     case number(Double)
     case state(String)
-    /// What the module gave where its profile names no state for it.
+    /// A value of the module for which its profile has no state.
     case unknownState(UInt64)
     case bytes([UInt8])
 
@@ -59,29 +60,29 @@ public enum ModuleValue: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A property of a connected module: what it is, and what it held when it was last told.
+/// A property of a connected module, with its last known value.
 public struct ModuleProperty: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
-        /// Between two numbers, in steps, when it can be written.
+        /// A number between two limits, in steps if it can be written.
         case range(writable: ClosedRange<Double>?, step: Double?)
         case states([String])
         case raw(bytes: Int)
-        /// Words; its value is a state.
+        /// Words; the value is a state.
         case text
     }
 
     public let name: String
-    /// Of several kinds of vehicle, the one that it is of; nil for one that all have.
+    /// The kind of vehicle that it is for; nil for all.
     public let variant: String?
     public let unit: String?
     public let kind: Kind
-    /// Between what its value lies; nil where that is not known, or it is no number.
+    /// The limits of its value; nil where they are unknown, or where it is no number.
     public let limits: ClosedRange<Double>?
-    /// What it is to begin with; nil where that is not known, or it is no number.
+    /// Its default value; nil where that is unknown, or where it is no number.
     public let initial: Double?
     public let isReadable: Bool
     public let isWritable: Bool
-    /// Nil for one that can only be written, or that this module does not give.
+    /// Nil for a property that can only be written, or that this module does not provide.
     public let value: ModuleValue?
 
     init(_ spec: PropertySpec, _ value: PropertyValue?) {
@@ -105,16 +106,16 @@ public struct ModuleProperty: Sendable, Hashable {
     }
 }
 
-/// What a connected module says about its firmware.
+/// What a connected module reports about its firmware.
 public struct ModuleFirmwareInfo: Sendable, Hashable {
-    /// Which combination of module and vehicle it is made for; nil when it does not say.
+    /// The combination of module and vehicle that it is made for; nil when it does not report it.
     public let type: Int?
     public let variant: Int
     public let primary: String?
     /// The module's own firmware.
     public let secondary: String
     public let bootloader: String?
-    /// By the name of the part.
+    /// The versions of external components, by the name of the part.
     public let externalComponents: [String: String]
     public let sendsToCloud: Bool?
 
@@ -131,9 +132,11 @@ public struct ModuleFirmwareInfo: Sendable, Hashable {
     }
 }
 
-/// Where a connection stands.
+/// The state of a connection.
 public enum ModuleConnectionState: Sendable, Hashable {
-    /// Nothing is tried; why that is, or nil where nobody wanted to or it was ended by us.
+    /// No connection is attempted.
+    ///
+    /// The failure is the reason; nil where none was requested, or where this program ended it.
     case disconnected(ModuleFailure?)
     case connecting(name: String, serial: String, Connecting)
     case connected(name: String, serial: String)

@@ -4,15 +4,15 @@ import Modules
 import Radio
 import Sessions
 
-/// Carries one update out for a program: owns the module's links while it lasts.
+/// Carries out one update for a program, and owns the module's link meanwhile.
 final class UpdateCarrier {
     enum Halt: Error {
-        /// The host's radio is not there: not the module's fault.
+        /// The host's radio does not work, which is not the module's fault.
         case host(RadioError)
         case failure(ModuleFailure)
     }
 
-    /// How long the host's radio is waited for.
+    /// How long to wait for the host's radio.
     private static let hostPatience = Duration.seconds(120)
 
     private let plan: UpdatePlan
@@ -26,7 +26,7 @@ final class UpdateCarrier {
     private var kept: FirmwareUpdateRecord?
     private var status = FirmwareUpdateStatus.searching
     private var upload: (before: Int, began: Moment) = (0, Moment(nanoseconds: 0))
-    /// Since when the host's radio is away.
+    /// The time since which the host's radio has not worked.
     private var hostSince: Moment?
 
     init(
@@ -59,7 +59,7 @@ final class UpdateCarrier {
         await link.forget()
         let result = ended.flatMap { result in
             guard result != .stopped else { return .success(result) }
-            // The module was seen at rest with the image: nothing is owed.
+            // The module was seen at rest with the image, so nothing is owed any more.
             do throws(Halt) { try write(nil) } catch {
                 guard case .failure(let failure) = error else { return .success(result) }
                 return .failure(failure)
@@ -102,7 +102,8 @@ final class UpdateCarrier {
             await link.close()
             hostSince = nil
             if case .alreadyCurrent = ending, isOwed {
-                // One look proves nothing of what was begun: it is watched to its rest.
+                // One observation proves nothing about the earlier update: the module is observed
+                // until it is at rest.
                 memory.stage = .settling
                 continue
             }
@@ -141,7 +142,7 @@ final class UpdateCarrier {
         case .settled(.confirmed(let version)):
             return .success(.updated(to: version.description))
         case .stopped:
-            // Anyone who cancels the task hears so; anyone who asks for a stop gets one.
+            // After a stop request, the update has stopped. A cancelled task gets its own error.
             return .success(.stopped)
         case .settled(let verdict): return .failure(ModuleFailure(verdict))
         case .rejected(let reason): return .failure(ModuleFailure(reason))
@@ -175,7 +176,7 @@ final class UpdateCarrier {
         update.current.change(to: status)
     }
 
-    /// Waits in short pieces, so that a stop is seen.
+    /// Waits in short pieces, so that a stop request is noticed.
     private func wait(_ duration: Duration, for purpose: String) async {
         let moment = time.now.advanced(by: duration)
         while time.now < moment, !isStopped() {
@@ -304,7 +305,7 @@ extension UpdateCarrier: UpdateEnvironment {
     func close(_ ending: UpdateEnding, _ session: UpdateSession) async throws(Halt) {
         switch ending {
         case .settled(.noReturn), .settled(.stillOngoing):
-            // Anyone who goes on waits from then on.
+            // The waiting time starts again when the update is continued.
             memory.settleDeadline = nil
             try write(memory)
         case .settled, .unhealthy:
@@ -315,7 +316,7 @@ extension UpdateCarrier: UpdateEnvironment {
         }
     }
 
-    /// Hands on what must outlive the program, when that is another thing than before.
+    /// Passes the record to the program if it has changed.
     private func write(_ memory: UpdateMemory?) throws(Halt) {
         let record = memory.map {
             FirmwareUpdateRecord(plan.image.digest, $0, bootloader: bootloaderPlace)
@@ -326,8 +327,8 @@ extension UpdateCarrier: UpdateEnvironment {
             throw .failure(
                 ModuleFailure(
                     .recordNotKept,
-                    "what must outlive the program could not be kept: \(error)",
-                    "see to the place where records are kept, and update again"
+                    "the update record could not be stored: \(error)",
+                    "check the place where records are stored, and update again"
                 )
             )
         }
@@ -354,7 +355,7 @@ extension UpdateCarrier: UpdateEnvironment {
         }
     }
 
-    /// The same in the steps of the module's own status.
+    /// The same in the stages of the module's own update status.
     private var stage: UpdateStage {
         let whole = Percent(hundredths: 10_000)
         let none = Percent(hundredths: 0)

@@ -4,19 +4,19 @@ import Modules
 import Radio
 import Sessions
 
-/// An update with all that it takes, after everything that can be checked without a module.
+/// An update with everything that it needs, after all checks that are possible without a module.
 struct UpdatePlan: Sendable {
     let serial: Serial
     let profile: Profile
     let driver: any UpdateDriver
     let image: FirmwareImage
-    /// The bond that is made with the module's application.
+    /// The bond to make with the module's application.
     let bond: BondPolicy
     let options: FirmwareUpdateOptions
     let limits: UpdateLimits
     let record: FirmwareUpdateRecord?
     let keep: @Sendable (FirmwareUpdateRecord?) throws -> Void
-    /// Hears of the steps that the module's own status has.
+    /// Called with the stages of the module's own update status.
     let stage: @Sendable (UpdateStage) async -> Void
 
     init(

@@ -4,13 +4,13 @@ import Modules
 import Radio
 import Synchronization
 
-/// The service that a device looks for, and its two characteristics.
+/// The service that a device searches for, and its two characteristics.
 public struct SocketConfiguration: Sendable, Hashable {
     let service: GATTUUID
     let notify: GATTUUID
     let write: GATTUUID
 
-    /// UUIDs of 4 or 36 characters; those of a GO device where no characteristics are named.
+    /// UUIDs of 4 or 36 characters; where no characteristics are given, those of a GO device.
     public init(
         service: String,
         notify: String? = nil,
@@ -30,14 +30,14 @@ public struct SocketConfiguration: Sendable, Hashable {
     }
 }
 
-/// Where a socket stands.
+/// The state of a socket.
 public enum SocketState: Sendable, Hashable {
-    /// The service is being put on the air.
+    /// The service is being registered with the adapter.
     case initializing
     case advertising
-    /// A device has subscribed, and takes so many bytes at once.
+    /// A device has subscribed; a packet to it holds `maximumLength` bytes.
     case connected(maximumLength: Int)
-    /// The last state; nil where it was closed by us.
+    /// The last state; nil where this program closed the socket.
     case closed(ModuleFailure?)
 
     var isLast: Bool {
@@ -45,27 +45,27 @@ public enum SocketState: Sendable, Hashable {
     }
 }
 
-/// Bytes to and from a device that connects to us.
+/// A byte stream to and from a device that connects to us.
 public struct VehicleSocket: Sendable {
     let line: SocketLine
     let time: any Timekeeper
 
     public var state: SocketState { line.state.value }
 
-    /// The state of now, then each newest one; it ends after `closed`.
+    /// The current state, and each new one; it ends after `closed`.
     ///
-    /// However fast it changes, a slow reader misses only what is older than the newest.
+    /// However fast the state changes, a slow reader misses only older states, never the newest.
     public var states: AsyncStream<SocketState> {
         let reader = LastingReader(Source(line.state.values())) { $0.isLast }
         return AsyncStream { await reader.next() }
     }
 
-    /// The most that goes out at once; nil while nobody is connected.
+    /// The most bytes in one packet; nil while no device is connected.
     public var maximumLength: Int? {
         if case .connected(let length) = state { length } else { nil }
     }
 
-    /// Returns once a device has subscribed; throws why none will.
+    /// Returns once a device has subscribed; throws the reason when that is impossible.
     public func opened() async throws(ModuleFailure) {
         for await state in states {
             switch state {
@@ -77,9 +77,9 @@ public struct VehicleSocket: Sendable {
         throw .ended
     }
 
-    /// Sends bytes, in as many pieces as it takes; returns when the radio has them all.
+    /// Sends bytes in as many pieces as necessary; returns when the radio has them all.
     ///
-    /// One call at a time: the pieces of two calls would mix.
+    /// Only one call may run at a time: the pieces of two calls would mix.
     public func send(_ bytes: [UInt8]) async throws(ModuleFailure) {
         try await opened()
         guard let link = line.link.value else { throw .ended }
@@ -93,7 +93,7 @@ public struct VehicleSocket: Sendable {
         }
     }
 
-    /// What the device writes next, or wrote and nobody took; nil when nothing came in time.
+    /// The next bytes that the device writes, or has written before; nil when none arrive in time.
     public func receive(within limit: Duration) async throws(ModuleFailure) -> [UInt8]? {
         try await opened()
         guard let link = line.link.value else { throw .ended }
@@ -105,11 +105,11 @@ public struct VehicleSocket: Sendable {
         }
     }
 
-    /// Ends the link and takes the service off the air.
+    /// Ends the link and stops serving.
     public func close() { line.close() }
 }
 
-/// What connects those who use a socket with the one who holds it open.
+/// Connects the tasks that use a socket with the task that keeps it open.
 final class SocketLine: Sendable {
     let state = Latest(SocketState.initializing)
     let link = Latest<(any CentralLink)?>(nil)
@@ -129,7 +129,7 @@ final class SocketLine: Sendable {
         link.set(nil)
     }
 
-    /// A link that failed is over.
+    /// Records that the link failed.
     func failed(_ error: RadioError) -> ModuleFailure {
         let failure =
             error == .cancelled
@@ -144,7 +144,7 @@ final class SocketLine: Sendable {
         switch now {
         case .initializing: state.change(to: .initializing)
         case .advertising: state.change(to: .advertising)
-        // The link itself says so, and its end is reported by `over`.
+        // The link itself reports this, and `over` reports its end.
         case .idle, .connected, .closed: return
         }
     }
@@ -155,10 +155,11 @@ final class SocketLine: Sendable {
 }
 
 extension ModuleRadio {
-    /// Puts a service on the air for one device, and lends the socket while `body` runs, from the first moment.
+    /// Serves a service for one device, and lends the socket while `body` runs, from the beginning.
     ///
-    /// `timeout` is for the device to come. What it writes while nobody receives is kept as far as the radio keeps
-    /// it; a device that writes on and on is waited for, or loses the link.
+    /// `timeout` is the time for the device to connect. The radio keeps what the device writes
+    /// while no call receives, up to its limit; a device that goes on writing has to wait, or loses
+    /// the link.
     @discardableResult
     public func withSocket<R: Sendable>(
         _ configuration: SocketConfiguration,

@@ -1,11 +1,11 @@
 import Domain
 import Families
 
-/// What lets its holder give commands to one vehicle's GO device: a reservation and its key, never printed.
+/// The right to send commands to one vehicle's GO device: a reservation and its key, never printed.
 public struct VehicleToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     let credentials: CarShareCredentials
 
-    /// Reads the base64 text of a token, and refuses one that no vehicle could take.
+    /// Reads the Base64 text of a token; throws for one that no vehicle could accept.
     public init(_ text: String) throws(ModuleFailure) {
         do throws(CarShareCredentialsError) {
             credentials = try CarShareCredentials(text: Secret(Array(text.utf8)))
@@ -13,12 +13,12 @@ public struct VehicleToken: Sendable, CustomStringConvertible, CustomDebugString
             throw ModuleFailure(
                 .invalidToken,
                 "the token cannot be used: \(error)",
-                "get another one from anyone who issues them"
+                "get another one from its issuer"
             )
         }
     }
 
-    /// Of the GO device that it is for; nil when the token names none.
+    /// The serial of the GO device that it is for; nil when the token names none.
     public var serial: String? {
         let serial = credentials.token.reservation.serial
         return serial.isEmpty ? nil : serial
@@ -26,7 +26,7 @@ public struct VehicleToken: Sendable, CustomStringConvertible, CustomDebugString
 
     public var hardwareID: UInt64 { credentials.token.reservation.hardwareID }
 
-    /// From when to when the vehicle takes it, in seconds since 1970.
+    /// The time in which the vehicle accepts it, in seconds since 1970.
     public var seconds: ClosedRange<Int64>? {
         let token = credentials.token
         guard let start = token.start?.wallTime, let end = token.lastMoment, start <= end else {
@@ -35,18 +35,18 @@ public struct VehicleToken: Sendable, CustomStringConvertible, CustomDebugString
         return start.milliseconds / 1_000...end.milliseconds / 1_000
     }
 
-    /// What it permits, in the words of the commands.
+    /// The commands that it permits, in the same words.
     public var permissions: [String] {
         CarSharePermission.words(of: credentials.token.reservation.permissions)
     }
 
-    /// What is unusual about it; the vehicle decides.
+    /// Unusual facts about it; the vehicle decides.
     public var warnings: [String] { credentials.warnings.map(\.description) }
 
     public var description: String { "<token>" }
     public var debugDescription: String { "<token>" }
 
-    /// Throws where it is for another vehicle than the one that is meant.
+    /// Throws when the token is for another vehicle.
     func check(serial: String?, hardwareID: UInt32?) throws(ModuleFailure) {
         let cause: String
         if let serial, let named = self.serial, Serial(named) != Serial(serial) {
@@ -60,7 +60,7 @@ public struct VehicleToken: Sendable, CustomStringConvertible, CustomDebugString
     }
 }
 
-/// One command to a vehicle; its raw value is its word in manifests and tokens.
+/// A command to a vehicle; its raw value is the word in manifests and tokens.
 public enum VehicleCommand: Sendable, Hashable, CaseIterable, RawRepresentable {
     case lock
     case unlockDriver
@@ -100,11 +100,11 @@ public enum VehicleCommand: Sendable, Hashable, CaseIterable, RawRepresentable {
     }
 }
 
-/// One record of what a vehicle reports of a command.
+/// One record of a vehicle's report about a command.
 public struct VehicleStatus: Sendable, Hashable, CustomStringConvertible {
     public let id: UInt32
     public let value: UInt32
-    /// What it means, as one sentence without its full stop.
+    /// The meaning of the record, as one sentence without its full stop.
     public let description: String
 
     init(_ status: CarShareStatus) {

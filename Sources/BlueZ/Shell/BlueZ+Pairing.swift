@@ -87,7 +87,9 @@ extension BlueZ {
             for body in links.values where body.isAbout(path) { body.machine.passkeyGiven() }
             call.reply(.uint32(passkey.number))
         case .no:
-            call.fail(ErrorReply("org.bluez.Error.Rejected", "no job of ours is to be bonded"))
+            call.fail(
+                ErrorReply("org.bluez.Error.Rejected", "no device of this program needs a bond")
+            )
         }
     }
 
