@@ -1,13 +1,13 @@
 import Domain
 import SourceTree
 
-/// A kind of text with rules of its own, told once for the reader and for editors.
+/// A kind of text with its own rules, defined once for the reader and for editors.
 enum Form: CaseIterable, Sendable {
     case name, imageName, vehicleID, serial, profile, secret, path
     case key, target
     case source, digest, version, clock, zone, adapter, property, label, condition, word
 
-    /// What it is called in messages, with its article.
+    /// The name for messages, with its article.
     var title: String {
         switch self {
         case .name: "a name"
@@ -32,7 +32,7 @@ enum Form: CaseIterable, Sendable {
         }
     }
 
-    /// What would be right.
+    /// A description of valid text.
     var hint: String {
         switch self {
         case .name, .profile: "1 to 64 of a-z, 0-9, `.`, `_` and `-`"
@@ -58,7 +58,8 @@ enum Form: CaseIterable, Sendable {
 
     /// The same rule as a regular expression, for the JSON Schema.
     ///
-    /// It may be wider than `accepts` where an expression would be unreadable, never narrower.
+    /// The expression may accept more than `accepts` where an exact one would be unreadable, but
+    /// never less.
     var pattern: String {
         switch self {
         case .name, .profile: "^[a-z0-9._-]{1,64}$"
@@ -82,7 +83,7 @@ enum Form: CaseIterable, Sendable {
         }
     }
 
-    /// Text that must be quoted: other YAML readers take it for a number.
+    /// Whether the text must be quoted, because other YAML readers would take it for a number.
     var needsQuotes: Bool { self == .version || self == .clock }
 
     func accepts(_ text: String) -> Bool {
@@ -130,7 +131,8 @@ enum Form: CaseIterable, Sendable {
         (1...64).contains(bytes.count) && bytes.allSatisfy { isWordByte($0, upperCase: upperCase) }
     }
 
-    /// A key of minisign in its one line, as opposed to the path of a file that holds it.
+    /// Whether this is a minisign key as its single line of text, and not the path of a file that
+    /// contains it.
     static func isKeyText(_ text: String) -> Bool {
         text.utf8.count == 56 && text.hasPrefix("RW") && !text.utf8.contains(0x2E)
     }
@@ -142,7 +144,7 @@ enum Form: CaseIterable, Sendable {
             }
     }
 
-    /// An area and city by its letters; whether this machine knows it shows when it is used.
+    /// Checks the characters of an area and city; the zone itself is looked up when it is used.
     private static func isZone(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: 0x2F, omittingEmptySubsequences: false)
         return (1...4).contains(parts.count) && text.utf8.count <= 64

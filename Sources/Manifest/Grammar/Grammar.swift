@@ -1,9 +1,9 @@
 import Domain
 import Families
 
-/// The manifest's grammar: every key, its type, its default and what it is for.
+/// The manifest's grammar: every key with its type, its default and its purpose.
 ///
-/// The reader, `docs/manifest.md` and the JSON Schema are made from these tables.
+/// The reader, `docs/manifest.md` and the JSON Schema are generated from these tables.
 enum Grammar {
     private static let days = Duration.seconds(86_400)
     private static let share = Shape.either([.integer(0...1_000_000), .percent])
@@ -616,7 +616,7 @@ enum Grammar {
         ]
     )
 
-    /// In the order of the manual.
+    /// In the order in which the manual lists them.
     static let tables = [
         manifest, vehicles, tokenIssuer, vehicle, image, fits, step, update, rollout, pause, goOn,
         between,

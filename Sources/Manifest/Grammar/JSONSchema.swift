@@ -107,7 +107,7 @@ extension Shape {
         }
     }
 
-    /// A default as the JSON value that a schema's user would write.
+    /// A default as the JSON value that a user of the schema would write.
     fileprivate func schemaValue(_ text: String) -> JSONValue {
         switch self {
         case .integer: return Int(text).map(JSONValue.int) ?? .string(text)

@@ -1,4 +1,4 @@
-/// The manual's list of keys, as Markdown, from the grammar.
+/// The list of keys in the manual, as Markdown, generated from the grammar.
 package func manifestKeyReference() -> String {
     Grammar.tables.map { table in
         var lines = ["### \(table.name)", "", table.sentence, ""]

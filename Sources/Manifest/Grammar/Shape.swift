@@ -1,6 +1,6 @@
 import Domain
 
-/// What may stand at a key of the manifest.
+/// The values that a key of the manifest accepts.
 indirect enum Shape: Sendable {
     case form(Form)
     case integer(ClosedRange<Int>)
@@ -11,7 +11,7 @@ indirect enum Shape: Sendable {
     case words([String])
     /// A word, a number or a truth value.
     case literal
-    /// A comparison with one of these; without an operator, `==`.
+    /// A comparison with a value; without an operator, `==`.
     case condition
     case list(Shape, least: Int)
     case table(Table)
@@ -19,7 +19,7 @@ indirect enum Shape: Sendable {
     case map(key: Form, Shape)
     case either([Shape])
 
-    /// How the manual calls it.
+    /// The name of the shape in the manual.
     var title: String {
         switch self {
         case .form(let form): return Self.bare(form.title)
@@ -39,7 +39,7 @@ indirect enum Shape: Sendable {
         case .map(let key, let shape): return "map of \(Self.bare(key.title)): \(shape.title)"
         case .either(let shapes):
             let titles = shapes.map { shape in
-                // One, or a list of the same, need not be told twice.
+                // The manual does not name the same shape twice, as one value and as a list.
                 if case .list(let inner, _) = shape,
                     shapes.contains(where: { $0.title == inner.title })
                 {

@@ -3,14 +3,14 @@ struct Field: Sendable {
     enum Presence: Sendable, Equatable {
         case required
         case optional
-        /// Stands in when the key is left out, written as the user would write it.
+        /// The value when the key is left out, as the user would write it.
         case fallback(String)
     }
 
     let key: String
     let shape: Shape
     let presence: Presence
-    /// The key beside which alone this one has a meaning.
+    /// Another key that must be present for this one to have a meaning; nil for none.
     let beside: String?
     let sentence: String
 
@@ -28,25 +28,25 @@ struct Field: Sendable {
         self.sentence = sentence
     }
 
-    /// A key that may be left out and then means nothing.
+    /// An optional key without a default.
     init(_ key: String, _ shape: Shape, _ sentence: String) {
         self.init(key, shape, .optional, sentence)
     }
 }
 
-/// The keys of one kind of map, from which reader, manual and JSON Schema are made.
+/// The keys of one kind of map, from which reader, manual and JSON Schema are generated.
 struct Table: Sendable {
-    /// A word of the manual.
+    /// The heading in the manual.
     let name: String
-    /// What the map describes, with its article, for messages.
+    /// The map's name for messages, with its article.
     let what: String
     let sentence: String
     let fields: [Field]
-    /// Those of the fields, in their order.
+    /// The keys of the fields, in their order.
     let keys: [String]
-    /// Keys of which exactly one must stand there.
+    /// Keys of which exactly one must be present.
     let exactlyOne: [String]
-    /// What any other key would be; nil when it would be a mistake.
+    /// The shape of any other key; nil when other keys are errors.
     let otherKeys: Shape?
 
     init(

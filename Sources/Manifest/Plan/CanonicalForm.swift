@@ -2,11 +2,11 @@ import Domain
 import Families
 import Wire
 
-/// A plan in the one spelling that its digest is taken of.
+/// A plan in its unique spelling, from which its digest is calculated.
 ///
-/// It leaves out what does not change what is done: places, labels that nothing asks for, where images are fetched from
-/// and secrets are kept, and which controllers work. So a plan keeps its digest when a mirror moves
-/// or a run goes on at another gateway.
+/// It leaves out facts that do not change the work: places, labels that no rule uses, the sources
+/// of images, the storage of secrets, and the choice of controllers. So a plan keeps its digest
+/// when a mirror moves or when another gateway continues a run.
 struct CanonicalForm {
     let name: String
     let vehicles: [PlannedVehicle]
@@ -16,7 +16,7 @@ struct CanonicalForm {
     let settle: SettleSettings
     let connect: ConnectSettings
 
-    /// JSON with its members in a fixed order; lists of steps that vehicles share stand there once.
+    /// JSON with its members in a fixed order; a list of steps that vehicles share occurs once.
     var value: JSONValue {
         var lists: [[JSONValue]] = []
         var rows: [JSONValue] = []
@@ -66,7 +66,7 @@ struct CanonicalForm {
         ])
     }
 
-    /// Those that decide which wave it is in, or whether anything is done on it.
+    /// The labels that decide the vehicle's wave, or whether anything is done on it.
     private func labels(of vehicle: PlannedVehicle) -> [JSONMember] {
         guard !vehicle.labels.isEmpty else { return [] }
         let asked = Set(rollout.spread).union(vehicle.steps.flatMap(\.requiredLabels))
@@ -91,7 +91,7 @@ struct CanonicalForm {
         ])
     }
 
-    /// Nothing for images that only their digest pins.
+    /// Nil for images that only their digest pins.
     private static func value(_ trust: ImageTrust) -> JSONValue? {
         switch trust {
         case .digest: nil
@@ -101,7 +101,7 @@ struct CanonicalForm {
         }
     }
 
-    /// The keys that must have signed something of it; nothing where nobody must.
+    /// The keys of required attestations; nil when there are none.
     private static func attesters(of image: PlannedImage) -> JSONValue? {
         let keys = image.attachments.compactMap { attachment in
             if case .attestation(let key?) = attachment.kind { key.text } else { nil }
@@ -153,7 +153,8 @@ struct CanonicalForm {
         ])
     }
 
-    /// What has its default is left out where the key is younger than the form.
+    /// A default is left out where its key is newer than this form, so that old plans keep their
+    /// digests.
     private static func value(_ retry: RetryPolicy) -> JSONValue {
         let usual = RetryPolicy(transient: retry.transient, device: retry.device)
         return .object([

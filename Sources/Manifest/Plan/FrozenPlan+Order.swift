@@ -1,9 +1,9 @@
 package import Domain
 
 extension FrozenPlan {
-    /// The same fleet with other work: one order to some of its vehicles, now.
+    /// The same fleet with other work: one order for some of its vehicles, without delay.
     ///
-    /// Waves, gates and windows are for rollouts: who gives an order means it.
+    /// Waves, gates and windows apply to rollouts, not to an order that a person gives.
     package func ordering(
         _ steps: [Step],
         to chosen: Set<VehicleID>,
@@ -35,15 +35,15 @@ extension FrozenPlan {
 }
 
 extension FrozenPlan {
-    /// What follows the name of a fleet whose secrets are changed.
+    /// The suffix of a plan's name when secrets are rotated.
     private static let rotation = "-secrets"
 
-    /// The same fleet with other work: each module whose secret is kept in a file gets another one, in the
-    /// same waves and windows and by the same gates.
+    /// The same fleet with other work: each module whose secret is kept in a file gets a new one,
+    /// with the same waves, windows and gates.
     package var rotating: FrozenPlan {
         let step = Step(.rotate, at: place)
         var policy = rollout
-        // That updates are begun again each night says nothing of secrets.
+        // A setting that repeats updates each night must not repeat the rotation of secrets.
         policy.again = .whenAsked
         return FrozenPlan(
             name: name + Self.rotation,
@@ -61,14 +61,14 @@ extension FrozenPlan {
         )
     }
 
-    /// The plan of that name that is made of this one: itself, or its rotation.
+    /// The plan of this name that is derived from this one: itself, or its rotation.
     package func plan(of rollout: String) -> FrozenPlan {
         rollout == name + Self.rotation ? rotating : self
     }
 }
 
 extension PlannedVehicle {
-    /// Whether its secret can be replaced by anyone who may write files.
+    /// Whether this program can replace its secret, because it is kept in a file.
     package var keepsSecretInFile: Bool {
         if case .file? = secret { return true }
         return false

@@ -3,14 +3,15 @@ package import Domain
 package import SourceTree
 import Wire
 
-/// What a run does, settled before it starts: vehicles, steps, images, rules.
+/// Everything that decides the work of a run, fixed before it starts: vehicles, steps, images,
+/// rules.
 package struct FrozenPlan: Sendable, Equatable {
     package let name: String
-    /// In the order of the fleet list, from which the waves are cut.
+    /// In the order of the fleet list, which the waves divide.
     package let vehicles: [PlannedVehicle]
-    /// Those that some step needs, by name.
+    /// The images that steps need, sorted by name.
     package private(set) var images: [PlannedImage]
-    /// Done at the end on each vehicle, whatever happened.
+    /// The steps at the end on each vehicle, whatever happened.
     package let always: [Step]
     package let rollout: RolloutPolicy
     package let radio: RadioSettings
@@ -18,21 +19,22 @@ package struct FrozenPlan: Sendable, Equatable {
     package let connect: ConnectSettings
     package let fetch: FetchPolicy
     package let trust: TrustPolicy
-    /// The folder of profiles that the manifest names.
+    /// The folder of profiles that the manifest names; nil when it names none.
     package let profiles: String?
-    /// How many vehicles each wave has; none is empty, and together they are all.
+    /// The number of vehicles in each wave; no wave is empty, and together they contain all
+    /// vehicles.
     package let waveSizes: [Int]
-    /// Stands for everything that decides what is done.
+    /// Identifies everything that decides the work.
     package let digest: SHA256Digest
-    /// The manifest.
+    /// The place of the manifest.
     package let place: Place
-    /// Rules of the rollout that never apply to these vehicles, as warnings.
+    /// Warnings about rules of the rollout that can never apply to these vehicles.
     package internal(set) var remarks: [Diagnostic] = []
-    /// Where the window's time zone stands, when it does.
+    /// The place of the window's time zone; nil when there is none.
     package internal(set) var zonePlace: Place?
-    /// Who is notified how its runs end; says nothing about what is done.
+    /// Who is notified of the end of its runs; this does not affect the work.
     package internal(set) var notify: NotifyPolicy?
-    /// Where the program between two waves stands, when there is one.
+    /// The place of the program that runs between two waves; nil when there is none.
     package internal(set) var checkPlace: Place?
 
     init(
@@ -74,7 +76,7 @@ package struct FrozenPlan: Sendable, Equatable {
         digest = SHA256.digest(of: form.value.bytes)
     }
 
-    /// The text whose SHA-256 the digest is: compact JSON, one spelling for one plan.
+    /// The text from which the digest is calculated: compact JSON, one spelling for each plan.
     package var canonicalText: String {
         CanonicalForm(
             name: name,
@@ -87,7 +89,7 @@ package struct FrozenPlan: Sendable, Equatable {
         ).value.text
     }
 
-    /// The same plan with what the signers of images demand; it keeps its digest.
+    /// The same plan with the requirements of the images' signers; it keeps its digest.
     package func demanding(predecessors: [String: FirmwareVersion]) -> FrozenPlan {
         var plan = self
         for index in images.indices {
@@ -100,9 +102,11 @@ package struct FrozenPlan: Sendable, Equatable {
         images.first { $0.name == name }
     }
 
-    /// Cuts the vehicles into waves: shares are of all vehicles, rounded down, at least one.
+    /// Divides the vehicles into waves.
     ///
-    /// What the waves leave over makes a last one, as if `rest` stood there.
+    /// A share is of all vehicles, rounded down, and at least one.
+    ///
+    /// Vehicles that remain form a last wave, as if the list ended with `rest`.
     static func sizes(of waves: [Wave], total: Int) -> [Int] {
         var sizes: [Int] = []
         var left = total

@@ -1,10 +1,10 @@
 import SourceTree
 
-/// Cuts a CSV file (RFC 4180) into rows of cells that know their places.
+/// Splits a CSV file (RFC 4180) into rows of cells, each with its place.
 struct CSVFile {
-    /// A spreadsheet with more columns is none of ours.
+    /// A file with more columns is not a fleet list.
     static let mostCells = 256
-    /// Each cell takes some memory of its own, also an empty one.
+    /// Each cell takes some memory, even if it is empty.
     static let mostCellsInAll = 2_000_000
     static let mostRows = FleetReader.mostVehicles + 1
 
@@ -26,7 +26,7 @@ struct CSVFile {
         self.diagnostics = diagnostics
     }
 
-    /// All rows that are not blank, or nil when the file is no text or breaks off.
+    /// All rows that are not blank; nil when the file is not text or ends inside quotes.
     static func rows(_ source: [UInt8], file: String, _ diagnostics: Diagnostics) -> [Row]? {
         let marked = source.starts(with: [0xEF, 0xBB, 0xBF])
         let bytes = marked ? Array(source.dropFirst(3)) : source
@@ -63,7 +63,7 @@ struct CSVFile {
 
     private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-    /// Steps over one byte; the bytes inside a character take no column.
+    /// Advances by one byte; only the first byte of a character counts as a column.
     private mutating func step() {
         index += 1
         if next.map({ $0 & 0xC0 != 0x80 }) ?? true { column += 1 }
@@ -102,7 +102,7 @@ struct CSVFile {
         return row
     }
 
-    /// Up to the comma; spaces around it are dropped, as people put them there by hand.
+    /// Reads up to the comma; surrounding spaces are dropped, as people insert them by hand.
     private mutating func plainCell() -> Cell? {
         let start = place
         let first = index
@@ -152,7 +152,7 @@ struct CSVFile {
         return nil
     }
 
-    /// Only spaces may stand between a closing quote and the comma.
+    /// Only spaces may be between a closing quote and the comma.
     private mutating func afterQuote() {
         while next == 0x20 || next == 0x09 { step() }
         guard let byte = next, byte != 0x2C, byte != 0x0A, byte != 0x0D else { return }

@@ -4,7 +4,7 @@ import SourceTree
 struct Cell: Sendable, Equatable {
     let text: String
     let place: Place
-    /// In a CSV cell in quotes each quote inside takes two columns.
+    /// Whether a quote in the text takes two columns, as in a quoted CSV cell.
     let doublesQuotes: Bool
 
     init(_ text: String, at place: Place, doublesQuotes: Bool = false) {
@@ -14,12 +14,12 @@ struct Cell: Sendable, Equatable {
     }
 }
 
-/// Where the characters of a cell stand in its file.
+/// The places of a cell's characters in its file.
 struct CellPlaces {
     private let file: String
-    /// The file's line of each line of the cell.
+    /// The file's line of the cell's first line.
     private let firstLine: Int
-    /// For each line of the cell the file's column of each character and of the line's end.
+    /// For each line of the cell, the file's columns of its characters and of its end.
     private let columns: [[Int]]
 
     init(_ cell: Cell) {
@@ -42,7 +42,8 @@ struct CellPlaces {
         columns = lines
     }
 
-    /// The place of a line and column of the text, counted from 1; past the end, the end's.
+    /// The place of a line and column of the text, counted from 1; positions past the end give the
+    /// end.
     func place(line: Int, column: Int) -> Place {
         let row = min(max(line - 1, 0), columns.count - 1)
         let known = columns[row]

@@ -2,7 +2,7 @@ import SourceTree
 
 /// Reads property names, values and conditions.
 enum ConditionReader {
-    /// A map of property to condition, by name.
+    /// A map of properties to conditions, sorted by name.
     static func conditions(
         _ node: SourceNode,
         _ diagnostics: Diagnostics
@@ -12,14 +12,14 @@ enum ConditionReader {
         }
     }
 
-    /// A map of name to value, by name.
+    /// A map of names to values, sorted by name.
     static func assignments(_ node: SourceNode, _ diagnostics: Diagnostics) -> [Assignment] {
         entries(node, "values", diagnostics).compactMap { entry in
             literal(entry.value, diagnostics).map { Assignment(entry.key, $0) }
         }
     }
 
-    /// Sorted, so that the order of keys never decides about what is done.
+    /// Sorted, so that the order of keys never affects the work.
     private static func entries(
         _ node: SourceNode,
         _ what: String,

@@ -1,7 +1,7 @@
 import Domain
 import SourceTree
 
-/// Reads how images come over the network.
+/// Reads how images are downloaded.
 struct FetchReader {
     let diagnostics: Diagnostics
     let directory: String

@@ -1,18 +1,18 @@
 package import Domain
 package import SourceTree
 
-/// A fleet list as a CSV file that a program adds rows to and takes rows from: every other byte of it
-/// stays as it is.
+/// A fleet list as a CSV file in which a program adds and removes rows: all other bytes stay
+/// unchanged.
 package struct FleetFile: Sendable {
-    /// What a row is about.
+    /// The contents of a row.
     package struct Entry: Sendable, Equatable {
         package let id: String
         package let serial: String
         package let family: String
-        /// Nil where there is none, or an empty cell.
+        /// Nil where there is no such column, or where the cell is empty.
         package let profile: String?
         package let secret: String?
-        /// Where its passkey is kept; nil where there is none.
+        /// The reference to its passkey; nil where there is none.
         package let passkey: String?
     }
 
@@ -27,7 +27,7 @@ package struct FleetFile: Sendable {
     private var rows: [CSVFile.Row] = []
     private let file: String
 
-    /// Nil when `diagnostics` got the reasons; a file with nothing but its columns is no mistake.
+    /// Nil when `diagnostics` has received errors; a file that contains only its header is valid.
     package init?(_ bytes: [UInt8], file: String, _ diagnostics: Diagnostics) {
         self.bytes = bytes
         self.file = file
@@ -77,8 +77,8 @@ package struct FleetFile: Sendable {
 
     package func has(_ column: String) -> Bool { columns.contains(column) }
 
-    /// Adds a row at the end, or sets the cells of the vehicle's own row that are otherwise; false when it
-    /// was as wanted already.
+    /// Adds a row at the end, or changes the cells of the vehicle's existing row; false when the
+    /// row already had these values.
     package mutating func list(
         _ vehicle: VehicleID,
         _ cells: [(column: String, text: String)]
@@ -113,7 +113,7 @@ package struct FleetFile: Sendable {
         return true
     }
 
-    /// Takes the vehicle's row out; false when there was none.
+    /// Removes the vehicle's row; false when there was none.
     package mutating func strike(_ vehicle: VehicleID) throws(Mistake) -> Bool {
         guard let number = rows.firstIndex(where: { text("id", of: $0) == vehicle.text }) else {
             return false
@@ -135,7 +135,7 @@ package struct FleetFile: Sendable {
         }
     }
 
-    /// As its first line ends.
+    /// The line end of the first line.
     private var lineEnd: [UInt8] {
         guard let end = bytes.firstIndex(of: 0x0A), end > 0, bytes[end - 1] == 0x0D else {
             return [0x0A]
@@ -143,12 +143,12 @@ package struct FleetFile: Sendable {
         return [0x0D, 0x0A]
     }
 
-    /// The bytes of a row with its line end: up to the next row, without the blank lines between.
+    /// The bytes of a row with its line end: up to the next row, without blank lines between them.
     private func lines(of number: Int) -> Range<Int> {
         let start = offset(ofLine: rows[number].line)
         let next = number + 1 < rows.count ? offset(ofLine: rows[number + 1].line) : bytes.count
         var end = next
-        // Blank lines are somebody's, and stay.
+        // Blank lines are kept, since somebody inserted them.
         while end - 1 > start, bytes[end - 1] == 0x0A || bytes[end - 1] == 0x0D,
             bytes[end - 2] == 0x0A
                 || bytes[end - 2] == 0x0D

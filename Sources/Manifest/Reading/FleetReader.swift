@@ -2,16 +2,16 @@ import Domain
 import Families
 import SourceTree
 
-/// Turns the rows of a fleet list into vehicles, checking each and all together.
+/// Converts the rows of a fleet list to vehicles, and checks them one by one and together.
 struct FleetReader {
     static let mostVehicles = 100_000
 
     let diagnostics: Diagnostics
     let steps: StepReader
-    /// The manifest's own directory: what `file:` is relative to.
+    /// The manifest's directory, to which `file:` paths are relative.
     let directory: String
 
-    /// A vehicle whose steps may still be the manifest's.
+    /// A vehicle that may still need the manifest's steps.
     struct Vehicle {
         let id: VehicleID
         let serial: Serial
@@ -32,7 +32,7 @@ struct FleetReader {
         let passkeyPlace: Place?
     }
 
-    /// The vehicles of a list in the manifest itself.
+    /// The rows of a vehicle list in the manifest itself.
     func rows(_ items: [SourceNode]) -> [FleetRow] {
         items.compactMap { node in
             var reader = FieldReader(node, diagnostics, as: "a vehicle")
@@ -81,7 +81,7 @@ struct FleetReader {
         return node.text(diagnostics).map { Cell($0, at: node.place) }
     }
 
-    /// The vehicles of the rows that are right.
+    /// The vehicles of the valid rows.
     func vehicles(_ rows: [FleetRow]) -> [Vehicle] {
         var ids: [VehicleID: Place] = [:]
         var serials: [Serial: Place] = [:]
@@ -207,7 +207,7 @@ struct FleetReader {
         return nil
     }
 
-    /// A cell's text in a form, or nil after an error.
+    /// A cell's text in a form; nil after an error.
     private func checked(_ cell: Cell?, _ form: Form) -> String? {
         guard let cell else { return nil }
         guard !cell.text.isEmpty else {
@@ -254,7 +254,7 @@ struct FleetReader {
         return nil
     }
 
-    /// What is no reference may be the secret itself, so no error repeats it.
+    /// Text that is not a reference may be the secret itself, so no error contains it.
     private func readSecret(_ cell: Cell) -> SecretReference? {
         do throws(SecretReference.ParseError) {
             let reference = try SecretReference(cell.text, relativeTo: directory)

@@ -1,6 +1,6 @@
 import SourceTree
 
-/// One vehicle as it was written, before anything in it is understood.
+/// One vehicle as it is written, before its values are interpreted.
 struct FleetRow {
     enum Steps {
         case cell(Cell)
@@ -25,16 +25,16 @@ struct FleetRow {
 
     init(at place: Place) { self.place = place }
 
-    /// Columns with a meaning; all others are labels.
+    /// Columns with a meaning; all other columns are labels.
     static let columns = Grammar.vehicle.keys
 
-    /// Labels that look like a column and are words of their own.
+    /// Labels that resemble a column but are valid words.
     private static let plainWords: Set<String> = ["parking", "pairings", "passkeys"]
 
     /// The column that a label was probably meant to be.
     ///
-    /// Labels are free, so only close misspellings of the longer names count, and only of a column
-    /// that is not there: a secret under a label's name would be printed.
+    /// Labels are free, so only close misspellings of the longer column names count, and only of a
+    /// column that is missing: a secret in a misspelled column would become a label and be printed.
     static func misspelling(_ label: String, missing: (String) -> Bool) -> String? {
         guard label.utf8.count <= 64, !plainWords.contains(label.lowercased()) else { return nil }
         let word = Array(label.lowercased().utf8)

@@ -20,7 +20,7 @@ enum FleetTable {
         }
         guard let columns = columns(header, diagnostics) else { return nil }
         let vehicles = rows.dropFirst().filter { row in
-            // A spreadsheet writes rows that were emptied, or only formatted, as bare commas.
+            // A spreadsheet writes cleared or only formatted rows as bare commas.
             row.cells.contains { !$0.text.isEmpty }
         }
         if vehicles.isEmpty {
@@ -35,7 +35,7 @@ enum FleetTable {
         }
     }
 
-    /// The names of the columns; nil when what follows could not be understood with them.
+    /// The names of the columns; nil when the following rows could not be interpreted with them.
     private static func columns(_ header: CSVFile.Row, _ diagnostics: Diagnostics) -> [String]? {
         let names = header.cells.map(\.text)
         let start = header.cells.first?.place ?? Place(file: "", line: 1, column: 1)
@@ -82,7 +82,7 @@ enum FleetTable {
         return diagnostics.errorCount == errors ? names : nil
     }
 
-    /// What a spreadsheet put between the cells instead of commas.
+    /// The separator that a spreadsheet used instead of commas.
     private static func foreignSeparator(in header: String) -> String? {
         if header.contains(";") { return "semicolons" }
         return header.contains("\t") ? "tabs" : nil

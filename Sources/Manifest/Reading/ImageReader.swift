@@ -7,7 +7,7 @@ struct ImageReader {
     let diagnostics: Diagnostics
     let directory: String
 
-    /// The images that are right, by name.
+    /// The valid images, sorted by name.
     func images(_ node: SourceNode?) -> [PlannedImage] {
         let entries = node?.entries(diagnostics, of: "`images` as a map of names") ?? []
         return entries.filter { !$0.key.hasPrefix("x-") }
@@ -101,7 +101,7 @@ struct ImageReader {
         return source
     }
 
-    /// The URL is not repeated: it may hold a password.
+    /// Messages that do not contain the URL, because it may contain a password.
     private static func words(_ error: ImageSource.ParseError) -> (String, String) {
         switch error {
         case .unknownScheme: ("this is not a URL that images come from", Form.source.hint)

@@ -1,9 +1,10 @@
 import Domain
 package import SourceTree
 
-/// A file without which nothing can be said about the manifest.
+/// A file could not be read without which nothing can be checked.
 package enum ManifestError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The manifest, or with `namedAt` a file that it names while it is right itself.
+    /// The unreadable file: the manifest itself, or, with `namedAt`, a file that a valid manifest
+    /// names.
     case unreadable(path: String, reason: FileError.Reason, namedAt: Place?)
 
     package var description: String {
@@ -14,11 +15,11 @@ package enum ManifestError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 }
 
-/// What a manifest and its fleet list say.
+/// The result of reading a manifest and its fleet list.
 package struct ManifestReading {
-    /// Nil when there is an error among the diagnostics.
+    /// Nil when the diagnostics contain an error.
     package let plan: FrozenPlan?
-    /// As much of the plan as could be read, errors or not: for further checks, never for a run.
+    /// The readable part of the plan, even with errors: for further checks, never for a run.
     package let draft: FrozenPlan?
     package let diagnostics: [Diagnostic]
 
@@ -31,7 +32,7 @@ package struct ManifestReading {
 
 /// Reads a manifest and the fleet list it names into a frozen plan.
 package struct ManifestReader {
-    /// How files are read: handed in, so that reading can be tried without any.
+    /// Reads a file; tests pass their own function.
     package typealias Files =
         (_ path: String, _ limit: Int) throws(FileError) -> [UInt8]
 
@@ -55,7 +56,7 @@ package struct ManifestReader {
         return try read(bytes, path: path, files: files)
     }
 
-    /// The same for a manifest that is in memory and would stand at `path`.
+    /// Reads a manifest from memory, as if it were at `path`.
     package static func read(
         _ bytes: [UInt8],
         path: String,
@@ -68,7 +69,7 @@ package struct ManifestReader {
         var reader = ManifestReader(path: path, diagnostics)
         let draft = reader.draft(tree, files)
         if let missing = reader.missing {
-            // With other mistakes beside it, all of them are reported together.
+            // If there are other mistakes too, all of them are reported together.
             guard diagnostics.hasErrors else { throw missing.error }
             diagnostics.error(
                 missing.place,
@@ -101,7 +102,7 @@ package struct ManifestReader {
         directory = FileReference.directory(of: path)
     }
 
-    /// The plan as far as it can be read.
+    /// The readable part of the plan.
     private mutating func draft(_ tree: SourceNode, _ files: Files) -> FrozenPlan {
         var reader = TableReader(tree, Grammar.manifest, diagnostics)
         let name = reader.text("name")
@@ -161,13 +162,13 @@ package struct ManifestReader {
         return plan
     }
 
-    /// The names under `images`, so that a step may refer to one that has errors of its own.
+    /// The names under `images`, including images with errors, so that steps may refer to them.
     private static func names(_ node: SourceNode?) -> Set<String> {
         guard case .map(let entries) = node?.value else { return [] }
         return Set(entries.map(\.key).filter { !$0.hasPrefix("x-") })
     }
 
-    /// The vehicles that are meant, or nil when there is nothing to select from.
+    /// The selected vehicles; nil when there are none to select from.
     private mutating func readVehicles(
         _ node: SourceNode,
         _ fleet: FleetReader,
@@ -190,7 +191,7 @@ package struct ManifestReader {
         }
         if let issuer {
             all = all?.map { vehicle in
-                // Of others it is not known that they have a GO device.
+                // Other vehicles are not known to have a GO device.
                 let hasDevice = vehicle.goSerial != nil || vehicle.secret == nil
                 guard hasDevice, vehicle.token == nil, vehicle.issuer == nil else {
                     return vehicle
@@ -200,7 +201,7 @@ package struct ManifestReader {
                 return vehicle
             }
         }
-        // With rows left out for their errors, "no vehicle has that label" might not be true.
+        // If rows are missing because of errors, "no vehicle has that label" could be wrong.
         guard let all, !all.isEmpty, let selection else { return all }
         return selection.apply(all, diagnostics)
     }
@@ -232,7 +233,7 @@ package struct ManifestReader {
         }
     }
 
-    /// Gives each vehicle its steps: its own, or else the manifest's.
+    /// Gives each vehicle its own steps, or else the manifest's.
     private func resolve(
         _ vehicles: [FleetReader.Vehicle],
         _ common: [Step]?,

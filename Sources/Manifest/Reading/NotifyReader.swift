@@ -1,9 +1,9 @@
 import Domain
 package import SourceTree
 
-/// Reads `notify`, in a manifest or in a file of its own.
+/// Reads `notify`, from a manifest or from a separate file.
 package struct NotifyReader {
-    /// No list is longer.
+    /// The size limit of a separate file.
     package static let mostBytes = 256 << 10
 
     let diagnostics: Diagnostics
@@ -14,7 +14,7 @@ package struct NotifyReader {
         self.directory = directory
     }
 
-    /// A file that is such a list and nothing else; nil when it has errors.
+    /// Reads a file that contains only this list; the policy is nil when there are errors.
     package static func read(
         _ bytes: [UInt8],
         path: String
@@ -114,7 +114,7 @@ package struct NotifyReader {
         return words.count == items.count ? words : nil
     }
 
-    /// Nothing but printable ASCII: it becomes a header of a message.
+    /// A mail address: only printable ASCII, since it is written into a message header.
     private func mail(_ node: SourceNode) -> String? {
         guard let text = node.text(diagnostics) else { return nil }
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
@@ -133,7 +133,7 @@ package struct NotifyReader {
         return nil
     }
 
-    /// An address of the web, or where one is kept.
+    /// A web address, or a reference to one.
     private func address(_ node: SourceNode) -> NotifyAddress? {
         guard let text = node.text(diagnostics) else { return nil }
         for kind in ["file:", "credential:", "env:"] where text.hasPrefix(kind) {
@@ -162,7 +162,7 @@ package struct NotifyReader {
         }
     }
 
-    /// What is no reference may be the secret itself, so no error repeats it.
+    /// Text that is not a reference may be the secret itself, so no error contains it.
     private func secret(_ node: SourceNode) -> SecretReference? {
         guard let text = node.text(diagnostics) else { return nil }
         if let reference = try? SecretReference(text, relativeTo: directory) { return reference }

@@ -1,11 +1,11 @@
 package import SourceTree
 
-/// Steps as a person types them: `command lock`, `set lights=disabled; wait 5s`, or as a manifest
-/// writes them.
+/// Parses steps as a person types them, such as `command lock` or `set lights=disabled; wait 5s`,
+/// or as a manifest writes them.
 package enum OrderText {
     private static let file = "STEP"
 
-    /// The steps, nil when `diagnostics` got the reasons.
+    /// The steps; nil when `diagnostics` has received errors.
     package static func steps(
         _ text: String,
         images: Set<String>,
@@ -31,7 +31,8 @@ package enum OrderText {
         return diagnostics.hasErrors ? nil : steps
     }
 
-    /// One step as a manifest has it; what has a colon after its first word is one already.
+    /// Converts one step to the form of a manifest; text with a colon after its first word already
+    /// has it.
     private static func spelledOut(_ piece: String) -> String {
         let words = piece.split(maxSplits: 1, whereSeparator: \.isWhitespace).map(String.init)
         guard words.count == 2, !words[0].contains(":") else { return piece }
@@ -49,7 +50,7 @@ package enum OrderText {
         }
     }
 
-    /// `name=value` and `name >= value` as members of a map.
+    /// Converts `name=value` and `name >= value` to members of a map.
     private static func assignment(_ text: String, of action: String) -> String {
         let isTest = action == "require" || action == "expect"
         guard let mark = text.firstIndex(where: { "=<>!".contains($0) }) else { return text }

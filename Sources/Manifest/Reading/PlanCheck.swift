@@ -1,7 +1,7 @@
 import Domain
 import SourceTree
 
-/// Checks what only shows once steps, images and vehicles are known together.
+/// Checks that need steps, images and vehicles together.
 struct PlanCheck {
     let diagnostics: Diagnostics
     let images: [PlannedImage]
@@ -10,7 +10,7 @@ struct PlanCheck {
         Set(steps.flatMap { $0.update?.images ?? [] })
     }
 
-    /// Warns about images that no step needs: they would not be fetched.
+    /// Warns about images that no step uses: they would not be downloaded.
     func images(used vehicles: [PlannedVehicle], common: [Step]?) {
         var used = Self.imageNames(common ?? [])
         for vehicle in vehicles { used.formUnion(Self.imageNames(vehicle.steps)) }
@@ -23,7 +23,7 @@ struct PlanCheck {
         }
     }
 
-    /// Whether the repositories that images name are there, and are needed.
+    /// Checks that the repositories which images name exist, and that each is used.
     func repositories(_ trust: TrustPolicy) {
         var needed: Set<String> = []
         for image in images {
@@ -45,7 +45,7 @@ struct PlanCheck {
         }
     }
 
-    /// A label that no vehicle has is most often one that is spelled in another way.
+    /// Warns about labels that no vehicle has: most of them are misspelled.
     func labels(of vehicles: [PlannedVehicle]) {
         let known = Set(vehicles.flatMap { $0.labels.map(\.name) })
             .union(["id", "serial", "family", "profile"])
@@ -62,9 +62,9 @@ struct PlanCheck {
         }
     }
 
-    /// An update that fits none of the vehicles it is meant for is a mistake.
+    /// Reports an update whose image fits none of its vehicles as an error.
     ///
-    /// One that fits some of them is not: the others end as `rejected`, and a warning says so now.
+    /// If it fits some of them, the others will end as `rejected`, and there is only a warning.
     func families(_ vehicles: [PlannedVehicle], common: [Step]?) {
         var wrong: [Place: (step: Step, image: PlannedImage, misfits: Int, total: Int)] = [:]
         var order: [Place] = []
@@ -76,7 +76,7 @@ struct PlanCheck {
             for step in vehicle.steps {
                 let names = step.update?.images ?? []
                 let images = names.compactMap { byName[$0] }
-                // One misfit on the way is as bad as one at its end.
+                // An intermediate image that does not fit is as bad as a final one.
                 guard
                     let image = images.first(where: { $0.fits.family != vehicle.family })
                         ?? images.last
@@ -110,7 +110,7 @@ struct PlanCheck {
 }
 
 extension Step {
-    /// The update that this step is, if it is one.
+    /// The update of this step; nil if it is another action.
     package var update: UpdateStep? {
         guard case .update(let update) = action else { return nil }
         return update

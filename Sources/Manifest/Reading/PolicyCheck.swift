@@ -1,13 +1,15 @@
 import Domain
 import SourceTree
 
-/// Finds rules that can never apply to the vehicles that are meant: what somebody relies on does nothing.
+/// Finds rules that can never apply to the selected vehicles, so that somebody would rely on them
+/// in vain.
 ///
-/// They are remarks of `validate` and `plan` and no part of reading: one manifest serves depots of any size.
+/// `validate` and `plan` show them as remarks. They are not errors of reading, since one manifest
+/// can serve depots of any size.
 struct PolicyCheck {
     private let diagnostics = Diagnostics()
 
-    /// `node` is what stands under `rollout`.
+    /// `node` is the value of `rollout`.
     init(_ policy: RolloutPolicy, for vehicles: [PlannedVehicle], _ node: SourceNode) {
         guard !vehicles.isEmpty else { return }
         waves(policy, vehicles.count, node)
@@ -32,14 +34,15 @@ struct PolicyCheck {
         }
     }
 
-    /// Each a warning at its key's own place.
+    /// The warnings, each at the place of its key.
     var remarks: [Diagnostic] { diagnostics.list }
 
     private func warn(_ node: SourceNode, _ path: [String], _ message: String, _ hint: String) {
         diagnostics.warning(node.place(of: path) ?? node.place, message, hint: hint)
     }
 
-    /// Waves for which no vehicle is left, and rules between waves where there is only one.
+    /// Warns about waves without vehicles, and about rules between waves when there is only one
+    /// wave.
     private func waves(_ policy: RolloutPolicy, _ total: Int, _ node: SourceNode) {
         let sizes = FrozenPlan.sizes(of: policy.waves, total: total)
         if let number = policy.waves.indices.first(where: { $0 >= sizes.count }),
@@ -64,7 +67,7 @@ struct PolicyCheck {
         }
     }
 
-    /// A gate that no number of failures can trip.
+    /// Warns about a gate that no number of failures can trip.
     private func gate(_ policy: RolloutPolicy, _ total: Int, _ node: SourceNode) {
         guard let pause = policy.pause, !pause.trips(failed: total, attempted: total) else {
             return
@@ -110,7 +113,7 @@ struct PolicyCheck {
 }
 
 extension SourceNode {
-    /// What stands under these keys, one inside the other.
+    /// The value at these nested keys.
     func node(at path: [String]) -> SourceNode? {
         var node = self
         for key in path {
@@ -124,7 +127,7 @@ extension SourceNode {
 
     func place(of path: [String]) -> Place? { node(at: path)?.place }
 
-    /// Where the key itself stands.
+    /// The place of the key itself.
     func keyPlace(of key: String) -> Place? {
         guard case .map(let entries) = value else { return nil }
         return entries.first { $0.key == key }?.keyPlace

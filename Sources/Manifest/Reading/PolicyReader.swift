@@ -1,11 +1,11 @@
 import Domain
 import SourceTree
 
-/// Reads what governs a run as a whole.
+/// Reads the rules for a whole run.
 struct PolicyReader {
     let diagnostics: Diagnostics
 
-    /// A reader for a section, or for an empty map so that its defaults hold.
+    /// A reader for a section, or for an empty map, so that its defaults apply.
     private func section(_ node: SourceNode?, _ table: Table, at place: Place) -> TableReader {
         TableReader(node ?? SourceNode(.map([]), at: place), table, diagnostics)
     }
@@ -137,7 +137,7 @@ struct PolicyReader {
         let zone = reader.defaultedText("zone")
         let close = reader.defaultedWord("at-close", Window.Close.self)
         reader.finish()
-        // Where one of them is wrong there is no plan, but the zone is still checked.
+        // With an error in one of them there is no plan, but the zone is still checked.
         guard let opens = opens ?? TimeOfDay("00:00") else { return nil }
         return Window(opens: opens, length: length ?? .zero, zone: zone, close: close)
     }

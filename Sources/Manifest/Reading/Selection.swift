@@ -1,14 +1,14 @@
 import Domain
 import SourceTree
 
-/// The part of a fleet that a manifest means: every label given must have a value given.
+/// Selects part of a fleet: a vehicle must have one of the given values of every given label.
 struct Selection {
     fileprivate struct Rule {
         let label: String
         let labelPlace: Place
         let values: [(text: String, place: Place)]
 
-        /// Serials are compared without regard to case.
+        /// Normalises a value: serials are compared without regard to case.
         func normal(_ text: String) -> String {
             label == "serial" ? Serial(text)?.text ?? text : text
         }
@@ -16,7 +16,7 @@ struct Selection {
 
     private let rules: [Rule]
     private let place: Place
-    /// False when a mistake in it was told: what it selects then says nothing.
+    /// False after an error in the selection, whose result is then meaningless.
     private let isSound: Bool
 
     /// Reads `select: {label: value or list}`.
@@ -46,7 +46,7 @@ struct Selection {
         isSound = diagnostics.errorCount == errors
     }
 
-    /// The vehicles that are meant; an unknown label, or none left, is an error.
+    /// The selected vehicles; an unknown label, or an empty result, is an error.
     func apply(
         _ vehicles: [FleetReader.Vehicle],
         _ diagnostics: Diagnostics
@@ -94,11 +94,12 @@ struct Selection {
         for value in unknown {
             let message = "no vehicle has \(quoted(rule.label)) \(quoted(value.text))"
             let near = Nearest.match(value.text, among: present)
-            // Ids by the hundred are no help; a few depots are.
+            // A long list of ids is no help as a hint; a list of a few depots is.
             let hint =
                 near == nil && present.count > 20
                 ? "check its spelling" : Nearest.hint(value.text, among: present)
-            // One wrong name among right ones still selects vehicles; none would be no rollout.
+            // One wrong value among valid ones still selects vehicles; if all are wrong, nothing is
+            // selected, which is an error.
             if unknown.count == rule.values.count {
                 diagnostics.error(value.place, message, hint: hint)
             } else {
@@ -109,7 +110,7 @@ struct Selection {
 }
 
 extension FleetReader.Vehicle {
-    /// A label's value; the vehicle's own columns are labels too.
+    /// A label's value; the vehicle's own columns count as labels too.
     fileprivate func value(of label: String) -> String? {
         switch label {
         case "id": id.text
@@ -122,7 +123,7 @@ extension FleetReader.Vehicle {
 }
 
 extension PlannedVehicle {
-    /// The same for a vehicle of a plan.
+    /// A label's value; the vehicle's own columns count as labels too.
     package func value(of label: String) -> String? {
         switch label {
         case "id": id.text

@@ -4,19 +4,19 @@ import SourceTree
 
 /// Reads steps and checks the images they name.
 struct StepReader {
-    /// Where a list of steps stands decides about what it may hold.
+    /// The place of a list of steps, which decides what it may contain.
     enum Role {
         case steps
-        /// At the end of each vehicle: nothing there may decide about the vehicle again.
+        /// The steps at the end of each vehicle, which must not decide about the vehicle again.
         case always
-        /// Under a name of their own: they use no other name, so that nothing goes in circles.
+        /// The steps of a macro, which must not use other macros, so that there are no cycles.
         case macro
     }
 
     let diagnostics: Diagnostics
-    /// The names under `images`, also of those that have errors.
+    /// The names under `images`, including images with errors.
     let images: Set<String>
-    /// Lists of steps that have a name.
+    /// The macros, by name.
     private(set) var macros: [String: [Step]] = [:]
 
     init(diagnostics: Diagnostics, images: Set<String>) {
@@ -24,7 +24,7 @@ struct StepReader {
         self.images = images
     }
 
-    /// The same reader, which knows the lists of steps under `macros`.
+    /// The same reader with the macros under `macros`.
     func with(macros node: SourceNode?) -> StepReader {
         guard let node, let entries = node.entries(diagnostics, of: "a map of names to steps")
         else { return self }
@@ -50,7 +50,7 @@ struct StepReader {
         return items.flatMap { steps(of: $0, role) }
     }
 
-    /// The steps that one item stands for: itself, or those of the macro that it uses.
+    /// The steps of one item: itself, or those of the macro that it uses.
     func steps(of node: SourceNode, _ role: Role) -> [Step] {
         guard case .map(let entries) = node.value, entries.contains(where: { $0.key == "use" })
         else { return step(node, role).map { [$0] } ?? [] }
@@ -95,7 +95,7 @@ struct StepReader {
     }
 
     private func step(_ node: SourceNode, _ role: Role) -> Step? {
-        // A command is the one step that has sense as a bare word, and people try it.
+        // Only a command makes sense as a bare word, and people try this.
         if case .scalar(let text, _) = node.value, CarShareCommand(rawValue: text) != nil {
             diagnostics.error(
                 node.place,
@@ -112,7 +112,8 @@ struct StepReader {
         guard let first = actions.first else {
             let known = Grammar.step.exactlyOne
             let typo = reader.keys.contains { !Nearest.meant(by: $0.key, among: known).isEmpty }
-            // The unknown key was reported with the action it is near to: one mistake, one error.
+            // An unknown key was already reported with its nearest action; a second error would
+            // repeat that.
             if !typo {
                 diagnostics.error(
                     node.place,
@@ -140,7 +141,7 @@ struct StepReader {
         return action.map { Step($0, at: node.place, names: Self.places(of: first)) }
     }
 
-    /// Where the names stand that an action has.
+    /// The places of the names in an action.
     private static func places(of action: SourceNode.Entry) -> [String: Step.NamePlace] {
         var places: [String: Step.NamePlace] = [:]
         switch (action.key, action.value.value) {
@@ -170,7 +171,7 @@ struct StepReader {
         return places
     }
 
-    /// Reads every key that is there, so that each one's mistakes are reported.
+    /// Reads every key that is present, so that the mistakes in each are reported.
     private func read(_ reader: inout TableReader) -> Step.Action? {
         var action: Step.Action?
         let otherwise = reader.defaultedWord("otherwise", Otherwise.self)
@@ -192,7 +193,7 @@ struct StepReader {
         }
         if let duration = reader.duration("wait") { action = .wait(duration) }
         if reader.word("rotate", Rotation.self) != nil { action = .rotate }
-        // What uses a macro was read as its steps.
+        // An item that uses a macro was already replaced by the macro's steps.
         _ = reader.value("use")
         return action
     }
@@ -249,7 +250,7 @@ struct StepReader {
         }
     }
 
-    /// One image for all, or one for each value of what decides.
+    /// One image for all, or one for each value of the deciding column.
     private func destination(
         _ node: SourceNode,
         by column: String?
@@ -328,7 +329,7 @@ struct StepReader {
 }
 
 extension Step {
-    /// Whether it may end the work on a vehicle before the steps do.
+    /// Whether the step may end the work on a vehicle early.
     fileprivate var decides: Bool {
         switch action {
         case .require, .update: true
@@ -338,7 +339,7 @@ extension Step {
 }
 
 extension Table {
-    /// The default of a duration, for a short form that leaves the map out.
+    /// The default of a duration, for a short form without the map.
     func defaultDuration(_ key: String) -> Duration {
         guard case .fallback(let text) = self[key].presence, let duration = Duration(text: text)
         else { preconditionFailure("\(name).\(key) has no default") }

@@ -1,8 +1,8 @@
 import SourceTree
 
-/// Steps as the cell of a table: `update: city-4.12; command: lock`, or a YAML list.
+/// Parses steps in a cell of a table: `update: city-4.12; command: lock`, or a YAML list.
 struct StepText {
-    /// Longer ones are lists of steps and belong into the manifest.
+    /// Longer lists of steps belong in the manifest.
     static let mostBytes = 4_096
     static let mostSteps = 100
 
@@ -11,7 +11,7 @@ struct StepText {
     private let file: String
     private let reader: StepReader
 
-    /// The steps of a cell; nil only when it is too long to be looked at.
+    /// The steps of a cell; none after an error.
     static func steps(_ cell: Cell, _ reader: StepReader) -> [Step] {
         guard cell.text.utf8.count <= mostBytes else {
             reader.diagnostics.error(
@@ -50,14 +50,14 @@ struct StepText {
         return tree.map { reader.steps($0, .steps) } ?? []
     }
 
-    /// One `action: value` of the cell, and the line and column before its first character.
+    /// One `action: value` of the cell, with the line and column before its first character.
     private struct Piece {
         var range: Range<Int>
         let line: Int
         var column: Int
     }
 
-    /// A piece is the inside of a YAML map; the brace put before it costs one column.
+    /// Reads a piece as the inside of a YAML map: the brace that is put before it takes one column.
     private func steps(_ whole: Piece) -> [Step] {
         var piece = whole
         let spaces = bytes[whole.range].prefix { $0 == 0x20 }.count
@@ -87,7 +87,7 @@ struct StepText {
         return tree.map { reader.steps(of: $0, .steps) } ?? []
     }
 
-    /// Cuts at semicolons outside quotes and brackets; one at the end is allowed.
+    /// Splits at semicolons outside quotes and brackets; one at the end is allowed.
     private func pieces() -> [Piece] {
         var pieces: [Piece] = []
         var current = Piece(range: 0..<0, line: 1, column: 0)

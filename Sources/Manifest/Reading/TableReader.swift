@@ -1,15 +1,15 @@
 import Domain
 import SourceTree
 
-/// Reads one map of the manifest by its table of the grammar.
+/// Reads one map of the manifest by its table in the grammar.
 ///
-/// Ranges and defaults come from the table, so that the manual cannot say something else.
+/// Ranges and defaults come from the table, so that they always agree with the manual.
 struct TableReader {
     private var fields: FieldReader
     let table: Table
     let node: SourceNode
     let diagnostics: Diagnostics
-    /// Keys the reader has asked for: all of the table's, or the table promises too much.
+    /// Which keys the reader has read: at the end it must have read all keys of the table.
     private var asked: [Bool]
 
     init(_ node: SourceNode, _ table: Table, _ diagnostics: Diagnostics) {
@@ -22,7 +22,7 @@ struct TableReader {
 
     var place: Place { node.place }
 
-    /// The keys of the file in its own order, without the user's own.
+    /// The keys in the order of the file, without the user's own `x-` keys.
     var keys: [SourceNode.Entry] { fields.keys }
 
     func has(_ key: String) -> Bool { fields.has(key) }
@@ -108,7 +108,7 @@ struct TableReader {
         return given ?? standing
     }
 
-    /// A number of vehicles or a share of them.
+    /// A number of vehicles, or a share of them.
     mutating func amount(_ key: String) -> Amount? {
         value(key).flatMap { node in
             if case .scalar(let text, _) = node.value, text.utf8.contains(0x25) {
@@ -124,7 +124,7 @@ struct TableReader {
         return given ?? .count(standing)
     }
 
-    /// A reader for the map under `key`, or nil when it is not there.
+    /// A reader for the map at `key`; nil when there is none.
     mutating func reader(_ key: String) -> TableReader? {
         guard case .table(let inner) = table[key].shape else { mismatch(key) }
         return value(key).map { TableReader($0, inner, diagnostics) }
@@ -134,7 +134,7 @@ struct TableReader {
         value(key)?.items(diagnostics, of: what)
     }
 
-    /// Reports what is unknown, missing, or beside the wrong key.
+    /// Reports keys that are unknown, missing, or used without their companion.
     func finish() {
         fields.finish()
         for field in table.fields {

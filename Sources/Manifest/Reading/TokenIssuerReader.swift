@@ -1,10 +1,10 @@
 import Domain
 import SourceTree
 
-/// Reads who hands tokens out.
+/// Reads the issuer of tokens.
 struct TokenIssuerReader {
     let diagnostics: Diagnostics
-    /// What `file:` is relative to.
+    /// The directory to which `file:` paths are relative.
     let directory: String
 
     func issuer(_ node: SourceNode) -> TokenIssuer? {

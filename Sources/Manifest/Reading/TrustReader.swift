@@ -1,7 +1,7 @@
 import Domain
 import SourceTree
 
-/// Reads `trust`, and what an image says of who stands behind it.
+/// Reads `trust`, and the trust rules of images.
 struct TrustReader {
     let diagnostics: Diagnostics
     let directory: String
@@ -69,9 +69,9 @@ struct TrustReader {
         )
     }
 
-    // MARK: Of an image
+    // MARK: Images
 
-    /// Nil after an error.
+    /// The trust rule of an image; nil after an error.
     func trust(_ reader: inout TableReader, of source: ImageSource?, allowsHTTP: Bool)
         -> ImageTrust?
     {
@@ -120,7 +120,7 @@ struct TrustReader {
 }
 
 extension ImageSource {
-    /// What stands beside it under a longer name.
+    /// The source whose name has this ending added.
     fileprivate func appending(_ ending: String) -> ImageSource {
         switch self {
         case .https(let url): .https(url + ending)

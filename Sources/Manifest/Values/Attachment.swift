@@ -2,12 +2,12 @@ import Digests
 package import Domain
 package import SourceTree
 
-/// A document beside an image that says something of it; no part of it goes to a module.
+/// A document about an image; it is never sent to a module.
 package struct Attachment: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         /// A bill of materials; the digest pins its bytes.
         case bill(SHA256Digest?)
-        /// What somebody says of the image, and by whom it must be signed.
+        /// Statements about the image, with the key that must have signed them.
         case attestation(key: FileReference?)
     }
 
@@ -15,7 +15,7 @@ package struct Attachment: Sendable, Hashable {
     package let source: ImageSource
     package let place: Place
 
-    /// What a file of it is called in the store and in a bundle: the same for the same address.
+    /// Its file name in the store and in bundles: the same for the same address.
     package var fileName: String {
         let address =
             switch source {

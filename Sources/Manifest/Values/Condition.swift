@@ -1,4 +1,4 @@
-/// A comparison that a property's value passes or not: `>= 40`, `== locked`.
+/// A condition on a property's value: `>= 40`, `== locked`.
 package struct Condition: Sendable, Hashable, CustomStringConvertible {
     package enum Operator: String, CaseIterable, Sendable, Hashable {
         case equal = "=="
@@ -8,14 +8,14 @@ package struct Condition: Sendable, Hashable, CustomStringConvertible {
         case above = ">"
         case below = "<"
 
-        /// True for those that need something with an order.
+        /// Whether the operator requires ordered values.
         package var ordersValues: Bool { self != .equal && self != .notEqual }
     }
 
     package let comparison: Operator
     package let operand: Literal
 
-    /// Nil when words are to be ordered.
+    /// Nil when the operator requires an order and the operand has none.
     package init?(_ comparison: Operator, _ operand: Literal) {
         if comparison.ordersValues, operand.number == nil, operand.version == nil { return nil }
         self.comparison = comparison
@@ -24,7 +24,7 @@ package struct Condition: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { "\(comparison.rawValue) \(operand)" }
 
-    /// Whether `value`, read from a module, passes; what has no order passes none.
+    /// Whether a value from a module passes; a value without an order passes no ordering operator.
     package func holds(for value: Literal) -> Bool {
         if let left = value.number, let right = operand.number { return compare(left, right) }
         if let left = value.version, let right = operand.version { return compare(left, right) }

@@ -1,21 +1,21 @@
 package import Domain
 
-/// How images come over the network.
+/// How images are downloaded.
 package struct FetchPolicy: Sendable, Hashable {
     package let connections: Int
     package let attempts: Int
-    /// Bytes a second; a server that gives fewer over `leastRateOver` is too slow.
+    /// Bytes per second; a server that delivers fewer over `leastRateOver` is too slow.
     package let leastRate: ByteCount
     package let leastRateOver: Duration
-    /// Certificates to trust in place of the system's.
+    /// Certificates to trust instead of the system's.
     package let authorities: FileReference?
     package let certificate: FileReference?
     package let key: FileReference?
-    /// The address of the proxy, nil for the environment's.
+    /// The address of the proxy; nil for the one in the environment.
     package let proxy: String?
-    /// Hosts that are reached without one.
+    /// Hosts that are reached without the proxy.
     package let withoutProxy: [String]
-    /// How much the store may hold; nil for as much as the disk takes.
+    /// The size limit of the store; nil for as much as the disk can take.
     package let storeLimit: ByteCount?
 
     package init(

@@ -1,11 +1,11 @@
-/// A file as the manifest names it, and where that is on this machine.
+/// A file as the manifest names it, with its path on this machine.
 package struct FileReference: Sendable, Hashable {
-    /// As written; relative to the manifest unless it starts with `/`.
+    /// The text in the manifest; relative to the manifest unless it starts with `/`.
     package let text: String
-    /// What to open.
+    /// The path to open.
     package let path: String
 
-    /// `directory` is the manifest's own, empty for the current one.
+    /// `directory` is the manifest's own directory, empty for the current one.
     package init(_ text: String, relativeTo directory: String) {
         self.text = text
         let base = directory.isEmpty || directory.hasSuffix("/") ? directory : directory + "/"
@@ -17,7 +17,7 @@ package struct FileReference: Sendable, Hashable {
         self.path = path
     }
 
-    /// The file whose name has this at its end.
+    /// The file whose name has this ending added.
     func appending(_ ending: String) -> FileReference {
         FileReference(text: text + ending, path: path + ending)
     }

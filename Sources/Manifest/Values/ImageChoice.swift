@@ -1,9 +1,9 @@
 import Domain
 import SourceTree
 
-/// Which image a vehicle gets, by what its row says of it.
+/// The choice of an image for a vehicle by a value of its row.
 package struct ImageChoice: Sendable, Hashable {
-    /// An image, and where it is named.
+    /// An image, and the place where it is named.
     struct Option: Sendable, Hashable {
         let image: String
         let place: Place
@@ -11,14 +11,14 @@ package struct ImageChoice: Sendable, Hashable {
 
     /// `family`, `model`, or the name of a column.
     let column: String
-    /// By the value that a vehicle has.
+    /// The images, by the vehicle's value.
     let options: [String: Option]
 
     var images: Set<String> { Set(options.values.map(\.image)) }
 }
 
 extension FleetReader.Vehicle {
-    /// What decides about its image; nil where its row has nothing of that name.
+    /// The value that decides about its image; nil where its row has no such column.
     fileprivate func value(of column: String) -> String? {
         switch column {
         case "family": family.rawValue
@@ -28,7 +28,7 @@ extension FleetReader.Vehicle {
     }
 }
 
-/// Gives each vehicle the steps with the images that are meant for it.
+/// Gives each vehicle its steps with the images chosen for it.
 struct ImageChooser {
     private struct Gap {
         let column: String
@@ -37,12 +37,12 @@ struct ImageChooser {
         let first: VehicleID
     }
 
-    /// Steps of the manifest, made once for all vehicles of the same values.
+    /// The manifest's steps, created once for all vehicles with the same values.
     private var made: [[String?]: [Step]] = [:]
     private var gaps: [Place: [String: Gap]] = [:]
     private var order: [Place] = []
 
-    /// `areShared` says that they are the manifest's, and not the vehicle's own.
+    /// `areShared` is true when the steps are the manifest's, and not the vehicle's own.
     mutating func steps(
         _ steps: [Step],
         for vehicle: FleetReader.Vehicle,
@@ -78,7 +78,7 @@ struct ImageChooser {
         gaps[place, default: [:]][value ?? "", default: gap].vehicles += 1
     }
 
-    /// Vehicles for which no image is named.
+    /// Reports the vehicles for which no image is named.
     func report(_ diagnostics: Diagnostics) {
         for place in order {
             for (_, gap) in (gaps[place] ?? [:]).sorted(by: { $0.key < $1.key }) {

@@ -1,9 +1,9 @@
 import Domain
 
-/// Where an image is fetched from.
+/// The source of an image.
 package enum ImageSource: Sendable, Hashable, CustomStringConvertible {
     case https(String)
-    /// Without encryption; its bytes are still checked.
+    /// Not encrypted; its bytes are still verified.
     case http(String)
     case file(FileReference)
 
@@ -11,13 +11,13 @@ package enum ImageSource: Sendable, Hashable, CustomStringConvertible {
         case unknownScheme
         case noHost
         case noPort
-        /// A name or password stands in the URL, which must not be shown.
+        /// The URL contains a name or password, which must not be shown.
         case hasCredentials
         /// `file://` with a host, or no path.
         case badPath
-        /// A `%` in a `file:` URL without two hex digits behind it.
+        /// A `file:` URL contains a `%` that is not followed by two hex digits.
         case badEscape
-        /// What is decoded is a slash or a zero byte, or no UTF-8.
+        /// Decoding gives a slash or a zero byte, or invalid UTF-8.
         case forbiddenEscape, notText
         /// White space or characters outside ASCII.
         case badCharacter
@@ -51,7 +51,7 @@ package enum ImageSource: Sendable, Hashable, CustomStringConvertible {
         return FileReference(path, relativeTo: directory)
     }
 
-    /// The path that a URL spells (RFC 3986, section 2.1).
+    /// The path that the URL encodes (RFC 3986, section 2.1).
     private static func decoded(_ text: Substring) throws(ParseError) -> String {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
@@ -83,7 +83,7 @@ package enum ImageSource: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Without what stands behind a `?`, which may be a token.
+    /// The source without its query, which may contain a token.
     package var description: String {
         switch self {
         case .https(let url), .http(let url):

@@ -1,16 +1,16 @@
 package import Domain
 package import SourceTree
 
-/// What makes an image trusted, besides the digest that pins it.
+/// How an image is trusted, in addition to the digest that pins it.
 package enum ImageTrust: Sendable, Hashable {
     case digest
-    /// A detached signature by the owner of a key.
+    /// A detached signature with this key.
     case signature(key: KeyReference, at: ImageSource)
-    /// A TUF repository lists it under this name.
+    /// A TUF repository that lists it under this name.
     case repository(String, target: String)
 }
 
-/// Where a public key of minisign is.
+/// The place of a minisign public key.
 package enum KeyReference: Sendable, Hashable, CustomStringConvertible {
     case text(String)
     case file(FileReference)
@@ -28,7 +28,7 @@ package struct PlannedRepository: Sendable, Equatable {
     package let name: String
     package let root: FileReference
     package let metadata: ImageSource
-    /// Nil when the depot does not go on without network.
+    /// Nil when the repository's expired documents must not be used without network.
     package let grace: Duration?
     package let place: Place
 
@@ -47,12 +47,12 @@ package struct PlannedRepository: Sendable, Equatable {
     }
 }
 
-/// Whom a plan trusts, and single images that it lets in or keeps out.
+/// The repositories that a plan trusts, and single images that it allows or denies.
 package struct TrustPolicy: Sendable, Equatable {
-    /// By name.
+    /// Sorted by name.
     package let repositories: [PlannedRepository]
-    /// In rising order; empty when all may be used that are not denied.
+    /// Sorted; empty when all images are allowed that are not denied.
     package let allowed: [SHA256Digest]
-    /// In rising order.
+    /// Sorted.
     package let denied: [SHA256Digest]
 }

@@ -1,9 +1,9 @@
 package import Domain
 import SourceTree
 
-/// A property's value as text: a number, a version or a word, whichever it can be read as.
+/// A value as text, which can be read as a number, a version or a word.
 package struct Literal: Sendable, Hashable, CustomStringConvertible {
-    /// Numbers are spelled in one way, so that 40 and 40.0 are the same.
+    /// A number has one spelling, so that 40 and 40.0 are the same.
     package let text: String
 
     package init(_ text: String) {
@@ -14,7 +14,7 @@ package struct Literal: Sendable, Hashable, CustomStringConvertible {
 
     package var number: Double? { Self.number(text) }
 
-    /// Two numbers such as 4.12 are a decimal fraction and a version at once.
+    /// Text such as 4.12 is both a decimal number and a version.
     package var version: FirmwareVersion? { FirmwareVersion(text) }
 
     package var description: String { text }

@@ -1,19 +1,19 @@
-/// What somebody may want to be told.
+/// The kinds of event that a recipient can choose.
 package enum NotifyKind: String, CaseIterable, Sendable, Hashable {
-    /// A run has ended as it should.
+    /// A run has ended as expected.
     case ended
     /// Vehicles failed, the rollout was aborted, or there was no run.
     case failed
     case paused
-    /// Somebody has to see to a vehicle, however the run ended.
+    /// A person must check a vehicle, however the run ended.
     case needsPerson = "needs-person"
-    /// Nothing was heard from a rollout that should have run.
+    /// Nothing was received from a rollout that should have run.
     case silent
-    /// Somebody tries whether it arrives.
+    /// A test of the delivery.
     case test
 }
 
-/// Who gets notices of how runs end.
+/// Who is notified of how runs end.
 package struct NotifyPolicy: Sendable, Hashable {
     package var targets: [NotifyTarget] = []
     package var silentAfter: Duration?
@@ -21,7 +21,8 @@ package struct NotifyPolicy: Sendable, Hashable {
 
     package init() {}
 
-    /// The same with what is said elsewhere; of two targets of one name the other's holds.
+    /// This policy with the settings of another one, which take precedence; targets with the same
+    /// name are replaced.
     package func overruled(by other: NotifyPolicy) -> NotifyPolicy {
         var policy = self
         let names = Set(other.targets.map(\.name))
@@ -34,7 +35,7 @@ package struct NotifyPolicy: Sendable, Hashable {
     package func target(_ name: String) -> NotifyTarget? { targets.first { $0.name == name } }
 }
 
-/// One addressee.
+/// One recipient.
 package struct NotifyTarget: Sendable, Hashable {
     package enum Way: Sendable, Hashable {
         case mail(String)
@@ -57,16 +58,18 @@ package struct NotifyTarget: Sendable, Hashable {
         self.kinds = kinds
     }
 
-    /// Its silence would be an alarm.
+    /// Whether it must get a notice after each run, because it raises an alarm without one.
     package var hearsEachRun: Bool { if case .healthcheck = way { true } else { false } }
 
-    /// The first of these that it wants to be told.
+    /// The first of these kinds that it wants to receive.
     package func wants(_ kinds: [NotifyKind]) -> NotifyKind? {
         kinds.first { $0 == .test || self.kinds.contains($0) }
     }
 }
 
-/// Where it goes; who knows an address may often send to it, so it is shown as its host alone.
+/// An address for notices.
+///
+/// Only its host is shown, since often anyone who knows the address can send to it.
 package enum NotifyAddress: Sendable, Hashable, CustomStringConvertible {
     case url(String)
     case secret(SecretReference)

@@ -1,9 +1,9 @@
 package import Domain
 package import SourceTree
 
-/// One binary of a plan: what it must be, and which modules may have it.
+/// One binary of a plan: its expected content, and the modules that it may be sent to.
 package struct PlannedImage: Sendable, Equatable {
-    /// What a module must report to have an image; nil means any.
+    /// What a module must report to get an image; nil means any value.
     package struct Fits: Sendable, Hashable {
         package let family: Family
         package let type: UInt32?
@@ -16,7 +16,7 @@ package struct PlannedImage: Sendable, Equatable {
         }
     }
 
-    /// What must come out of an image that is packed by gzip.
+    /// The expected content of an image that is packed with gzip.
     package struct Packing: Sendable, Hashable {
         package let digest: SHA256Digest
         package let size: ByteCount
@@ -29,7 +29,7 @@ package struct PlannedImage: Sendable, Equatable {
 
     package let name: String
     package let source: ImageSource
-    /// Where else the same bytes are, in the order in which they are tried.
+    /// Other sources of the same bytes, in the order in which they are tried.
     package let mirrors: [ImageSource]
     /// Nil for an image that is not packed.
     package let packing: Packing?
@@ -38,9 +38,9 @@ package struct PlannedImage: Sendable, Equatable {
     package let size: ByteCount?
     package let fits: Fits
     package let trust: ImageTrust
-    /// Documents that are kept with it: its bill of materials, and what others say of it.
+    /// Documents that are kept with it: its bill of materials and its attestations.
     package let attachments: [Attachment]
-    /// What a module must run before; only the image's signer can say it.
+    /// The oldest version that a module must run before; only the image's signer can set it.
     package internal(set) var predecessor: FirmwareVersion?
     package let place: Place
 

@@ -1,30 +1,30 @@
 package import Domain
 package import SourceTree
 
-/// One vehicle of a plan with what is to be done on it.
+/// One vehicle of a plan, with its steps.
 package struct PlannedVehicle: Sendable, Equatable {
     package let id: VehicleID
     package let serial: Serial
     package let family: Family
     package let profile: String
     package let secret: SecretReference?
-    /// The car-share token of a GO device beside the module.
+    /// The car-share token of its GO device, where there is one in addition to the module.
     package let token: SecretReference?
-    /// Who hands out its token, where none is kept.
+    /// The issuer of its token, where none is stored.
     package internal(set) var issuer: TokenIssuer?
-    /// Of a GO device beside the module.
+    /// The serial of its GO device, where there is one in addition to the module.
     package let goSerial: Serial?
-    /// Of its GO device.
+    /// The hardware id of its GO device.
     package let hardwareID: UInt32?
     package let bond: PlannedBond
-    /// By name.
+    /// Sorted by name.
     package let labels: [Label]
     /// Its own steps, or else the manifest's.
     package internal(set) var steps: [Step]
     package let place: Place
-    /// Where its serial stands.
+    /// The place of its serial.
     package let serialPlace: Place
-    /// Where it says what opens it; nil where it says nothing of it.
+    /// The place of its secret; nil where it has none.
     package internal(set) var secretPlace: Place?
     package internal(set) var tokenPlace: Place?
     package internal(set) var passkeyPlace: Place?
@@ -60,19 +60,19 @@ package struct PlannedVehicle: Sendable, Equatable {
     }
 }
 
-/// What a vehicle's row says of pairing with its module.
+/// The pairing settings in a vehicle's row.
 package struct PlannedBond: Sendable, Equatable {
     /// Nil where the profile decides.
     package var pairing: PairingKind?
-    /// Where its six digits are kept.
+    /// The reference to its six digits.
     package var passkey: SecretReference?
-    /// A bond that the module has lost may be made again.
+    /// Whether a bond that the module has lost may be made again.
     package var mayRenew = false
 
     package init() {}
 }
 
-/// A column of the fleet list that has no meaning of its own.
+/// A column of the fleet list without a predefined meaning.
 package struct Label: Sendable, Hashable {
     package let name: String
     package let value: String

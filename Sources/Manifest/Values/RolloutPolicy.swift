@@ -1,6 +1,6 @@
 package import Domain
 
-/// In which order and within which limits a rollout runs.
+/// The order and the limits of a rollout.
 package struct RolloutPolicy: Sendable, Equatable {
     package let waves: [Wave]
     /// Labels by which the vehicles are spread over the waves; empty keeps the list's order.
@@ -12,7 +12,7 @@ package struct RolloutPolicy: Sendable, Equatable {
     package let retry: RetryPolicy
     package let tolerance: Tolerance
     package var airtime = AirtimeBudget()
-    /// Failures on one release after which a vehicle is left alone; nil for never.
+    /// The number of failures on one release after which a vehicle is left alone; nil for no limit.
     package var quarantineAfter: Int?
     package var overlap = Overlap.skip
     package var again = Again.whenAsked
@@ -32,11 +32,11 @@ package struct RolloutPolicy: Sendable, Equatable {
     }
 }
 
-/// What must hold of a wave that has ended before the next one begins.
+/// The conditions on a completed wave before the next one begins.
 package struct AdvanceRule: Sendable, Hashable {
-    /// The least share of those attempted that must have succeeded.
+    /// The least share of attempted vehicles that must have succeeded.
     package let succeeded: Percent?
-    /// The least share of the wave that must have a verdict, not counting the unreachable.
+    /// The least share of the wave that must have a verdict; unreachable vehicles have none.
     package let covered: Percent?
 
     package init(succeeded: Percent?, covered: Percent?) {
@@ -47,18 +47,18 @@ package struct AdvanceRule: Sendable, Hashable {
 
 /// What happens between the end of one wave and the beginning of the next.
 package struct BetweenWaves: Sendable, Hashable {
-    /// Time that must pass.
+    /// The waiting time.
     package var soak = Duration.zero
-    /// A program and its arguments, empty for none; any exit code but 0 pauses the rollout.
+    /// A program and its arguments, empty for none; any exit code other than 0 pauses the rollout.
     package var check: [String] = []
     package var timeout = Duration.seconds(60)
-    /// Whether a person must say `resume`.
+    /// Whether a person must run `resume`.
     package var asks = false
 
     package init() {}
 }
 
-/// How much time of adapters may be used.
+/// How much adapter time may be used.
 package struct AirtimeBudget: Sendable, Hashable {
     package var vehicle: Duration?
     package var total: Duration?
@@ -66,31 +66,31 @@ package struct AirtimeBudget: Sendable, Hashable {
     package init() {}
 }
 
-/// What a run does that finds another one at work.
+/// What a run does when another one is active.
 package enum Overlap: String, Sendable, Hashable, CaseIterable {
-    /// Leaves at once.
+    /// Exits immediately.
     case skip
-    /// Begins when the other has ended.
+    /// Begins when the other run has ended.
     case wait
-    /// Asks the other to end at its next safe point, and then begins.
+    /// Asks the other run to end at its next safe point, and then begins.
     case replace
 }
 
-/// When a rollout of an unchanged plan is begun again.
+/// When a rollout of an unchanged plan begins again.
 package enum Again: String, Sendable, Hashable, CaseIterable {
-    /// By `run --again` alone.
+    /// Only with `run --again`.
     case whenAsked = "when-asked"
-    /// By each run that finds it finished.
+    /// With each run that finds it finished.
     case eachRun = "each-run"
-    /// By the first run of a calendar day, in the zone of the window or in UTC.
+    /// With the first run of a calendar day, in the zone of the window or in UTC.
     case daily
 }
 
-/// A share of the vehicles as the manifest puts it.
+/// A share of the vehicles, as the manifest writes it.
 package enum Wave: Sendable, Hashable, CustomStringConvertible {
     case count(Int)
     case percent(Percent)
-    /// All that are left.
+    /// All remaining vehicles.
     case rest
 
     package var description: String {
@@ -107,7 +107,7 @@ package enum Amount: Sendable, Hashable, CustomStringConvertible {
     case count(Int)
     case percent(Percent)
 
-    /// The whole number that it comes to among `total`, rounded down.
+    /// The number of vehicles for a fleet of `total`, rounded down.
     package func limit(of total: Int) -> Int {
         switch self {
         case .count(let count): count
@@ -125,9 +125,9 @@ package enum Amount: Sendable, Hashable, CustomStringConvertible {
 
 /// The gate: too many failures pause the rollout.
 package struct PauseRule: Sendable, Hashable {
-    /// More than this is too many.
+    /// The gate trips when more than this have failed.
     package let failed: Amount
-    /// A share says nothing before this many were attempted.
+    /// A share is evaluated only after this many attempts.
     package let atLeast: Int
     /// The failures that count; empty for all.
     package let classes: [FailureClass]
@@ -150,7 +150,8 @@ package struct PauseRule: Sendable, Hashable {
         self.action = action
     }
 
-    /// Whether `failed` of `attempted` vehicles, those on which something was done, are too many.
+    /// Whether `failed` of `attempted` vehicles are too many; a vehicle counts as attempted when
+    /// anything was done on it.
     package func trips(failed count: Int, attempted: Int) -> Bool {
         switch failed {
         case .count(let limit): count > limit
@@ -160,7 +161,7 @@ package struct PauseRule: Sendable, Hashable {
     }
 }
 
-/// The hours in which a vehicle may be started, each day.
+/// The hours in which work on a vehicle may start, each day.
 package struct Window: Sendable, Hashable {
     package let opens: TimeOfDay
     package let length: Duration
@@ -168,13 +169,13 @@ package struct Window: Sendable, Hashable {
     package let zone: String
     package let close: Close
 
-    /// What happens to the vehicles under way when it closes.
+    /// What happens to vehicles in work when the window closes.
     package enum Close: String, Sendable, Hashable, CaseIterable {
         /// They are finished.
         case finish
-        /// They are left at their next safe point, and the next run goes on there.
+        /// They are left at their next safe point, where the next run continues.
         case safePoint = "safe-point"
-        /// Their links are ended at once; the next run goes on where the modules stand.
+        /// Their links are ended immediately; the next run continues from the modules' state.
         case stop
     }
 
@@ -186,16 +187,16 @@ package struct Window: Sendable, Hashable {
     }
 }
 
-/// How many further attempts a failure is worth, by its class.
+/// The number of further attempts after a failure, by its class.
 package struct RetryPolicy: Sendable, Hashable {
     package let transient: Int
     package let device: Int
-    /// Before the second attempt; doubles from one to the next.
+    /// The pause before the second attempt; it doubles from one attempt to the next.
     package var pause = Duration.seconds(1)
     package var longestPause = Duration.seconds(30)
     /// Further attempts of all vehicles of a run together; nil for no limit.
     package var budget: Int?
-    /// Broken transfers in a row without a byte more in the module.
+    /// The number of consecutive interrupted transfers without a further byte that ends an attempt.
     package var fruitless = 3
 
     package init(transient: Int, device: Int) {
@@ -204,12 +205,12 @@ package struct RetryPolicy: Sendable, Hashable {
     }
 }
 
-/// How many vehicles may stay undone without being told in the exit code.
+/// How many vehicles may stay undone without an effect on the exit code.
 package struct Tolerance: Sendable, Hashable {
     package let unreachable: Amount
     package let deferred: Amount
 
-    /// Every one counts.
+    /// Every vehicle counts.
     package static let none = Tolerance(unreachable: .count(0), deferred: .count(0))
 
     package init(unreachable: Amount, deferred: Amount) {

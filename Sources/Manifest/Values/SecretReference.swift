@@ -1,4 +1,4 @@
-/// Where a module's secret is kept; never the secret.
+/// A reference to a module's secret; never the secret itself.
 package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     case file(FileReference)
     /// A name in the service manager's credentials directory.
@@ -7,10 +7,10 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     case environment(String)
 
     package enum ParseError: Error, Equatable, Sendable {
-        /// It is no reference: perhaps the secret itself, so it must not be shown.
+        /// The text is no reference: it may be the secret itself, so it must not be shown.
         case notAReference
         case emptyName
-        /// A character that such a name cannot have, or a name that looks like a key.
+        /// The name contains an invalid character, or looks like a key.
         case badName
     }
 
@@ -43,7 +43,7 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
             default: false
             }
         }
-        // A key pasted after the word is still a key.
+        // A key that was pasted after the prefix must be detected too.
         guard bytes.count <= 128, !(isHex && bytes.count >= 32) else { throw .badName }
         let fits = bytes.allSatisfy { byte in
             switch byte {

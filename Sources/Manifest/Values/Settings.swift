@@ -1,6 +1,6 @@
-/// Which controllers work, and on how many vehicles each.
+/// The controllers to use, and the number of vehicles for each.
 package struct RadioSettings: Sendable, Hashable {
-    /// Empty means all that are there.
+    /// Empty means all available controllers.
     package let adapters: [String]
     package let linksPerAdapter: Int
     /// Whether a controller works on the next module while one restarts.
@@ -17,7 +17,7 @@ package struct RadioSettings: Sendable, Hashable {
 package struct SettleSettings: Sendable, Hashable {
     /// Connected time without a sign of the update.
     package let quiet: Duration
-    /// Between the two readings of the version.
+    /// The time between the two readings of the version.
     package let confirmGap: Duration
     package let deadline: Duration
 
@@ -27,7 +27,7 @@ package struct SettleSettings: Sendable, Hashable {
         self.deadline = deadline
     }
 
-    /// What stands where a manifest says nothing.
+    /// The settings of a manifest without this section.
     package static var usual: SettleSettings {
         SettleSettings(
             quiet: Grammar.settle.defaultDuration("quiet"),

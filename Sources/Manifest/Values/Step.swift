@@ -2,10 +2,10 @@ package import Domain
 package import Families
 package import SourceTree
 
-/// One thing to do on a vehicle, with the place that asked for it.
+/// One action on a vehicle, with the place where it was written.
 package struct Step: Sendable, Equatable {
     package enum Action: Sendable, Equatable {
-        /// Goes on only when all conditions hold.
+        /// Continues only when all conditions hold.
         case require([PropertyCondition], otherwise: Otherwise)
         case update(UpdateStep)
         /// Property writes, by name.
@@ -22,7 +22,7 @@ package struct Step: Sendable, Equatable {
         case rotate
     }
 
-    /// Where a name in it stands, and the value that belongs to it.
+    /// The place of a name in the step, and of its value.
     package struct NamePlace: Sendable {
         package let name: Place
         package let value: Place
@@ -30,7 +30,7 @@ package struct Step: Sendable, Equatable {
 
     package let action: Action
     package let place: Place
-    /// Of the properties and features that it names.
+    /// The places of the properties and features that it names.
     let places: [String: NamePlace]
 
     package init(_ action: Action, at place: Place) {
@@ -49,14 +49,14 @@ package struct Step: Sendable, Equatable {
 }
 
 extension Step {
-    /// A step that does one thing of a step that names several.
+    /// A step for one of the names in a step that has several.
     package struct Part: Sendable {
         package let step: Step
-        /// Where what it names stands, and the value that belongs to it.
+        /// The places of its name and of the value.
         package let place: NamePlace
     }
 
-    /// The step as one step for each name in it, so that each can be wrong by itself.
+    /// One step for each name in this one, so that each can be checked alone.
     package var parts: [Part] {
         switch action {
         case .require(let conditions, let otherwise):
@@ -80,7 +80,7 @@ extension Step {
 }
 
 extension UpdateStep {
-    /// The same to this image, whatever was to be chosen.
+    /// The same update with this image, without a choice.
     func with(image: String) -> UpdateStep { with(image: image, choice: nil, healthy: healthy) }
 
     fileprivate func with(healthy: [PropertyCondition]) -> UpdateStep {
@@ -107,10 +107,10 @@ extension UpdateStep {
 }
 
 extension Step {
-    /// What comes before the name of a label among the properties that are required.
+    /// The prefix of a label's name among the required properties.
     package static let labelMark = "label."
 
-    /// Whether what it requires is said by the fleet list.
+    /// Whether it requires values of the fleet list.
     package var namesLabels: Bool { !requiredLabels.isEmpty }
 
     /// The labels that its preconditions name.
@@ -123,7 +123,7 @@ extension Step {
     }
 }
 
-/// What becomes of a vehicle whose precondition does not hold.
+/// What happens to a vehicle whose precondition does not hold.
 package enum Otherwise: String, CaseIterable, Sendable, Hashable {
     case `defer`, skip, fail, warn
 }
@@ -139,7 +139,7 @@ package struct PropertyCondition: Sendable, Hashable {
     }
 }
 
-/// A name and the value it is to have.
+/// A name and its new value.
 package struct Assignment: Sendable, Hashable {
     package let name: String
     package let value: Literal
@@ -150,27 +150,28 @@ package struct Assignment: Sendable, Hashable {
     }
 }
 
-/// Bringing a module to an image.
+/// An update of a module to an image.
 package struct UpdateStep: Sendable, Hashable {
-    /// A name in the plan's images; no more than the first of several while there is a choice.
+    /// A name in the plan's images; the first of several until one is chosen.
     package let image: String
-    /// What decides about the image; nil once that is decided.
+    /// The rule that chooses the image; nil once it is chosen.
     let choice: ImageChoice?
-    /// What of the module it replaces.
+    /// The part of the module that it replaces.
     package let part: ModulePart
     /// Images that an older module has to run first, in this order.
     package let via: [String]
     package let allowsDowngrade: Bool
-    /// An image whose file is confirmed already, and would run for good without a trial, may be sent.
+    /// Whether an image may be sent that is marked as confirmed, and so would run permanently
+    /// without a trial.
     package let allowsConfirmed: Bool
-    /// What must hold before the new image is confirmed; may be empty.
+    /// The conditions before the new image is confirmed; may be empty.
     package let healthy: [PropertyCondition]
     /// A program and its arguments that must agree before the new image is confirmed; may be empty.
     package let judge: [String]
     /// How long `healthy` and `judge` may take to come true.
     package let within: Duration
 
-    /// All that may be sent, in its order.
+    /// All images that may be sent, in their order.
     package var images: [String] { via + (choice.map { $0.images.sorted() } ?? [image]) }
 
     package init(

@@ -1,12 +1,13 @@
 import Domain
 package import SourceTree
 
-/// Who hands out the car-share token of a vehicle in the moment that it is needed.
+/// The issuer that provides the car-share token of a vehicle when it is needed.
 package struct TokenIssuer: Sendable, Equatable {
     package enum Way: Sendable, Equatable {
         /// A program and its arguments; it prints the token.
         case command([String])
-        /// An https address, and where the token is kept that is sent to it as `Authorization: Bearer`.
+        /// An https address, and the reference to the secret that is sent to it as `Authorization:
+        /// Bearer`.
         case url(String, key: SecretReference?)
     }
 
@@ -18,7 +19,7 @@ package struct TokenIssuer: Sendable, Equatable {
         self.place = place
     }
 
-    /// For people: the program, or the address without what stands in braces.
+    /// The name for people: the program, or the address without its query.
     package var title: String {
         switch way {
         case .command(let words): "command:" + (words.first ?? "")
@@ -26,21 +27,21 @@ package struct TokenIssuer: Sendable, Equatable {
         }
     }
 
-    /// Where is kept what it is asked with.
+    /// The reference to the secret for the request.
     package var key: SecretReference? {
         if case .url(_, let key) = way { return key }
         return nil
     }
 
-    /// What may stand in braces, for what the fleet list says of the vehicle.
+    /// The names in braces that stand for values of the vehicle in the fleet list.
     package static let names = ["id", "serial", "go-serial", "hardware-id"]
 
-    /// The words of a program with what the list says of the vehicle in them.
+    /// The words of a program, with the vehicle's values filled in.
     package static func words(_ words: [String], for vehicle: PlannedVehicle) -> [String] {
         words.map { fill($0, for: vehicle) { $0 } }
     }
 
-    /// An address with what the list says of the vehicle in it.
+    /// An address, with the vehicle's values filled in.
     package static func address(_ text: String, for vehicle: PlannedVehicle) -> String {
         fill(text, for: vehicle) { value in
             value.utf8.map { byte in
