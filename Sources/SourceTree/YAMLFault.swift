@@ -83,7 +83,7 @@ package enum YAMLFault: Error, Equatable, Sendable {
         case .duplicateKey(let place, let key, let first):
             error(
                 place,
-                "the key \(quoted(key)) stands here twice",
+                "the key \(quoted(key)) occurs twice",
                 "the first one is at \(first); remove one of them"
             )
         case .unknownAlias(let place, let name):

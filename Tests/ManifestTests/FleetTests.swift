@@ -84,7 +84,7 @@ import Testing
             ":1:1: error: unknown column `ID`\n  hint: did you mean `id`?"
         ),
         ("id,serial,family,\na,s,mcumgr,\n", ":1:18: error: a column has no name"),
-        ("id,serial,family,id\n", ":1:18: error: the column `id` stands here twice"),
+        ("id,serial,family,id\n", ":1:18: error: the column `id` occurs twice"),
         (
             "id,serial,family,secrt\n",
             ":1:18: error: unknown column `secrt`\n  hint: did you mean `secret`?"
@@ -102,11 +102,11 @@ import Testing
         ("id,serial,family\na,s t,mcumgr\n", ":2:3: error: `s t` is not a serial"),
         (
             "id,serial,family\na,s,mcumgr\na,t,mcumgr\n",
-            ":3:1: error: the id `a` stands here twice\n  hint: the first one is at depot/tallinn.csv:2:1"
+            ":3:1: error: the id `a` occurs twice\n  hint: the first one is at depot/tallinn.csv:2:1"
         ),
         (
             "id,serial,family\na,S1,mcumgr\nb,s1,mcumgr\n",
-            ":3:3: error: the serial `s1` stands here twice"
+            ":3:3: error: the serial `s1` occurs twice"
         ),
         ("id,serial,family\n\"a,s,mcumgr\n", ":2:1: error: the quote is never closed"),
         ("id,serial,family\n\"a\"b,s,mcumgr\n", ":2:4: error: text after a closing quote"),

@@ -83,7 +83,7 @@ import Testing
             "12:5: error: no image is named for family `mcumgr`, which c has"
         ),
         ("{by: depott, to: {north: bike}}", "3 vehicles, a the first of them, have no `depott`"),
-        ("{to: {comodule: bike}}", "nothing says what decides between these images"),
+        ("{to: {comodule: bike}}", "the key that chooses between these images is missing"),
         ("{by: family, to: bike}", "expected a map of values to images"),
         ("{by: family, to: {}}", "no image is named"),
         ("{by: family, to: {comodule: bik}}", "no image is named `bik`"),

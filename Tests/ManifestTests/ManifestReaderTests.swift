@@ -184,7 +184,7 @@ import Testing
         (Sample.small("radio: {adapters: []}\n"), "the list of adapters is empty"),
         (
             Sample.small("radio: {adapters: [hci0, hci0]}\n"),
-            "4:26: error: `hci0` stands here twice"
+            "4:26: error: `hci0` occurs twice"
         ),
         (Sample.small("radio: {adapters: [wlan0]}\n"), "4:20: error: `wlan0` is not an adapter"),
         (Sample.small("rollout: {waves: []}\n"), "4:11: error: the list of waves is empty"),
@@ -257,7 +257,7 @@ import Testing
             Sample.small(steps: "[{expect: {a: 1}, within: soon}]"),
             "3:34: error: expected a duration, found `soon`"
         ),
-        ("name: a\nname: b\n", "2:1: error: the key `name` stands here twice"),
+        ("name: a\nname: b\n", "2:1: error: the key `name` occurs twice"),
         ("[]", "1:1: error: expected the manifest as a map, found a list"),
         ("just text", "1:1: error: expected the manifest as a map, found text"),
         ("name: n\nvehicles: []\nsteps: [{wait: 1s}]\n", "2:11: error: the list of vehicles is"),

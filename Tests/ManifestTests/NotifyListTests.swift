@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("targets: {a: {}}", "1:11 nothing says how `a` is notified"),
+        ("targets: {a: {}}", "1:11 no way is given to notify `a`"),
         (
             "targets: {a: {mail: a@b, ntfy: \"https://x.org/t\"}}",
             "1:11 `a` has more than one way"
@@ -59,7 +59,7 @@ import Testing
         ),
         (
             "targets: {a: {webhook: \"http://example.com/\"}}",
-            "1:24 everybody on the way could read and change what goes over `http://`"
+            "1:24 `http://` is not encrypted: others could read and change the notices"
         ),
         (
             "targets: {a: {webhook: \"https://x.org/\", key: 00112233}}",

@@ -232,7 +232,7 @@ import Testing
                   hint: make `at-least` 6 or less
                 rollout.yaml:9:22: warning: one vehicle may use 2h of the adapters, and the whole run only 1h30m
                   hint: make `total` longer than `vehicle`
-                rollout.yaml:10:32: warning: the window is open all day and keeps nothing back
+                rollout.yaml:10:32: warning: the window is open all day and has no effect
                   hint: write how long it is open each day, such as `for: 4h`, or remove `window`
                 """
         ),

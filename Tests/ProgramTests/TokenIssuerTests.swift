@@ -113,7 +113,7 @@ import Workbench
     @Test(arguments: [
         ("{command: []}", "command"), ("{url: \"http://here/token\"}", "https"),
         ("{command: [./issue], url: \"https://here/token\"}", "not from both"),
-        ("{}", "nothing says who issues"),
+        ("{}", "the issuer of the tokens"),
         ("{url: \"https://here/token\", key: d0c5}", "reference"),
         ("{command: [./absent]}", "to hand out tokens"),
     ])

@@ -45,7 +45,7 @@ import Testing
         ("", "f:1:1: error: the file is empty"),
         ("# only a comment\n", "the file is empty"),
         ("---\n...\n", "the file is empty"),
-        ("a: 1\na: 2\n", "f:2:1: error: the key `a` stands here twice"),
+        ("a: 1\na: 2\n", "f:2:1: error: the key `a` occurs twice"),
         ("a: 1\na: 2\n", "the first one is at f:1:1; remove one of them"),
         ("a: !!str 1", "f:1:4: error: tags (`!`) are not supported"),
         ("a: !x [1]", "f:1:4: error: tags (`!`) are not supported"),

@@ -2,53 +2,54 @@ extension Grammar {
     static let fetch = Table(
         "fetch",
         "`fetch`",
-        "How images come over the network.",
+        "How images are downloaded.",
         [
             Field(
                 "connections",
                 .integer(1...64),
                 .fallback("8"),
-                "How many images are fetched at once."
+                "How many images are downloaded at the same time."
             ),
             Field(
                 "attempts",
                 .integer(1...100),
                 .fallback("5"),
-                "Attempts at one URL that bring nothing more, before the next mirror is tried."
+                "Attempts at one URL without a further byte, before the next mirror is tried."
             ),
             Field(
                 "least-rate",
                 .size(1...(1 << 30)),
                 .fallback("1kB"),
-                "Bytes a second; a server that gives fewer over the time below is too slow."
+                "Bytes per second; a server that delivers fewer over the time below is too slow."
             ),
             Field(
                 "least-rate-over",
                 .duration(.seconds(1) ... .seconds(3_600)),
                 .fallback("30s"),
-                "How long fewer are borne."
+                "How long a lower rate is tolerated."
             ),
             Field(
                 "ca",
                 .form(.path),
-                "Certificates to trust in place of the system's, a PEM file beside the manifest."
+                "Certificates to trust instead of the system's, a PEM file; the path is "
+                    + "relative to the manifest."
             ),
             Field(
                 "certificate",
                 .form(.path),
-                "Our own certificate for servers that ask for one, a PEM file."
+                "The client certificate for servers that require one, a PEM file."
             ),
             Field(
                 "key",
                 .form(.path),
                 .optional,
                 beside: "certificate",
-                "Its key, a PEM file, when it is not in the same one."
+                "The key of the client certificate, a PEM file, if it is not in the same file."
             ),
             Field(
                 "proxy",
                 .form(.source),
-                "In place of the proxy that the environment names; without name and password."
+                "The proxy to use instead of the one in the environment; without name and password."
             ),
             Field(
                 "no-proxy",
@@ -67,10 +68,10 @@ extension Grammar {
     static let gzip = Table(
         "gzip",
         "`gzip`",
-        "What comes out when the image is unpacked.",
+        "The image after unpacking.",
         [
-            Field("sha256", .form(.digest), .required, "What the unpacked bytes must be."),
-            Field("size", .size(1...(64 << 20)), .required, "How many there must be."),
+            Field("sha256", .form(.digest), .required, "The digest of the unpacked bytes."),
+            Field("size", .size(1...(64 << 20)), .required, "The number of unpacked bytes."),
         ]
     )
 }

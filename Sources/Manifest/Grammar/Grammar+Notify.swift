@@ -4,24 +4,25 @@ extension Grammar {
     static let notify = Table(
         "notify",
         "`notify`",
-        "Who gets notices of how runs end; also in a file of its own (see operations).",
+        "Who is notified of how runs end; can also be a separate file (see operations).",
         [
             Field(
                 "targets",
                 .map(key: .name, .table(notifyTarget)),
                 .required,
-                "Who gets notices, each under a name."
+                "The recipients of notices, each under a name."
             ),
             Field(
                 "silent-after",
                 .duration(.seconds(3_600) ... .seconds(365 * 86_400)),
-                "How long nothing may be heard from a rollout before a notice says so: `notify send` looks."
+                "How long a rollout may be silent before a notice reports it: `notify send` "
+                    + "checks this."
             ),
             Field(
                 "sendmail",
                 .form(.path),
                 .fallback("/usr/sbin/sendmail"),
-                "The program that takes mail, with `-t -i`."
+                "The program that accepts mail; it is called with `-t -i`."
             ),
         ]
     )
@@ -29,7 +30,8 @@ extension Grammar {
     static let notifyTarget = Table(
         "notify target",
         "a target of `notify`",
-        "One addressee. An address may be a secret reference, since many let in anyone who knows them.",
+        "One recipient. An address may be a secret reference, since often anyone who knows it "
+            + "can send to it.",
         exactlyOne: ["mail", "webhook", "ntfy", "alertmanager", "healthcheck", "program"],
         [
             Field("mail", .form(.label), "A mail address."),
@@ -47,8 +49,8 @@ extension Grammar {
             Field(
                 "healthcheck",
                 .form(.source),
-                "A ping address that expects to be asked after each run; `/fail` is added after a bad "
-                    + "one."
+                "A ping address that expects a request after each run; `/fail` is added after "
+                    + "a bad one."
             ),
             Field(
                 "program",
@@ -59,19 +61,19 @@ extension Grammar {
             Field(
                 "when",
                 .list(.words(NotifyKind.allCases.map(\.rawValue)), least: 1),
-                "Which events; without it all but `ended`, and for a `healthcheck` all."
+                "The events to report; without it all but `ended`, and for a `healthcheck` all."
             ),
             Field(
                 "key",
                 .form(.secret),
                 .optional,
                 beside: "webhook",
-                "Where the key is kept that signs what is sent (HMAC-SHA256, Standard Webhooks)."
+                "The reference to the key that signs the notices (HMAC-SHA256, Standard Webhooks)."
             ),
             Field(
                 "token",
                 .form(.secret),
-                "Where a token is kept that is sent as `Authorization: Bearer`."
+                "The reference to a token that is sent as `Authorization: Bearer`."
             ),
         ]
     )

@@ -2,7 +2,7 @@ extension Grammar {
     static let trust = Table(
         "trust",
         "`trust`",
-        "Who is trusted for images beyond the digest that pins each.",
+        "The trust rules for images, in addition to the digest that pins each.",
         [
             Field(
                 "repositories",
@@ -25,26 +25,27 @@ extension Grammar {
     static let repository = Table(
         "repository",
         "a repository",
-        "One TUF repository: its documents say which images are good now.",
+        "One TUF repository: its documents list the images that are valid now.",
         [
             Field(
                 "root",
                 .form(.path),
                 .required,
-                "The root that is trusted at first, beside the manifest; newer ones follow from it."
+                "The root file that is trusted first, relative to the manifest; newer ones "
+                    + "are derived from it."
             ),
             Field(
                 "metadata",
                 .form(.source),
                 .required,
-                "Where its documents are: the address of a folder."
+                "The address of the folder with its documents."
             ),
             Field("allow-http", .boolean, .fallback("false"), "Allows an `http://` URL."),
             Field(
                 "grace",
                 .duration(.zero ... .seconds(366 * 86_400)),
-                "Lets a depot without network go on with the documents of the last time, until this "
-                    + "long after they expired; no longer than root itself allows."
+                "Lets a depot without network use its last documents for this long after they "
+                    + "expired, but no longer than root itself allows."
             ),
         ]
     )
@@ -52,18 +53,19 @@ extension Grammar {
     static let signature = Table(
         "signature",
         "`signature`",
-        "That the image has a detached signature in minisign's format.",
+        "The image must have a detached signature in minisign's format.",
         [
             Field(
                 "key",
                 .form(.key),
                 .required,
-                "The public key: `RW…` as minisign prints it, or its file beside the manifest."
+                "The public key: `RW…` as minisign prints it, or its file, relative to the "
+                    + "manifest."
             ),
             Field(
                 "url",
                 .form(.source),
-                "Where the signature is; without it, the image's URL with `.minisig` added."
+                "The URL of the signature; without it, the image's URL with `.minisig` added."
             ),
         ]
     )
@@ -71,34 +73,38 @@ extension Grammar {
     static let tuf = Table(
         "tuf",
         "`tuf`",
-        "That a repository must list the image, with its digest and for its modules.",
+        "A repository must list the image, with its digest and for its modules.",
         [
             Field("repository", .form(.name), .required, "One of those under `trust`."),
-            Field("target", .form(.target), .required, "What the repository calls the image."),
+            Field("target", .form(.target), .required, "The name of the image in the repository."),
         ]
     )
 
     static let sbom = Table(
         "sbom",
         "`sbom`",
-        "What an image is made of; the URL alone means the same as a map with `url`.",
+        "The bill of materials of an image; the URL alone means the same as a map with `url`.",
         [
-            Field("url", .form(.source), .required, "Where it is."),
-            Field("sha256", .form(.digest), "What its bytes must be; without it, any CycloneDX."),
+            Field("url", .form(.source), .required, "Its URL."),
+            Field(
+                "sha256",
+                .form(.digest),
+                "The digest of its bytes; without it, any CycloneDX document is accepted."
+            ),
         ]
     )
 
     static let attestation = Table(
         "attestation",
         "an attestation",
-        "A file of statements about an image, one envelope or one a line.",
+        "A file of statements about an image: one envelope, or one on each line.",
         [
-            Field("url", .form(.source), .required, "Where it is."),
+            Field("url", .form(.source), .required, "Its URL."),
             Field(
                 "key",
                 .form(.path),
-                "The PEM file of the public key (Ed25519, P-256, RSA with PSS) that must have signed "
-                    + "it; without it nobody stands behind what it says."
+                "The PEM file of the public key (Ed25519, P-256, RSA with PSS) that must have "
+                    + "signed it; without it, no signature is verified."
             ),
         ]
     )

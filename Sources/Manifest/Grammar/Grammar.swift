@@ -28,7 +28,7 @@ enum Grammar {
             Field(
                 "steps",
                 .list(.table(step), least: 1),
-                "What is done on each vehicle that has no steps of its own, in this order."
+                "The steps for each vehicle that has no steps of its own, in this order."
             ),
             Field(
                 "macros",
@@ -38,27 +38,31 @@ enum Grammar {
             Field(
                 "always",
                 .list(.table(step), least: 0),
-                "What is done at the end on each vehicle that was reached, whatever happened."
+                "The steps at the end on each vehicle that was reached, whatever happened."
             ),
             Field(
                 "profiles",
                 .form(.path),
-                "A folder of profiles besides the built-in ones, relative to the manifest."
+                "A folder of profiles in addition to the built-in ones, relative to the manifest."
             ),
-            Field("rollout", .table(rollout), "In which order and within which limits."),
+            Field("rollout", .table(rollout), "The order and the limits of the work."),
             Field("radio", .table(radio), "Which Bluetooth controllers are used, and how."),
             Field("settle", .table(settle), "When an updated module counts as at rest."),
             Field("connect", .table(connect), "How long and how often a link is tried."),
-            Field("fetch", .table(fetch), "How images come over the network."),
-            Field("trust", .table(trust), "Who is trusted for images beyond their digests."),
-            Field("notify", .table(notify), "Who gets notices of how runs end."),
+            Field("fetch", .table(fetch), "How images are downloaded."),
+            Field(
+                "trust",
+                .table(trust),
+                "The trust rules for images, in addition to their digests."
+            ),
+            Field("notify", .table(notify), "Who is notified of how runs end."),
         ]
     )
 
     static let vehicles = Table(
         "vehicles",
         "`vehicles`",
-        "Where the fleet is listed and which part of it is meant.",
+        "The list of the fleet, and the part of it that is selected.",
         [
             Field(
                 "from",
@@ -74,7 +78,7 @@ enum Grammar {
             Field(
                 "token",
                 .table(tokenIssuer),
-                "Who hands out the car-share tokens of vehicles that say nothing of theirs."
+                "The issuer of car-share tokens for vehicles whose rows have none."
             ),
         ]
     )
@@ -82,26 +86,29 @@ enum Grammar {
     static let tokenIssuer = Table(
         "token",
         "`token`",
-        "Who hands out a car-share token in the moment that it is needed: a program or an address.",
+        "The issuer of car-share tokens, which is called when a token is needed: a program or "
+            + "an address.",
         exactlyOne: ["command", "url"],
         [
             Field(
                 "command",
                 .list(.form(.word), least: 1),
-                "A program and its arguments, run without a shell; it prints the token. `{id}`, `{serial}`, "
-                    + "`{go-serial}` and `{hardware-id}` stand for what the list says of the vehicle."
+                "A program and its arguments, run without a shell; it prints the token. "
+                    + "`{id}`, `{serial}`, `{go-serial}` and `{hardware-id}` stand for the "
+                    + "vehicle's values in the list."
             ),
             Field(
                 "url",
                 .form(.word),
-                "An https address that answers with the token; the same may stand in braces."
+                "An https address that answers with the token; it can contain the same names "
+                    + "in braces."
             ),
             Field(
                 "key",
                 .form(.secret),
                 .optional,
                 beside: "url",
-                "Where the secret is kept that is sent to it as `Authorization: Bearer`."
+                "The reference to the secret that is sent to it as `Authorization: Bearer`."
             ),
         ]
     )
@@ -114,12 +121,12 @@ enum Grammar {
         "One vehicle: a row of the CSV file has the same columns.",
         otherKeys: .literal,
         [
-            Field("id", .form(.vehicleID), .required, "What you call the vehicle; unique."),
+            Field("id", .form(.vehicleID), .required, "Your name for the vehicle; unique."),
             Field(
                 "serial",
                 .form(.serial),
                 .required,
-                "What its module calls itself: 16 hex digits for `comodule`, 12 for `lrdevice`; unique."
+                "The serial of its module: 16 hex digits for `comodule`, 12 for `lrdevice`; unique."
             ),
             Field(
                 "family",
@@ -136,20 +143,20 @@ enum Grammar {
             Field(
                 "secret",
                 .form(.secret),
-                "Where the module's secret is kept; the secret itself never stands in a manifest."
+                "The reference to the module's secret; a manifest never contains the secret itself."
             ),
             Field(
                 "token",
                 .either([.form(.secret), .table(tokenIssuer)]),
-                "Where the car-share token of the vehicle's GO device is kept, for one that has "
-                    + "both that and another module; of a `geotab-go` vehicle it is the secret. Or, in a "
-                    + "manifest, who hands it out."
+                "The reference to the car-share token of the vehicle's GO device, for a "
+                    + "vehicle that has another module too; for a `geotab-go` vehicle, the token is "
+                    + "the `secret`. Or, in a manifest, the issuer of the token."
             ),
             Field(
                 "go-serial",
                 .form(.serial),
-                "The serial of the vehicle's GO device, for one that has a `token` besides another "
-                    + "module: a token for another GO device is refused."
+                "The serial of the vehicle's GO device, for a vehicle that has a `token` and "
+                    + "another module: a token for another GO device is refused."
             ),
             Field(
                 "hardware-id",
@@ -159,19 +166,19 @@ enum Grammar {
             Field(
                 "pairing",
                 .words(PairingKind.allCases.map(\.rawValue)),
-                "How its module wants to be paired with; without it, as its profile says."
+                "How its module is paired; without it, as its profile says."
             ),
             Field(
                 "passkey",
                 .form(.secret),
-                "Where the six digits for `pairing: passkey` are kept."
+                "The reference to the six digits for `pairing: passkey`."
             ),
             Field(
                 "renew-bond",
                 .boolean,
                 .fallback("false"),
-                "Whether a bond that the module has lost is made again; anyone who advertises as the "
-                    + "vehicle could ask for that."
+                "Whether a bond that the module has lost is made again; any device that "
+                    + "advertises as the vehicle could cause that."
             ),
             Field(
                 "steps",
@@ -184,31 +191,39 @@ enum Grammar {
     static let image = Table(
         "image",
         "an image",
-        "One binary, where it comes from and which modules may have it.",
+        "One binary, its source, and the modules that it may be sent to.",
         [
-            Field("url", .form(.source), .required, "Where it is fetched from."),
+            Field("url", .form(.source), .required, "Its URL."),
             Field(
                 "mirrors",
                 .list(.form(.source), least: 1),
-                "Where else the same bytes are, tried in this order."
+                "Other URLs of the same bytes, tried in this order."
             ),
-            Field("sha256", .form(.digest), .required, "What its bytes must be."),
+            Field("sha256", .form(.digest), .required, "The digest of its bytes."),
             Field(
                 "version",
                 .form(.version),
                 .required,
-                "What the module reports once it runs it."
+                "The version that a module reports when it runs the image."
             ),
-            Field("size", .size(1...(1 << 30)), "How large it must be."),
-            Field("fits", .table(fits), .required, "Which modules it is made for."),
+            Field("size", .size(1...(1 << 30)), "Its size."),
+            Field("fits", .table(fits), .required, "The modules that it is made for."),
             Field("allow-http", .boolean, .fallback("false"), "Allows an `http://` URL."),
-            Field("gzip", .table(gzip), "That it is packed by gzip, and what is in it."),
+            Field(
+                "gzip",
+                .table(gzip),
+                "The unpacked content of an image that is packed with gzip."
+            ),
             Field(
                 "signature",
                 .table(signature),
-                "That somebody must have signed it; not beside `tuf`."
+                "The signature that the image must have; not together with `tuf`."
             ),
-            Field("tuf", .table(tuf), "That a repository must list it; not beside `signature`."),
+            Field(
+                "tuf",
+                .table(tuf),
+                "The repository that must list the image; not together with `signature`."
+            ),
             Field(
                 "sbom",
                 .either([.table(sbom), .form(.source)]),
@@ -217,7 +232,7 @@ enum Grammar {
             Field(
                 "attestations",
                 .list(.table(attestation), least: 1),
-                "What others say of it: in-toto statements in DSSE envelopes, kept with it."
+                "Statements about it: in-toto statements in DSSE envelopes, kept with it."
             ),
         ]
     )
@@ -225,7 +240,7 @@ enum Grammar {
     static let fits = Table(
         "fits",
         "`fits`",
-        "What a module must be to have an image.",
+        "The modules that an image may be sent to.",
         [
             Field(
                 "family",
@@ -243,7 +258,7 @@ enum Grammar {
     static let step = Table(
         "step",
         "a step",
-        "One thing to do: exactly one action, and what belongs to it.",
+        "Exactly one action, with its options.",
         exactlyOne: [
             "require", "update", "set", "read", "expect", "command", "feature", "wait", "rotate",
             "use",
@@ -252,20 +267,20 @@ enum Grammar {
             Field(
                 "require",
                 conditions,
-                "Goes on only when all of this holds: what the module reports, `signal` in dBm, "
-                    + "`label.NAME` of the fleet list."
+                "Continues only when all of these conditions hold: on values that the module "
+                    + "reports, on `signal` in dBm, on `label.NAME` of the fleet list."
             ),
             Field(
                 "otherwise",
                 .words(Otherwise.allCases.map(\.rawValue)),
                 .fallback("defer"),
                 beside: "require",
-                "What becomes of the vehicle when it does not."
+                "What happens to the vehicle when one of them does not hold."
             ),
             Field(
                 "update",
                 .either([.table(update), .form(.imageName)]),
-                "Brings the module to an image; done only when it reports that version."
+                "Updates the module to an image; done only when the module reports that version."
             ),
             Field("set", .map(key: .property, .literal), "Writes properties and reads them back."),
             Field(
@@ -287,19 +302,19 @@ enum Grammar {
                     .words(CarShareCommand.allCases.map(\.rawValue)),
                     .list(.words(CarShareCommand.allCases.map(\.rawValue)), least: 1),
                 ]),
-                "Gives one car-share command, or several in this order."
+                "Sends one car-share command, or several in this order."
             ),
             Field("feature", .map(key: .property, .literal), "Sets features of the profile."),
             Field(
                 "wait",
                 .duration(.milliseconds(1) ... .seconds(3_600)),
-                "Waits, while the controller works for others."
+                "Waits, while the controller works for other vehicles."
             ),
             Field(
                 "rotate",
                 .words(["secret"]),
-                "Gives the module another secret, proves it, and puts it in the place of the one "
-                    + "before, which stays beside it."
+                "Gives the module a new secret, proves it, and stores it in place of the old "
+                    + "one, which is kept beside it."
             ),
             Field("use", .form(.name), "The steps of a macro, in place of this one."),
         ]
@@ -308,7 +323,7 @@ enum Grammar {
     static let update = Table(
         "update",
         "`update`",
-        "Which image, and what must hold before it stays.",
+        "The image, and the conditions for keeping it.",
         [
             Field(
                 "to",
@@ -326,7 +341,7 @@ enum Grammar {
                 "part",
                 .words(ModulePart.allCases.map(\.rawValue)),
                 .fallback(ModulePart.secondary.rawValue),
-                "What of the module the image replaces."
+                "The part of the module that the image replaces."
             ),
             Field(
                 "via",
@@ -343,7 +358,8 @@ enum Grammar {
                 "confirmed",
                 .words(["forbid", "allow"]),
                 .fallback("forbid"),
-                "Whether the file may be confirmed already, so that it runs for good without a trial."
+                "Whether the file may be marked as confirmed, so that it runs permanently "
+                    + "without a trial."
             ),
             Field(
                 "within",
@@ -354,7 +370,7 @@ enum Grammar {
             Field(
                 "healthy",
                 conditions,
-                "What the module must report before the image is confirmed; else it reverts."
+                "What the module must report before the image is confirmed; otherwise it reverts."
             ),
             Field(
                 "judge",
@@ -367,7 +383,7 @@ enum Grammar {
     static let rollout = Table(
         "rollout",
         "`rollout`",
-        "The order of the vehicles and the limits of the whole.",
+        "The order of the vehicles, and the limits of the whole rollout.",
         [
             Field(
                 "waves",
@@ -380,30 +396,42 @@ enum Grammar {
                 .list(.form(.label), least: 1),
                 "Labels, `family` or `profile`: each wave takes from all their values in turn."
             ),
-            Field("pause-when", .table(pause), "When the rollout stops for a person to look."),
-            Field("go-on-when", .table(goOn), "What must hold of a wave before the next begins."),
+            Field(
+                "pause-when",
+                .table(pause),
+                "When the rollout stops so that a person can check."
+            ),
+            Field(
+                "go-on-when",
+                .table(goOn),
+                "The conditions on a wave before the next one begins."
+            ),
             Field("between-waves", .table(between), "What happens between two waves."),
             Field("window", .table(window), "When radio work may start."),
-            Field("retry", .table(retry), "How often a failed attempt is made again."),
-            Field("tolerate", .table(tolerate), "What the exit code 0 may leave undone."),
-            Field("airtime", .table(airtime), "How much time of controllers may be used."),
+            Field("retry", .table(retry), "How often a failed attempt is repeated."),
+            Field(
+                "tolerate",
+                .table(tolerate),
+                "How many vehicles may stay undone with exit code 0."
+            ),
+            Field("airtime", .table(airtime), "How much controller time may be used."),
             Field(
                 "quarantine-after",
                 .integer(1...1_000),
-                "A vehicle that failed so often on one image is left alone until `clear`."
+                "A vehicle that failed this often on one image is left alone until `clear`."
             ),
             Field(
                 "overlap",
                 .words(["skip", "wait", "replace"]),
                 .fallback("skip"),
-                "What a run does that finds another at work: leaves, waits, or takes its place."
+                "What a run does when another run is active: it exits, waits, or replaces it."
             ),
             Field(
                 "again",
                 .words(["when-asked", "each-run", "daily"]),
                 .fallback("when-asked"),
-                "When it is begun again with nothing changed: by `run --again` alone, by each run "
-                    + "that finds it finished, or by the first run of a day."
+                "When an unchanged rollout begins again: only with `run --again`, with each "
+                    + "run that finds it finished, or with the first run of a day."
             ),
         ]
     )
@@ -423,7 +451,7 @@ enum Grammar {
                 "at-least",
                 .integer(1...1_000_000),
                 .fallback("1"),
-                "A share is looked at only after this many attempts."
+                "A share is evaluated only after this many attempts."
             ),
             Field(
                 "classes",
@@ -434,7 +462,7 @@ enum Grammar {
                 "then",
                 .words(["pause", "abort"]),
                 .fallback("pause"),
-                "Whether the rollout waits for a person or is over."
+                "Whether the rollout waits for a person or ends."
             ),
         ]
     )
@@ -442,7 +470,7 @@ enum Grammar {
     static let goOn = Table(
         "go-on-when",
         "`go-on-when`",
-        "What must hold of a wave that has ended; else the rollout pauses.",
+        "The conditions on a completed wave; if one does not hold, the rollout pauses.",
         [
             Field("succeeded", .percent, "The least share of those attempted that succeeded."),
             Field("covered", .percent, "The least share of the wave that was reached."),
@@ -458,7 +486,7 @@ enum Grammar {
                 "soak",
                 .duration(.zero...days),
                 .fallback("0s"),
-                "Time that passes first."
+                "A waiting time, before `check` and `ask`."
             ),
             Field(
                 "check",
@@ -471,14 +499,14 @@ enum Grammar {
                 .fallback("60s"),
                 "How long the check may take."
             ),
-            Field("ask", .boolean, .fallback("false"), "Pauses until a person says `resume`."),
+            Field("ask", .boolean, .fallback("false"), "Pauses until a person runs `resume`."),
         ]
     )
 
     static let airtime = Table(
         "airtime",
         "`airtime`",
-        "Time in which vehicles have a controller to themselves.",
+        "The time for which vehicles may occupy controllers.",
         [
             Field("vehicle", .duration(.seconds(10)...days), "At most for one vehicle in a run."),
             Field("total", .duration(.seconds(60)...days), "At most for a whole run."),
@@ -492,12 +520,13 @@ enum Grammar {
         [
             Field("from", .form(.clock), .required, "When it opens, each day."),
             Field("for", .duration(.seconds(60)...days), .required, "How long it is open."),
-            Field("zone", .form(.zone), .fallback("UTC"), "Whose clock is meant."),
+            Field("zone", .form(.zone), .fallback("UTC"), "The time zone of these times."),
             Field(
                 "at-close",
                 .words(["finish", "safe-point", "stop"]),
                 .fallback("finish"),
-                "Whether vehicles under way are finished, left where it is safe, or left at once."
+                "Whether vehicles in work at its end are finished, left at a safe point, or "
+                    + "left immediately."
             ),
         ]
     )
@@ -505,7 +534,7 @@ enum Grammar {
     static let retry = Table(
         "retry",
         "`retry`",
-        "Further attempts on the same vehicle, by what went wrong.",
+        "Further attempts on the same vehicle, by the kind of failure.",
         [
             Field(
                 "transient",
@@ -518,13 +547,13 @@ enum Grammar {
                 "pause",
                 .duration(.zero ... .seconds(3_600)),
                 .fallback("1s"),
-                "Before the second attempt; doubles from one attempt to the next."
+                "The pause before the second attempt; it doubles from one attempt to the next."
             ),
             Field(
                 "longest-pause",
                 .duration(.zero ... .seconds(3_600)),
                 .fallback("30s"),
-                "The pause grows no longer than this."
+                "The longest pause."
             ),
             Field(
                 "budget",
@@ -535,7 +564,8 @@ enum Grammar {
                 "without-progress",
                 .integer(1...100),
                 .fallback("3"),
-                "Broken transfers in a row without a byte more that end an attempt."
+                "The number of consecutive interrupted transfers without a further byte that "
+                    + "ends an attempt."
             ),
         ]
     )
@@ -558,13 +588,13 @@ enum Grammar {
             Field(
                 "adapters",
                 .list(.form(.adapter), least: 1),
-                "The controllers to use; without it, all that are there."
+                "The controllers to use; without it, all that are available."
             ),
             Field(
                 "links-per-adapter",
                 .integer(1...7),
                 .fallback("1"),
-                "How many vehicles a controller serves at once."
+                "How many vehicles a controller serves at the same time."
             ),
             Field(
                 "take-turns",
@@ -604,7 +634,7 @@ enum Grammar {
     static let connect = Table(
         "connect",
         "`connect`",
-        "Making a link.",
+        "How a link is made.",
         [
             Field(
                 "timeout",

@@ -117,7 +117,7 @@ struct FleetReader {
         if let first = seen[key] {
             diagnostics.error(
                 place,
-                "the \(what) \(quoted(key.description)) stands here twice",
+                "the \(what) \(quoted(key.description)) occurs twice",
                 hint: "the first one is at \(first); each vehicle needs its own"
             )
             return false

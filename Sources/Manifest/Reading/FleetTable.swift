@@ -56,7 +56,7 @@ enum FleetTable {
             } else if let earlier = first[cell.text] {
                 diagnostics.error(
                     cell.place,
-                    "the column \(quoted(cell.text)) stands here twice",
+                    "the column \(quoted(cell.text)) occurs twice",
                     hint: "the first one is at \(earlier); remove one of them"
                 )
             } else if let column = FleetRow.misspelling(cell.text, missing: { !names.contains($0) })

@@ -120,7 +120,7 @@ struct ImageReader {
         case .forbiddenEscape:
             ("the `file:` URL holds `%2F` or `%00`", "no name of a file has these in it")
         case .notText:
-            ("what the `file:` URL spells is no UTF-8", "write the name's bytes as UTF-8 in %XX")
+            ("the decoded `file:` URL is not valid UTF-8", "write the name's bytes as UTF-8 in %XX")
         case .badCharacter:
             ("the URL is too long or holds a character that URLs cannot have", "write it as %XX")
         }

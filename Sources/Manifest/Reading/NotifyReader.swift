@@ -78,7 +78,7 @@ package struct NotifyReader {
             diagnostics.error(
                 entry.keyPlace,
                 ways.isEmpty
-                    ? "nothing says how \(quoted(entry.key)) is notified"
+                    ? "no way is given to notify \(quoted(entry.key))"
                     : "\(quoted(entry.key)) has more than one way",
                 hint: "write exactly one of \(all); another way is another target"
             )
@@ -147,7 +147,7 @@ package struct NotifyReader {
         case .http:
             diagnostics.error(
                 node.place,
-                "everybody on the way could read and change what goes over `http://`",
+                "`http://` is not encrypted: others could read and change the notices",
                 hint: "write `https://…`; `http://` is for this machine's own addresses"
             )
             return nil

@@ -28,7 +28,7 @@ struct PolicyCheck {
             warn(
                 node,
                 ["window", "for"],
-                "the window is open all day and keeps nothing back",
+                "the window is open all day and has no effect",
                 "write how long it is open each day, such as `for: 4h`, or remove `window`"
             )
         }

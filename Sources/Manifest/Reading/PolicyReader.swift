@@ -59,7 +59,7 @@ struct PolicyReader {
         if succeeded == nil, covered == nil, !diagnostics.hasErrors {
             diagnostics.error(
                 reader.place,
-                "nothing must hold before the next wave",
+                "there is no condition for the next wave",
                 hint: "write `succeeded: 90%`, `covered: 80%` or both"
             )
         }
@@ -188,7 +188,7 @@ struct PolicyReader {
         for item in items ?? [] {
             guard let name = Form.adapter.read(item, diagnostics) else { continue }
             if adapters.contains(name) {
-                diagnostics.error(item.place, "`\(name)` stands here twice", hint: "remove one")
+                diagnostics.error(item.place, "`\(name)` occurs twice", hint: "remove one")
             } else {
                 adapters.append(name)
             }

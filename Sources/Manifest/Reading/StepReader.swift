@@ -259,7 +259,7 @@ struct StepReader {
             if case .map = node.value {
                 diagnostics.error(
                     node.place,
-                    "nothing says what decides between these images",
+                    "the key that chooses between these images is missing",
                     hint: "add `by: family`, `by: model` or `by: COLUMN` to the update"
                 )
                 return nil

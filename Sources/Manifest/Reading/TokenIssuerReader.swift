@@ -20,7 +20,7 @@ struct TokenIssuerReader {
             diagnostics.error(
                 node.place,
                 ways.isEmpty
-                    ? "nothing says who issues the tokens"
+                    ? "the issuer of the tokens is missing"
                     : "a token comes from a program or from an address, not from both",
                 hint: "write `command: [PROGRAM, \"{id}\"]` or `url: https://…`"
             )
@@ -41,7 +41,7 @@ struct TokenIssuerReader {
         guard url.hasPrefix("https://") else {
             diagnostics.error(
                 reader.place(of: "url"),
-                "tokens come over https alone",
+                "tokens are accepted only over https",
                 hint: "write an address that begins with https://"
             )
             return nil
