@@ -1,6 +1,6 @@
 import Domain
 
-/// The few colours used, as the number that a terminal is told.
+/// The colours that are used, by their terminal codes.
 enum Colour: Int {
     case red = 31
     case green = 32
@@ -10,7 +10,7 @@ enum Colour: Int {
 
     func paint(_ text: String) -> String { "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" }
 
-    /// A painted text as it stands on the screen.
+    /// A coloured text without its escape sequences, as it appears on the screen.
     static func without(_ text: String) -> String {
         var (plain, isSequence) = ("", false)
         for character in text {

@@ -1,6 +1,7 @@
-/// Text measured in columns of a terminal.
+/// Measures text in columns of a terminal.
 package enum Columns {
-    /// How many columns the text takes: two for wide letters and pictures, none for joined marks.
+    /// The number of columns of a text: two for wide letters and pictures, none for combining
+    /// marks.
     static func width(_ text: some StringProtocol) -> Int {
         text.reduce(0) { $0 + width($1) }
     }
@@ -15,7 +16,7 @@ package enum Columns {
         }
     }
 
-    /// As much of the start of the text as fits.
+    /// The longest beginning of the text that fits.
     static func prefix(_ text: String, _ columns: Int) -> String {
         var (taken, left) = ("", columns)
         for character in text {
@@ -26,7 +27,7 @@ package enum Columns {
         return taken
     }
 
-    /// The text in lines of at most so many columns, parted at blanks where there are any.
+    /// The text in lines of at most this many columns, broken at blanks where possible.
     static func wrapped(_ text: String, _ columns: Int) -> [String] {
         guard columns > 0, width(text) > columns else { return [text] }
         var lines: [String] = []
@@ -50,7 +51,7 @@ package enum Columns {
         return lines + [line]
     }
 
-    /// Rows whose cells stand below each other, two columns apart; the last one is not padded.
+    /// Rows with aligned cells, two columns apart; the last cell is not padded.
     package static func table(_ rows: [[String]]) -> [String] {
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { index in
@@ -69,7 +70,7 @@ package enum Columns {
 }
 
 extension String {
-    /// The text with every letter that is not ASCII spelled as its number.
+    /// The text with every non-ASCII character replaced by its number.
     package var ascii: String {
         guard utf8.contains(where: { $0 > 0x7F }) else { return self }
         return unicodeScalars.reduce(into: "") { text, scalar in

@@ -1,6 +1,6 @@
 package import Domain
 
-/// One thing that happened in a run: what every printer prints from.
+/// One event of a run; every printer works from events.
 package struct Event: Sendable, Equatable {
     /// Counts from 1 within the run.
     package let number: Int
@@ -15,7 +15,7 @@ package struct Event: Sendable, Equatable {
 
     package enum Body: Sendable, Equatable {
         case runStarted(RunStart)
-        /// `provenance` says in sentences where it came from and who stood behind it.
+        /// `provenance` contains sentences about the image's origin and its signers.
         case imageReady(
             name: String,
             digest: SHA256Digest,
@@ -24,52 +24,53 @@ package struct Event: Sendable, Equatable {
         )
         /// An attempt begins; `position` counts from 1.
         case attemptStarted(VehicleID, serial: Serial, attempt: Int, position: Int)
-        /// The adapter is nil where no radio is needed, or nobody said which.
+        /// The adapter is nil where no radio is needed, or where the adapter is unknown.
         case stateChanged(VehicleID, ExecutionState, adapter: String?, detail: String?)
         case inspected(VehicleID, version: FirmwareVersion?, facts: [Fact])
         case progress(VehicleID, Progress)
-        /// The link was lost or one side restarted; the transfer goes on from where it stands.
+        /// The link was lost or one side restarted; the transfer will continue from where it was.
         case interrupted(VehicleID, cause: String, count: Int)
         case problem(VehicleID, Problem)
         /// An attempt failed and another one follows after `pause`.
         case retrying(VehicleID, FailureClass, message: String, pause: Duration)
-        /// A step with effect, or one that reads, is over.
+        /// A step that changes or reads something has ended.
         case stepEnded(VehicleID, StepResult)
         case vehicleEnded(VehicleID, Verdict)
-        /// Of each vehicle that has no verdict of this run, or more to it, when the run ends.
+        /// Reported at the end of the run for each vehicle that has no verdict of this run, or more
+        /// facts than the verdict.
         case vehicleStands(VehicleID, Standing)
         case warning(String)
-        /// Something about the rollout as a whole: its waves, its gates, its window.
+        /// An event of the whole rollout: its waves, its gates, its window.
         case notice(Notice)
         case runEnded(RunEnd)
     }
 }
 
-/// What the scheduler has to say.
+/// A message of the scheduler.
 package struct Notice: Sendable, Equatable {
     package enum Kind: String, CaseIterable, Sendable {
         case waveBegan = "wave-began"
         case waveEnded = "wave-ended"
-        /// A vehicle that was not reached gave its place in a wave to another one.
+        /// A vehicle that was not reached was replaced by another one in its wave.
         case replaced
-        /// Nothing new is begun from now on.
+        /// From now on, work on no further vehicle begins.
         case draining
-        /// The window is closed, and the run waits for it.
+        /// The window is closed, and the run waits until it opens.
         case waiting
         case windowOpened = "window-opened"
         case adapterLost = "adapter-lost"
         case adapterFound = "adapter-found"
-        /// A request from outside was taken up.
+        /// A request from outside was accepted.
         case request
     }
 
     package let kind: Kind
     /// Counts from 1.
     package let wave: Int?
-    /// How many waves there are.
+    /// The number of waves.
     package let waves: Int?
     package let vehicle: VehicleID?
-    /// Those that a wave begins with, or the one that takes the place of `vehicle`.
+    /// The vehicles with which a wave begins, or the one that replaces `vehicle`.
     package let vehicles: [VehicleID]
     package let message: String
 
@@ -101,15 +102,15 @@ package struct Fact: Sendable, Equatable {
     }
 }
 
-/// What a run sets out to do.
+/// The facts of a run when it starts.
 package struct RunStart: Sendable, Equatable {
     package let rollout: String
     package let plan: SHA256Digest
     package let vehicles: Int
     package let adapters: [String]
-    /// Counts the runs in this state directory from 1.
+    /// The number of the run in this state directory, from 1.
     package let run: Int
-    /// The seed when the radio is simulated.
+    /// The seed, when the radio is simulated.
     package let seed: UInt64?
 
     package init(
@@ -129,13 +130,13 @@ package struct RunStart: Sendable, Equatable {
     }
 }
 
-/// How far an upload is: only what the module has acknowledged counts.
+/// The progress of an upload: only bytes count that the module has acknowledged.
 package struct Progress: Sendable, Equatable {
     package let acknowledged: ByteCount
     package let total: ByteCount
-    /// Where this link took the transfer up.
+    /// The offset at which this link continued the transfer.
     package let resumedFrom: ByteCount
-    /// Bytes a second on this link, nil until there is something to measure.
+    /// Bytes per second on this link; nil until there is enough to measure.
     package let rate: Double?
     package let remaining: Duration?
 
@@ -154,7 +155,7 @@ package struct Progress: Sendable, Equatable {
     }
 }
 
-/// A precondition that does not hold, with what was measured and what is required.
+/// A precondition that does not hold, with the measured and the required value.
 package struct Problem: Sendable, Equatable {
     package let check: String
     package let measured: String
@@ -167,22 +168,22 @@ package struct Problem: Sendable, Equatable {
     }
 }
 
-/// What became of one step on one vehicle.
+/// The result of one step on one vehicle.
 package struct StepResult: Sendable, Equatable {
     package enum Fate: String, Sendable, Equatable {
         case done
-        /// Refused or gone wrong, and surely without effect.
+        /// Refused or failed, and certainly without effect.
         case failed
-        /// Told to the vehicle, and nobody knows whether it was done.
+        /// Sent to the vehicle, and it is unknown whether it was carried out.
         case inDoubt = "in-doubt"
     }
 
-    /// Counts from 1 over the steps and, after them, those of `always`.
+    /// Counts from 1 over the steps, and then over the steps of `always`.
     package let number: Int
-    /// As a manifest writes it, such as `set: {lights: disabled}`.
+    /// The action as a manifest writes it, such as `set: {lights: disabled}`.
     package let action: String
     package let fate: Fate
-    /// What was read, or what was said about it.
+    /// The values that were read, or other facts about the step.
     package let facts: [Fact]
 
     package init(_ number: Int, _ action: String, _ fate: Fate, facts: [Fact] = []) {
@@ -193,20 +194,20 @@ package struct StepResult: Sendable, Equatable {
     }
 }
 
-/// How an execution ended and what shows it.
+/// How an execution ended, with the evidence.
 package struct Verdict: Sendable, Equatable {
     package let outcome: Outcome
     package let failure: FailureClass?
-    /// A sentence for people: what happened, and what to do when something is to be done.
+    /// A sentence for people: what happened, and what to do, if anything.
     package let message: String
     package let versionBefore: FirmwareVersion?
     package let versionAfter: FirmwareVersion?
     package let attempts: Int
     package let interruptions: Int
-    /// Image bytes sent over the air in this run, repeats included.
+    /// Image bytes sent over the air in this run, including repeated ones.
     package let bytesSent: ByteCount
     package let took: Duration
-    /// Preconditions that did not hold.
+    /// The preconditions that did not hold.
     package let problems: [Problem]
 
     package init(
@@ -234,17 +235,17 @@ package struct Verdict: Sendable, Equatable {
     }
 }
 
-/// How long an adapter was at work in a run.
+/// How long an adapter worked in a run.
 package struct AdapterUse: Sendable, Equatable {
     package let name: String
-    /// Time in which some vehicle had a turn on it.
+    /// The time in which a vehicle occupied it.
     package let busy: Duration
-    /// Time of its links, where the radio can tell.
+    /// The time of its links, if the radio can report it.
     package var linked: Duration?
-    /// When it was at work, from the run's begin on, in the order of time.
+    /// The periods of its work since the beginning of the run, in order of time.
     package var spans: [Span] = []
 
-    /// A time in which some vehicle had a turn, as distances from the run's begin.
+    /// A period in which a vehicle occupied the adapter, as offsets from the beginning of the run.
     package struct Span: Sendable, Equatable {
         package let from: Duration
         package let to: Duration
@@ -261,17 +262,17 @@ package struct AdapterUse: Sendable, Equatable {
     }
 }
 
-/// The counts of a run and the code it ends with.
+/// The counts of a run and its exit code.
 package struct RunEnd: Sendable, Equatable {
     package let rollout: String
     package let counts: [Outcome: Int]
-    /// Vehicles that have no outcome because the run was ended early.
+    /// Vehicles without an outcome, because the run was ended early.
     package let unfinished: Int
     package let exitCode: Int
-    /// What the exit code stands for, in one sentence.
+    /// The meaning of the exit code, in one sentence.
     package let reason: String
     package let took: Duration
-    /// How long each adapter was at work.
+    /// How long each adapter worked.
     package var adapters: [AdapterUse] = []
 
     package init(
@@ -294,6 +295,6 @@ package struct RunEnd: Sendable, Equatable {
         VehicleCounts(outcomes: counts, unfinished: unfinished)
     }
 
-    /// How many vehicles go into one of the counts of the last line.
+    /// The number of vehicles in one of the counts of the last line.
     package func count(_ tally: Outcome.Tally) -> Int { vehicles.count(tally) }
 }

@@ -1,11 +1,12 @@
 package import Domain
 import Wire
 
-/// The stream of `--events`: one JSON object a line for each event.
+/// The stream of `--events`: one line with a JSON object for each event.
 ///
-/// Members are only ever added; their order is fixed, and one without a value is left out.
+/// Members are only added, never renamed or removed; their order is fixed, and members without a
+/// value are left out.
 package struct EventLine: Printer {
-    /// Known once the run has started; every later line carries it.
+    /// Known once the run has started; every later line contains it.
     private var rollout: String?
 
     package init() {}
@@ -14,7 +15,7 @@ package struct EventLine: Printer {
         [Output(.out, line(event))]
     }
 
-    /// The line of `event`, ended by a line feed.
+    /// The line of `event`, with a line feed at its end.
     package mutating func line(_ event: Event) -> String {
         switch event.body {
         case .runStarted(let start): rollout = start.rollout
@@ -58,7 +59,7 @@ extension Event.Body {
         }
     }
 
-    /// The vehicle it is about, nil for what concerns the whole run.
+    /// The vehicle of the event; nil for events of the whole run.
     package var vehicle: VehicleID? {
         switch self {
         case .attemptStarted(let id, _, _, _), .stateChanged(let id, _, _, _),
@@ -71,7 +72,7 @@ extension Event.Body {
         }
     }
 
-    /// The members that only this kind has.
+    /// The members that only this kind of event has.
     fileprivate var details: JSONValue {
         switch self {
         case .runStarted(let start):

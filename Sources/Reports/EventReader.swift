@@ -1,10 +1,10 @@
 package import Domain
 package import Wire
 
-/// Reads what `EventLine` wrote, so that a run can be told again from its journal.
+/// Reads the output of `EventLine`, so that a run can be shown again from its journal.
 ///
-/// What a later version adds is passed over; a line that lacks what its kind needs is nil, and so
-/// is progress, which no journal keeps.
+/// Members that a later version adds are ignored. A line without a required member gives nil, and
+/// so does progress, which no journal keeps.
 package enum EventReader {
     package static func body(
         kind: String,
@@ -204,7 +204,7 @@ package enum EventReader {
     }
 }
 
-/// The members of a line as what they stand for.
+/// The members of a line, converted to their types.
 private struct Fields {
     let value: JSONValue
 
@@ -228,7 +228,7 @@ private struct Fields {
 
     var failure: FailureClass? { text("class").flatMap { FailureClass(rawValue: $0) } }
 
-    /// Milliseconds are what was written.
+    /// A duration, which was written in whole milliseconds.
     func duration(_ name: String) -> Duration? { value[name].flatMap(Self.duration) }
 
     static func duration(_ value: JSONValue) -> Duration? {

@@ -1,7 +1,7 @@
 import Domain
 package import Wire
 
-/// The parts that the event stream and the report write in the same way.
+/// The parts that the event stream and the report have in common.
 extension Verdict {
     package var members: [JSONMember] {
         let value = JSONValue.object([
@@ -65,13 +65,13 @@ extension RunEnd {
 }
 
 extension Progress {
-    /// Whole bytes a second; nil when there is nothing sensible to show.
+    /// Whole bytes per second; nil when there is no meaningful value.
     package var wholeRate: Int? {
         guard let rate, rate.isFinite, rate >= 0, rate < 1e15 else { return nil }
         return Int(rate)
     }
 
-    /// The share that the module has acknowledged, 0 to 100; 100 only when it is all.
+    /// The share that the module has acknowledged, from 0 to 100; 100 only when it is complete.
     package var percent: Int {
         guard total.bytes > 0, acknowledged.bytes < total.bytes else { return 100 }
         return min(99, Int(Double(acknowledged.bytes) / Double(total.bytes) * 100))
@@ -79,19 +79,19 @@ extension Progress {
 }
 
 extension JSONValue {
-    /// Seconds to the millisecond; a whole number where it is one.
+    /// Seconds with milliseconds; a whole number where possible.
     package static func seconds(_ duration: Duration) -> JSONValue {
         let milliseconds = duration.nanoseconds / 1_000_000
         guard !milliseconds.isMultiple(of: 1_000) else { return .integer(milliseconds / 1_000) }
         return .number(Double(milliseconds) / 1_000)
     }
 
-    /// A number, or its digits as text when a reader's 64 bits would not hold it.
+    /// A number, or its digits as text when it does not fit into 64 signed bits.
     package static func seed(_ seed: UInt64) -> JSONValue {
         Int64(exactly: seed).map { .integer($0) } ?? .string(String(seed))
     }
 
-    /// An object of the facts; of several with one name the first.
+    /// The facts as an object; of facts with the same name, the first.
     package static func facts(_ facts: [Fact]) -> JSONValue {
         var members: [JSONMember] = []
         for fact in facts where !members.contains(where: { $0.name == fact.name }) {

@@ -1,7 +1,7 @@
 package import Domain
 import Wire
 
-/// The one document of `--json`, written when the run has ended.
+/// The single document of `--json`, written at the end of the run.
 package struct JSONReport: Printer {
     private var start: (run: RunStart, time: WallTime)?
     private var images: [JSONValue] = []
@@ -43,7 +43,7 @@ package struct JSONReport: Printer {
         return []
     }
 
-    /// The document of a run that was cut off at this time: with what is known and without an
+    /// The document of a run that was cut off at this time: with all known facts, and without an
     /// exit code.
     package func cutOff(at time: WallTime) -> String { document(nil, at: time).text + "\n" }
 
@@ -66,7 +66,7 @@ package struct JSONReport: Printer {
                 [JSONMember("steps", .array(list.map(\.json)))]
             }
             let members = standings[id]?.members(verdicts[id]) ?? verdicts[id]?.members
-            // What it said of its firmware when it was looked at last.
+            // The module's firmware at its last inspection.
             let firmware = firmware[id].map { [JSONMember("firmware", $0)] }
             return JSONValue.object(
                 (name.members ?? []) + (members ?? []) + (firmware ?? []) + (steps ?? [])
@@ -80,7 +80,7 @@ package struct JSONReport: Printer {
         )
     }
 
-    /// As far as the verdicts tell.
+    /// The counts from the verdicts so far.
     private var counts: JSONValue {
         VehicleCounts(verdicts.values.map(\.outcome), of: start?.run.vehicles ?? 0).json
     }

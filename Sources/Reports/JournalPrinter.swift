@@ -1,11 +1,11 @@
 import Domain
 
-/// Events for the journal of systemd, each with fields of its own that can be asked for.
+/// Events for the systemd journal, each with fields that can be queried.
 ///
-/// The native protocol of the journal's socket: a record is lines of `NAME=value`. Which events
-/// there are is the same as on plain lines; what happened is in `MESSAGE`.
+/// It uses the native protocol of the journal's socket: a record consists of lines `NAME=value`.
+/// The same events are recorded as on plain lines, with the text in `MESSAGE`.
 package struct JournalPrinter: Sendable {
-    /// Far below what the socket takes in one piece.
+    /// Far below the size limit of the socket.
     private static let longestValue = 16_384
 
     private var lines = LineFilter()
@@ -18,7 +18,7 @@ package struct JournalPrinter: Sendable {
 
     package init() {}
 
-    /// A record, or nil for what nobody looks for in a log.
+    /// A record; nil for events that are not useful in a log.
     package mutating func record(_ event: Event) -> String? {
         recap.note(event)
         switch event.body {
@@ -56,7 +56,7 @@ package struct JournalPrinter: Sendable {
         return record.text
     }
 
-    /// What follows on standard output when the run has ended.
+    /// The text for standard output after the end of the run.
     package func results(_ end: RunEnd) -> String { recap.text(end) }
 
     private mutating func message(_ event: Event) -> String? {
@@ -77,7 +77,7 @@ package struct JournalPrinter: Sendable {
             text += "\(name)=\(visible)\n"
         }
 
-        /// The fields that only this kind has.
+        /// The fields that only this kind of event has.
         mutating func add(_ body: Event.Body) {
             switch body {
             case .stateChanged(_, let state, _, _): add("YARDMASTER_STATE", state.rawValue)
@@ -107,7 +107,9 @@ package struct JournalPrinter: Sendable {
     }
 }
 
-/// The journal's number for a kind of event: the same forever, so that searches can be kept.
+/// The journal's message id for a kind of event.
+///
+/// It never changes, so that searches can be kept.
 package enum JournalMessage {
     private static let first = "5b0c1b8e4f6d4a52b7a1c93de27f"
     private static let kinds = [
@@ -117,7 +119,7 @@ package enum JournalMessage {
         "window-opened", "adapter-lost", "adapter-found", "request", "vehicle-stands",
     ]
 
-    /// 32 hex digits; nil for a kind that has no number.
+    /// 32 hex digits; nil for a kind without a number.
     package static func id(of kind: String) -> String? {
         guard let index = kinds.firstIndex(of: kind) else { return nil }
         let digits = String(index + 1, radix: 16)
@@ -126,7 +128,7 @@ package enum JournalMessage {
 }
 
 extension Event.Body {
-    /// As syslog counts: 3 is an error, 4 a warning, 5 worth a look, 6 the usual.
+    /// Syslog priorities: 3 is an error, 4 a warning, 5 notable, 6 normal.
     package var priority: Int {
         switch self {
         case .vehicleEnded(_, let verdict):

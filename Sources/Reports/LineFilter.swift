@@ -1,8 +1,8 @@
 import Domain
 
-/// Which events are worth a line in a log, and what the line says.
+/// Selects the events for a log, and gives each its line.
 struct LineFilter: Sendable {
-    /// A vehicle's progress gets a line at most this often.
+    /// The shortest time between two progress lines of a vehicle.
     private static let progressPause = Duration.seconds(10)
 
     private var vehicles: Int?

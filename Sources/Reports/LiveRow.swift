@@ -1,16 +1,16 @@
 import Domain
 
-/// One vehicle under way, as a line that is drawn over and over.
+/// One vehicle in work, as a line that is redrawn repeatedly.
 struct LiveRow: Sendable {
     let vehicle: VehicleID
     let attempt: Int
-    /// Where it was heard or spoken with last.
+    /// The adapter of the last sighting or link.
     private(set) var adapter: String?
     private(set) var state = ExecutionState.seeking
     private(set) var detail: String?
     private(set) var progress: Progress?
     private(set) var interruptions = 0
-    /// Another attempt follows then.
+    /// The time of the next attempt; nil when none is pending.
     private(set) var restsUntil: WallTime?
 
     init(vehicle: VehicleID, attempt: Int) {
@@ -18,7 +18,7 @@ struct LiveRow: Sendable {
         self.attempt = attempt
     }
 
-    /// The attempt has failed, and another one follows.
+    /// The attempt has failed, and another one follows at `time`.
     mutating func rest(until time: WallTime) {
         restsUntil = time
         (progress, detail) = (nil, nil)
@@ -45,9 +45,9 @@ struct LiveRow: Sendable {
         }
     }
 
-    /// At most `style.width - 1` columns, so that no terminal wraps it.
+    /// The text, in at most `style.width - 1` columns, so that no terminal wraps it.
     ///
-    /// `place` stands before it: the adapter where there are several, in a column of its own.
+    /// `place` comes first: the adapter where there are several, in its own column.
     func text(
         _ style: TerminalStyle,
         place: String,
@@ -60,7 +60,7 @@ struct LiveRow: Sendable {
             name = Columns.prefix(name, columns - Columns.width(dots)) + dots
         }
         var plain = place + Columns.padded(name, columns) + "  "
-        // The states are put in columns as wide as the longest of them.
+        // The column for states is as wide as the longest state.
         let stateColumns = 14
         let room = style.width - 1 - Columns.width(plain) - stateColumns - 2
         let rest: String
@@ -88,7 +88,7 @@ struct LiveRow: Sendable {
         return words.joined(separator: ", ")
     }
 
-    /// A bar where there is room for one, and figures.
+    /// A bar, if there is room for one, and figures.
     private func transfer(_ style: TerminalStyle, _ room: Int) -> String {
         guard let progress else { return words(style) }
         let percent = String(progress.percent)

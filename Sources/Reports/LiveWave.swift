@@ -1,6 +1,6 @@
 import Domain
 
-/// The wave that is on, as a line that is drawn over and over.
+/// The current wave, as a line that is redrawn repeatedly.
 struct LiveWave: Sendable {
     private let number: Int
     private let count: Int
@@ -8,7 +8,7 @@ struct LiveWave: Sendable {
     private var ended = 0
     private var failed = 0
 
-    /// What `wave` has become by an event; nil while there is only one wave.
+    /// The wave after an event; nil while there is only one wave.
     init?(after body: Event.Body, _ wave: LiveWave?) {
         if case .notice(let notice) = body, notice.kind == .waveBegan, let number = notice.wave,
             let count = notice.waves, count > 1

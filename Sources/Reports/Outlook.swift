@@ -1,24 +1,24 @@
 package import Domain
 package import Wire
 
-/// What a run awaits at the moment and until when: the line that is on the screen all the time.
+/// What a run is waiting for, and until when: the line that is always on the screen.
 package enum Outlook: Sendable, Equatable {
     case window(opens: WallTime)
-    /// Vehicles under way, and those that wait to be begun; the window closes at `until`.
+    /// The number of vehicles in work, and of those that wait; the window closes at `until`.
     case work(underWay: Int, waiting: Int, until: WallTime?)
-    /// All that is left is to hear these, or to give them up.
+    /// Only these vehicles are left: they are still listened for, until they count as unreachable.
     case search(vehicles: Int, until: WallTime)
     /// Waves count from 1.
     case soak(wave: Int, until: WallTime)
     case check(wave: Int)
-    /// No adapter works; another try comes at `again`.
+    /// No adapter works; the next attempt is at `again`.
     case host(why: String, again: WallTime, until: WallTime)
-    /// Nothing is begun any more.
+    /// Work on no further vehicle begins.
     case draining(underWay: Int, why: String)
-    /// The results are written.
+    /// The results are being written.
     case end
 
-    /// In words for people, on the clocks of a zone, as it is at `now`.
+    /// The text for people, in the local time of a zone, as of `now`.
     package func text(_ zone: Zone, at now: WallTime) -> String {
         func time(_ time: WallTime) -> String {
             "\(zone.near(time, from: now)), \(Self.left(now.duration(to: time)))"
@@ -41,10 +41,10 @@ package enum Outlook: Sendable, Equatable {
         }
     }
 
-    /// Whether nothing comes of it without an adapter that works.
+    /// Whether this requires a working adapter.
     package var needsRadio: Bool { kind == .work || kind == .search }
 
-    /// What is awaited, whatever the numbers and times.
+    /// The kind, without numbers and times.
     enum Kind { case window, work, search, soak, check, host, draining, end }
 
     var kind: Kind {
@@ -64,7 +64,7 @@ package enum Outlook: Sendable, Equatable {
         count == 1 ? "1 vehicle" : "\(count) vehicles"
     }
 
-    /// A time that passes, to the second: who looks at it sees that the program lives.
+    /// A remaining time to the second, so that a person can see that the program is alive.
     static func left(_ duration: Duration) -> String {
         guard duration > .zero else { return "due" }
         let seconds = (duration.nanoseconds + 999_999_999) / 1_000_000_000

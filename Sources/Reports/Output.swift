@@ -15,21 +15,21 @@ package struct Output: Sendable, Equatable {
     }
 }
 
-/// Turns the events of a run into text; knows no stream, no clock and no terminal.
+/// Converts the events of a run to text; independent of streams, clocks and terminals.
 package protocol Printer: Sendable {
-    /// What to write now that `event` has happened; `now` is the real time.
+    /// The output after `event`; `now` is the real time.
     mutating func print(_ event: Event, at now: Moment) -> [Output]
 
-    /// What to write when time has passed; `wall` is the time of the run.
+    /// The output after time has passed; `wall` is the time of the run.
     mutating func tick(at now: Moment, wall: WallTime) -> [Output]
 
-    /// The run awaits something else from now on.
+    /// The run waits for something else from now on.
     mutating func look(_ outlook: Outlook, at now: Moment, wall: WallTime) -> [Output]
 
     /// A signal has asked the run to end at its next safe point.
     mutating func stopping(_ signal: String, at now: Moment, wall: WallTime) -> [Output]
 
-    /// What was printed so far went nowhere: somebody has come to look just now.
+    /// The earlier output was not shown: a person has just begun to watch.
     mutating func caughtUp()
 }
 
@@ -49,7 +49,7 @@ extension Printer {
     package mutating func caughtUp() {}
 }
 
-/// What people are told when they ask a run to end.
+/// The message when a person asks a run to end.
 enum StopSentence {
     static func text(_ signal: String) -> String {
         "\(signal): comes to the next safe point and ends; once more (Ctrl-C) ends it at once"

@@ -1,13 +1,13 @@
 package import Domain
 package import Wire
 
-/// Lines for logs, pipes and mail: no colour, no cursor moves, no flood.
+/// Lines for logs, pipes and mail: no colour, no cursor movement, few lines.
 package struct PlainPrinter: Printer {
-    /// Somebody who watches is told at least this often that the run lives.
+    /// The longest time without a line when a person watches, so that the run is seen to be alive.
     private static let longestSilence = Duration.seconds(30)
 
     private let results: Output.Stream
-    /// Whether people watch: a terminal that cannot redraw, or one that is read aloud.
+    /// Whether a person watches: on a terminal that cannot redraw, or one that is read aloud.
     private let isWatched: Bool
     private let zone: Zone
     private var recap = Recap()
@@ -15,7 +15,7 @@ package struct PlainPrinter: Printer {
     private var outlook: Outlook?
     private var lastLine: Moment?
 
-    /// `results` is where the recap and the last line go.
+    /// `results` is the stream for the recap and the last line.
     package init(results: Output.Stream = .out, isWatched: Bool = false, zone: Zone = .utc) {
         self.results = results
         self.isWatched = isWatched
@@ -60,13 +60,13 @@ package struct PlainPrinter: Printer {
     }
 }
 
-/// Nothing when all is well; otherwise the vehicles that need somebody, and the last line.
+/// Prints nothing when all is well; otherwise the vehicles that need attention, and the last line.
 package struct QuietPrinter: Printer {
     private let results: Output.Stream
     private let flags: String
     private var recap = Recap()
 
-    /// `flags` follow the command's name in lines for the shell.
+    /// `flags` are inserted after the command's name in lines for the shell.
     package init(results: Output.Stream = .out, flags: String = "") {
         self.results = results
         self.flags = flags
@@ -80,6 +80,6 @@ package struct QuietPrinter: Printer {
 }
 
 extension WallTime {
-    /// As `2026-11-21T03:36:05Z`.
+    /// The time in the form `2026-11-21T03:36:05Z`.
     fileprivate var toTheSecond: String { String(description.dropLast(5)) + "Z" }
 }

@@ -1,9 +1,9 @@
 import Domain
 
-/// What is reported at the end of a run, gathered while it goes on.
+/// The report at the end of a run, collected during the run.
 package struct Recap: Sendable {
     private var verdicts: [VehicleID: Verdict] = [:]
-    /// Vehicles that were begun and have no verdict, with where they stand.
+    /// Vehicles that were begun and have no verdict, with their states.
     private var underWay: [VehicleID: ExecutionState] = [:]
     private var standings: [VehicleID: Standing] = [:]
 
@@ -23,21 +23,24 @@ package struct Recap: Sendable {
         }
     }
 
-    /// How many vehicles have ended, and how many of them count as failed.
+    /// The number of vehicles that have ended, and of those that count as failed.
     package var ended: (all: Int, failed: Int) {
         let counts = VehicleCounts(verdicts.values.map(\.outcome))
         return (counts.total, counts.count(.failed))
     }
 
-    /// The table of all vehicles, the counts and the last line; `width` is that of a terminal, in
-    /// which no line but the last, which scripts read, takes more than its columns.
+    /// The table of all vehicles, the counts and the last line.
+    ///
+    /// `width` is the width of the terminal: no line exceeds it except the last one, which scripts
+    /// read.
     package func text(_ end: RunEnd, colour: Bool = false, width: Int? = nil) -> String {
         table(colour: colour, width: width) { _ in true } + summary(end, width)
             + Self.lastLine(end)
     }
 
-    /// The same for those vehicles alone that are not where they should be, why it ended so, and what
-    /// to do next; `flags` follow the command's name in a line for the shell.
+    /// The same text for only the vehicles that are not as required, with the reason for the exit
+    /// code and the next command; `flags` are inserted after the command's name in lines for the
+    /// shell.
     package func faults(_ end: RunEnd, flags: String = "") -> String {
         table(colour: false) { row in
             switch row {
@@ -53,7 +56,7 @@ package struct Recap: Sendable {
             + Self.lastLine(end)
     }
 
-    /// What a person does about a run that did not end well.
+    /// What a person should do about a run that did not end well.
     package static func next(exitCode: Int, rollout: String, _ flags: String) -> String {
         let rollout = NextStep.quoted(rollout)
         let look = "yardmaster status\(flags) --rollout \(rollout) --quiet"
@@ -65,7 +68,7 @@ package struct Recap: Sendable {
         }
     }
 
-    /// What a vehicle's line is about.
+    /// The subject of a vehicle's line.
     private enum Row {
         case ended(Outcome)
         case open(Standing.State)
@@ -111,7 +114,8 @@ package struct Recap: Sendable {
         return text
     }
 
-    /// A row whose message goes on below its own column, or below the row where that is narrow.
+    /// A row whose message continues below its own column, or below the row where that column is
+    /// narrow.
     private static func lines(
         _ cells: [String],
         _ widths: [Int],
@@ -148,11 +152,11 @@ package struct Recap: Sendable {
         return Columns.wrapped(text, width.map { $0 - 1 } ?? 0).map { $0 + "\n" }.joined()
     }
 
-    /// The line that scripts look for.
+    /// The line for scripts.
     ///
-    /// Counts that are seldom needed stand in it only when there is something to count.
+    /// Rare counts are included only when they are not zero.
     package static func lastLine(_ end: RunEnd) -> String {
-        // A field ends at white space, so there is none inside one.
+        // A field ends at white space, so it must not contain any.
         let name = end.rollout.visible.split { $0.isWhitespace }.joined(separator: "-")
         var fields = ["rollout=\(name)"]
         let always: [Outcome.Tally] = [.ok, .current, .deferred, .unreachable, .failed]
@@ -175,7 +179,8 @@ extension Verdict {
         ]
     }
 
-    /// As `4.11.3 -> 4.12.0`, one version where it stayed, nil where none was read.
+    /// The versions, as in `4.11.3 -> 4.12.0`; one version where it did not change; nil where none
+    /// was read.
     var versions: String? {
         switch (versionBefore, versionAfter) {
         case (.some(let before), .some(let after)) where before != after: "\(before) -> \(after)"

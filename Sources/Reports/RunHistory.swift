@@ -1,17 +1,18 @@
 package import Domain
 package import Wire
 
-/// A run told again, long after it: what concerned all, then each vehicle with its events.
+/// A run as text, long after it ended: first the events of the whole run, then each vehicle with
+/// its events.
 package struct RunHistory: Sendable {
     private var vehicles: Int?
     private var general: [String] = []
     private var lines: [VehicleID: [String]] = [:]
-    /// Each vehicle's outcome, or the count that it is in without one.
+    /// Each vehicle's outcome, or the name of the count for vehicles without one.
     private var endings: [VehicleID: String] = [:]
 
     private let zone: Zone
 
-    /// Told in the times of a zone.
+    /// `zone` is the zone for all times.
     package init(zone: Zone = .utc) { self.zone = zone }
 
     package mutating func note(_ event: Event) {
@@ -27,7 +28,7 @@ package struct RunHistory: Sendable {
         note("\(zone.precise(event.time))  \(sentence)", of: event.body.vehicle)
     }
 
-    /// An event that this version cannot read is shown as it stands in the journal.
+    /// An event that this version cannot read is shown as the journal contains it.
     package mutating func note(raw json: String, of vehicle: VehicleID?, at time: WallTime) {
         note("\(zone.precise(time))  \(json.visible)", of: vehicle)
     }
@@ -40,7 +41,7 @@ package struct RunHistory: Sendable {
         }
     }
 
-    /// A paragraph for what concerned all, and one for each vehicle in the order of their ids.
+    /// A paragraph for the whole run, and one for each vehicle in the order of their ids.
     package var text: String {
         var paragraphs = general.isEmpty ? [] : [general]
         for (id, lines) in lines.sorted(by: { $0.key < $1.key }) {

@@ -1,17 +1,17 @@
 import Domain
 
-/// An event in one line for people.
+/// An event as one line for people.
 enum Sentence {
-    /// Nil for what a person does not need to be told each time.
+    /// The line for a log; nil for events that would be too frequent.
     ///
-    /// A short state on the way to the next one is only shown where it is live.
+    /// A short intermediate state is shown only on a live display.
     static func text(_ body: Event.Body, vehicles: Int?) -> String? {
         guard let said = said(body, vehicles: vehicles) else { return nil }
         guard let vehicle = body.vehicle else { return said }
         return "\(vehicle.text.visible): \(said)"
     }
 
-    /// The same without the vehicle's name, and with every state: for anyone who reads afterwards.
+    /// The line without the vehicle's name, and for every state: for reading afterwards.
     static func full(_ body: Event.Body, vehicles: Int?) -> String? {
         if case .vehicleStands(_, let standing) = body {
             return "\(standing.name): \(standing.sentence.visible)"
@@ -80,14 +80,14 @@ enum Sentence {
         return text
     }
 
-    /// Enough digits to tell two apart by eye.
+    /// Enough digits to distinguish two digests by eye.
     static func short(_ digest: SHA256Digest) -> String { String(digest.description.prefix(12)) }
 }
 
 extension Progress {
     var isResumed: Bool { resumedFrom.bytes > 0 }
 
-    /// What is worth saying of the time that remains.
+    /// The remaining time, when it is worth showing.
     var timeLeft: Duration? { remaining.flatMap { $0 > .zero ? $0 : nil } }
 
     var rateText: String? {
@@ -96,7 +96,7 @@ extension Progress {
 }
 
 extension ExecutionState {
-    /// Whether a log has a line for it: the others pass quickly or have an event of their own.
+    /// Whether a log contains a line for it: the other states are short or have their own event.
     fileprivate var isWorthALine: Bool {
         switch self {
         case .transferring, .settling, .confirming: true

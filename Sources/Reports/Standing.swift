@@ -1,29 +1,29 @@
 package import Domain
 package import Wire
 
-/// Where a vehicle of a run stands when the run has ended, whichever run brought it there.
+/// The state of a vehicle at the end of a run, over all runs.
 package struct Standing: Sendable, Equatable {
     package let serial: Serial
     /// The last verdict of its execution; nil while it has none.
     package let verdict: Verdict?
-    /// The earlier run that gave the verdict; nil where it is of the run that says this.
+    /// The earlier run that reached the verdict; nil when it is the run that reports this.
     package let run: Int?
-    /// How far it is without a verdict.
+    /// The state of a vehicle without a verdict.
     package let state: State
-    /// What was begun on its module and is not proven.
+    /// The update that was begun on its module and is not proven.
     package var debt: Unproven?
     /// A command that may or may not have been carried out.
     package var doubt: String?
-    /// Steps of `always` that it still has to do.
+    /// Steps of `always` that are still to be done.
     package var owed: [String] = []
 
-    /// How far a vehicle without a verdict is.
+    /// The states of a vehicle without a verdict.
     package enum State: String, CaseIterable, Sendable {
-        /// Told to start its bootloader and not seen out of it.
+        /// It was asked to start its bootloader and has not been seen to leave it.
         case inBootloader = "in-bootloader"
-        /// Its image is complete.
+        /// Its module has the whole image.
         case unproven
-        /// Its image is not complete.
+        /// Its module has part of the image.
         case midUpdate = "mid-update"
         /// A link to it was made, or a step acted.
         case waiting
@@ -32,7 +32,7 @@ package struct Standing: Sendable, Equatable {
 
     /// An update that was begun and is not proven.
     package struct Unproven: Sendable, Equatable {
-        /// What the image is called.
+        /// The name of the image.
         package let image: String
         package let rollout: String
         /// The run that began it.
@@ -58,24 +58,24 @@ package struct Standing: Sendable, Equatable {
         self.run = run
     }
 
-    /// Whether there is more to say than the verdict that this run has given.
+    /// Whether there is more to report than the verdict that this run has reported.
     package var isNews: Bool {
         verdict == nil || run != nil || debt != nil || doubt != nil || !owed.isEmpty
     }
 
-    /// The verdict with what the run itself has told of it: bytes and time are of the run.
+    /// The verdict, with the bytes and the time that this run has reported.
     package func verdict(_ told: Verdict?) -> Verdict? {
         guard let told, run == nil, told.outcome == verdict?.outcome else { return verdict }
         return told
     }
 
-    /// The count of vehicles without a verdict.
+    /// The name of the count for vehicles without a verdict.
     package static let unfinished = "unfinished"
 
-    /// The outcome, or the count that it is in without one.
+    /// The outcome, or the name of the count for vehicles without one.
     package var name: String { verdict?.outcome.rawValue ?? Self.unfinished }
 
-    /// For people: what holds of the vehicle, and what the next run does with it.
+    /// For people: the state of the vehicle, and what the next run does with it.
     package var sentence: String {
         if let verdict {
             return run.map { "\(verdict.message) (run \($0))" } ?? verdict.message
@@ -95,10 +95,10 @@ package struct Standing: Sendable, Equatable {
         return parts.joined(separator: "; ")
     }
 
-    /// What the documents have of it.
+    /// The members in documents.
     package var members: [JSONMember] { members(nil) }
 
-    /// The same with what the run itself has told of the verdict.
+    /// The members, with the facts that this run has reported about the verdict.
     package func members(_ told: Verdict?) -> [JSONMember] {
         let value = JSONValue.object([
             "run": run.map { .int($0) },
@@ -120,7 +120,7 @@ package struct Standing: Sendable, Equatable {
     }
 }
 
-/// How many vehicles ended in which way: the one place where a run's vehicles are counted.
+/// The number of vehicles for each outcome: the only place where a run's vehicles are counted.
 package struct VehicleCounts: Sendable, Equatable {
     package private(set) var outcomes: [Outcome: Int] = [:]
     /// Vehicles without a verdict.
@@ -138,13 +138,13 @@ package struct VehicleCounts: Sendable, Equatable {
         }
     }
 
-    /// The same for so many vehicles, of which nothing is known beyond these.
+    /// The counts of `all` vehicles, of which only these are known.
     package init(_ vehicles: [Outcome?], of all: Int) {
         self.init(vehicles)
         unfinished += max(0, all - vehicles.count)
     }
 
-    /// How many vehicles go into one of the counts of the last line.
+    /// The number of vehicles in one of the counts of the last line.
     package func count(_ tally: Outcome.Tally) -> Int {
         outcomes.reduce(0) { $1.key.tally == tally ? $0 + $1.value : $0 }
     }

@@ -1,14 +1,16 @@
 package import Domain
 package import Wire
 
-/// Lines that scroll up on standard error, and below them a line for each vehicle under way, how far
-/// the wave and the whole are, and what is awaited.
+/// Lines that scroll up on standard error.
+///
+/// Below them are a line for each vehicle in work, the progress of the wave and of the run, and
+/// what the run waits for.
 package struct TerminalPrinter: Printer {
-    /// Ten times a second is as often as an eye follows.
+    /// Ten drawings per second are as fast as a person can follow.
     private static let drawPause = Duration.milliseconds(100)
-    /// More live lines than this would push everything else off the screen.
+    /// More live lines would push everything else off the screen.
     private static let rowLimit = 12
-    /// Lines that are not those of vehicles, and one that stays free below.
+    /// The lines that are not vehicles, including one that stays free below them.
     private static let otherLines = 6
 
     private var style: TerminalStyle
@@ -20,27 +22,27 @@ package struct TerminalPrinter: Printer {
     private var wave: LiveWave?
     private var outlook: Outlook?
     private var pace = LivePace()
-    /// The signal that has asked the run to end.
+    /// The signal that has asked the run to end; nil when there was none.
     private var signal: String?
-    /// The time of the run when it was heard of last.
+    /// The time of the run at the last event or tick.
     private var wall = WallTime(milliseconds: 0)
     /// Lines that wait for the next drawing.
     private var scrolling: [String] = []
-    /// The live lines that are on the screen, and how wide it was then.
+    /// The live lines on the screen, as they were drawn last.
     private var drawn: [String] = []
     private var lastDrawing: Moment?
-    /// Nothing on the screen is as it was left.
+    /// Whether the screen may have changed since the last drawing.
     private var isTorn = false
     private var isOver = false
 
-    /// `results` is where the recap and the last line go.
+    /// `results` is the stream for the recap and the last line.
     package init(style: TerminalStyle, results: Output.Stream = .out, zone: Zone = .utc) {
         self.style = style
         self.results = results
         self.zone = zone
     }
 
-    /// The window has another size from now on.
+    /// The window has a new size.
     package mutating func resize(width: Int, height: Int = 0) {
         let other = style.with(width: width, height: height)
         guard other != style else { return }
@@ -95,7 +97,7 @@ package struct TerminalPrinter: Printer {
     ) -> [Output] {
         self.signal = signal
         scroll(StopSentence.text(signal), .yellow)
-        // The terminal has written the keys that were pressed.
+        // The terminal has echoed the pressed keys.
         isTorn = true
         lastDrawing = nil
         return tick(at: now, wall: wall)
@@ -105,7 +107,7 @@ package struct TerminalPrinter: Printer {
         (scrolling, drawn, lastDrawing, isTorn) = ([], [], nil, false)
     }
 
-    /// Draws what has changed, unless the last drawing is too fresh.
+    /// Draws the changes, unless the last drawing was too recent.
     private mutating func draw(at now: Moment) -> [Output] {
         guard !isOver else { return [] }
         if let lastDrawing, lastDrawing <= now, now < lastDrawing.advanced(by: Self.drawPause) {
@@ -121,10 +123,10 @@ package struct TerminalPrinter: Printer {
         return text.isEmpty ? [] : [Output(.err, text)]
     }
 
-    /// The bytes that make what is on the screen into `live`, below what scrolls up.
+    /// The bytes that change the screen to `live`, below the scrolling lines.
     ///
-    /// A line that stays is stepped over, and each other one is written over what stood there before
-    /// the rest of it is cleared: no line is ever empty in between, however slow the way is.
+    /// An unchanged line is skipped. Each other line is overwritten before the rest of it is
+    /// cleared, so no line is ever empty in between, even on a slow connection.
     private func drawing(of live: [String]) -> String {
         guard !drawn.isEmpty else {
             return (scrolling + live).map { $0 + "\n" }.joined()
@@ -138,9 +140,9 @@ package struct TerminalPrinter: Printer {
         return scrolling.count + live.count < drawn.count ? text + "\u{1B}[J" : text
     }
 
-    /// Goes back to the first live line and clears from there on.
+    /// Moves to the first live line and clears from there on.
     ///
-    /// Terminals part lines again that have become too wide for them.
+    /// Terminals wrap lines that have become too wide for them, so the wrapped lines are counted.
     private func erasing() -> String {
         guard !drawn.isEmpty else { return "" }
         let width = max(1, style.width)
@@ -150,7 +152,7 @@ package struct TerminalPrinter: Printer {
         return "\u{1B}[\(lines)A\r\u{1B}[J"
     }
 
-    /// Takes the live lines away and prints the results in their place.
+    /// Removes the live lines and prints the results in their place.
     private mutating func close(_ end: RunEnd) -> [Output] {
         let left = erasing() + scrolling.map { $0 + "\n" }.joined()
         (rows, scrolling, drawn, isOver) = ([:], [], [], true)
@@ -211,7 +213,7 @@ package struct TerminalPrinter: Printer {
             let what = count == 1 ? "1 vehicle" : "\(count) vehicles"
             return "\(signal): comes to a safe point on \(what); Ctrl-C ends at once"
         }
-        // When all of them rest, the first to go on is what is awaited.
+        // When all vehicles in work are pausing, the run waits for the first one to continue.
         if case .work? = outlook, !rows.isEmpty {
             let rests = rows.values.compactMap { row in row.restsUntil.map { ($0, row.vehicle) } }
             if rests.count == rows.count, let next = rests.min(by: { $0 < $1 }), next.0 > wall {
@@ -251,9 +253,9 @@ package struct TerminalPrinter: Printer {
     }
 }
 
-/// How long the vehicles take that have ended, measured while there was work.
+/// The average time of the vehicles that have ended, measured only while there was work.
 struct LivePace: Sendable {
-    /// Fewer say nothing about the others.
+    /// The least number of vehicles for an estimate.
     private static let fewest = 3
 
     private var worked = Duration.zero
@@ -264,11 +266,11 @@ struct LivePace: Sendable {
         last = event.time
     }
 
-    /// What those that are left may take; nil when nothing can be said.
+    /// An estimate for the remaining vehicles; nil when there is too little data.
     func left(ended: Int, of all: Int) -> Duration? {
         guard worked > .seconds(1), ended >= Self.fewest, ended < all else { return nil }
         let left = worked / ended * (all - ended)
-        // More than three digits would pretend to know.
+        // More than three digits would suggest a false precision.
         return left > .seconds(600) ? .seconds(left.nanoseconds / 60_000_000_000 * 60) : left
     }
 }

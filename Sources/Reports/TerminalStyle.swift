@@ -1,13 +1,13 @@
-/// What may be done on the two standard streams.
+/// The capabilities of the two standard streams.
 package struct TerminalStyle: Sendable, Equatable {
     /// Whether lines on standard error may be redrawn in place.
     package let isLive: Bool
     package let colourOnOut: Bool
     package let colourOnErr: Bool
-    /// Whether letters beyond ASCII arrive as they are meant.
+    /// Whether characters beyond ASCII are displayed correctly.
     package let isUnicode: Bool
     package let width: Int
-    /// Lines of the window.
+    /// The number of lines of the window.
     package var height = 24
 
     package init(
@@ -24,7 +24,7 @@ package struct TerminalStyle: Sendable, Equatable {
         self.width = width
     }
 
-    /// What the environment, the streams and the flag allow; `columns` is nil when unknown.
+    /// Derived from the environment, the streams and the flag; `columns` is nil when unknown.
     package init(
         environment: (String) -> String?,
         outIsTerminal: Bool,
@@ -47,7 +47,7 @@ package struct TerminalStyle: Sendable, Equatable {
         )
     }
 
-    /// So many cells in brackets, of which the first ones are full.
+    /// A bar of `cells` cells in brackets, of which the first `full` are filled.
     func bar(_ cells: Int, full: Int) -> String {
         let (done, open) = isUnicode ? ("█", "░") : ("#", "-")
         return "[" + String(repeating: done, count: full)

@@ -2,7 +2,7 @@ package import Domain
 package import Wire
 
 extension Zone {
-    /// A time as people have it on the wall: `2026-11-22 05:03:10 +02:00`.
+    /// A time in local form: `2026-11-22 05:03:10 +02:00`.
     package func text(_ time: WallTime) -> String {
         let offset = offset(at: seconds(time))
         let local = time.advanced(by: .seconds(offset)).description
@@ -13,20 +13,20 @@ extension Zone {
         return "\(local.prefix(10)) \(local.dropFirst(11).prefix(8)) \(zone)"
     }
 
-    /// The same to the millisecond: `2026-11-22 05:03:10.250 +02:00`.
+    /// A local time with milliseconds: `2026-11-22 05:03:10.250 +02:00`.
     package func precise(_ time: WallTime) -> String {
         let text = text(time)
         return "\(text.prefix(19))\(time.description.dropFirst(19).prefix(4))\(text.dropFirst(19))"
     }
 
-    /// The same without the day where that is near, and without seconds where there are none.
+    /// A local time without the day when it is near.
     package func near(_ time: WallTime, from now: WallTime) -> String {
         let whole = text(time)
         let isNear = now.duration(to: time) < .seconds(20 * 3_600)
         return isNear ? String(whole.dropFirst(11)) : whole
     }
 
-    /// The last time that the clock said noon, at or before a time.
+    /// The last local noon at or before a time.
     package func lastNoon(before time: WallTime) -> WallTime {
         let local = seconds(time) + Int64(offset(at: seconds(time)))
         let day = Int64((Double(local - 43_200) / 86_400).rounded(.down))

@@ -60,7 +60,7 @@ import Workbench
         for words in [["status"], ["morning"], ["show", "car"]] {
             let page = try yard.program.run(words + ["--state", yard.program.state])
             #expect(!page.output.contains(asked), "\(page.output)")
-            #expect(!page.output.contains("See to the vehicle"), "\(page.output)")
+            #expect(!page.output.contains("Inspect the vehicle"), "\(page.output)")
         }
         let status = try yard.say("status")
         #expect(status.output.contains("begun, without a verdict yet; the next run goes on"))

@@ -29,7 +29,11 @@ extension VehicleStory: JSONDescribed {
             \.version
         )
         Member(ifAny: "last-seen", "When an inventory or a run had an answer.", \.lastSeen)
-        Member(ifAny: "signal", "As it was heard last, such as `-71 dBm`.", \.signal)
+        Member(
+            ifAny: "signal",
+            "The signal strength when it was last heard, such as `-71 dBm`.",
+            \.signal
+        )
         Member(ifAny: "inventory", \.view.inventory)
         owedMembers
         Member("rollouts", "Where it stands in each, the newest first.", \.rollouts)

@@ -1,6 +1,6 @@
 import Domain
 
-/// A run as a table for spreadsheets (RFC 4180): one line a vehicle, times in seconds.
+/// A run as a table for spreadsheets (RFC 4180): one line for each vehicle, times in seconds.
 package enum CSVReport {
     private static let columns = [
         "vehicle", "serial", "outcome", "class", "version_before", "version_after", "attempts",
@@ -10,7 +10,7 @@ package enum CSVReport {
 
     package static func text(_ story: RunStory) -> String {
         var text = columns.joined(separator: ",") + "\r\n"
-        // A table has one kind of line: what is said of the run's images stands in each.
+        // The table has one kind of line, so each line contains the facts about the run's images.
         let images = story.images.map { image in
             ([image.name] + image.provenance).joined(separator: "; ")
         }.joined(separator: " | ")
@@ -36,7 +36,9 @@ package enum CSVReport {
         return text
     }
 
-    /// Quoted where it must be; what a spreadsheet would take for a formula becomes plain text.
+    /// Quoted where necessary.
+    ///
+    /// A cell that a spreadsheet would take for a formula is made plain text.
     package static func cell(_ text: String) -> String {
         var text = text.visible
         if let first = text.utf8.first, "=+-@\t\r".utf8.contains(first) { text = "'" + text }

@@ -1,7 +1,7 @@
 package import Domain
 package import Wire
 
-/// How the values of the domain stand in documents for programs.
+/// The form of domain values in documents for programs.
 extension WallTime: JSONDescribed {
     /// In UTC.
     package static var jsonForm: JSONForm<WallTime> { .text(format: "date-time", \.description) }

@@ -1,9 +1,9 @@
 package import Domain
 package import Wire
 
-/// A run as one HTML file that a depot manager can open anywhere: no script, no outside reference.
+/// A run as one HTML file that opens in any browser: no script, no external reference.
 package enum HTMLReport {
-    /// `zone` is that of the window; times are shown in it.
+    /// `zone` is the zone of the window; the report shows times in it.
     package static func text(_ story: RunStory, zone: Zone = .utc) -> String {
         let rollout = Markup.text(story.start?.rollout ?? "rollout")
         return """
@@ -57,8 +57,8 @@ package enum HTMLReport {
     private static func exit(_ story: RunStory) -> String {
         guard let end = story.end?.run else {
             return
-                "<p class=\"exit bad\"><b>Cut off</b> its process ended without a word; the next "
-                + "run of this rollout goes on where the modules stand</p>"
+                "<p class=\"exit bad\"><b>Cut off</b> its process ended unexpectedly; the next "
+                + "run of this rollout continues from the modules' state</p>"
         }
         let kind = end.exitCode == 0 ? "good" : "bad"
         return "<p class=\"exit \(kind)\"><b>Exit \(end.exitCode)</b> "
@@ -85,7 +85,7 @@ package enum HTMLReport {
         "<li class=\"\(mark.rawValue)\"><b>\(count)</b><span>\(mark.sign) \(name)</span></li>"
     }
 
-    /// How an outcome is shown: a colour, and a sign for those who do not tell it.
+    /// How an outcome is shown: a colour, and a sign for people who cannot distinguish the colours.
     package enum Mark: String, CaseIterable, Sendable {
         case good, wait, bad
 
@@ -106,7 +106,7 @@ package enum HTMLReport {
         }
     }
 
-    // MARK: What a person should look at
+    // MARK: Vehicles that need attention
 
     private static func attention(_ story: RunStory) -> String {
         let wanting = story.vehicles.filter { mark($0.verdict?.outcome) != .good }

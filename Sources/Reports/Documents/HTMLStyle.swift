@@ -1,4 +1,5 @@
-/// How the HTML report looks: light and dark, wide and narrow, in colours that most eyes tell apart.
+/// The style of the HTML report: light and dark, wide and narrow, in colours that most people can
+/// distinguish.
 package enum HTMLStyle {
     package static let sheet = """
         :root {

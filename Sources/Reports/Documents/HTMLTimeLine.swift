@@ -1,13 +1,13 @@
 import Domain
 
-/// What each adapter did and when, as one bar an adapter.
+/// The work of each adapter over time, as one bar for each adapter.
 enum HTMLTimeLine {
     private static let width = 1_000.0
-    /// One link's lane; an adapter that had several at once has several of them.
+    /// The lane of one link; an adapter with several simultaneous links has several lanes.
     private static let lane = 20
-    /// The strip below the lanes: modules that restart, while the adapter is free for others.
+    /// The strip below the lanes: modules that restart while the adapter is free for others.
     private static let strip = 6
-    /// Narrower pieces could not be seen; neighbours of one kind are drawn as one.
+    /// Narrower pieces would be invisible; neighbours of one kind are merged.
     private static let narrowest = 0.25
 
     static func section(_ story: RunStory) -> String {
@@ -53,7 +53,7 @@ enum HTMLTimeLine {
         sinceBegin: Duration
     ) -> String {
         let scale = width / Double(total.nanoseconds)
-        /// Where each lane ends so far.
+        /// The end of each lane so far.
         var ends: [WallTime] = []
         var work: [[Piece]] = []
         var restarts: [Piece] = []
@@ -77,7 +77,7 @@ enum HTMLTimeLine {
         }
         let lanes = max(work.count, 1)
         let height = lanes * lane + strip
-        // Anyone who has the adapter may also only watch a module that comes to rest.
+        // A vehicle may also occupy the adapter only to observe a module that comes to rest.
         var rects = (use?.spans ?? []).map { span in
             let from = max(Double((span.from - sinceBegin).nanoseconds) * scale, 0)
             let to = min(Double((span.to - sinceBegin).nanoseconds) * scale, width)
@@ -110,7 +110,7 @@ enum HTMLTimeLine {
         let title: String
     }
 
-    /// Neighbours of one kind that nobody could tell apart become one piece.
+    /// Adds a piece; neighbours of one kind that would look like one are merged.
     private static func append(_ piece: Piece, to pieces: inout [Piece]) {
         if let last = pieces.last, last.phase == piece.phase, piece.from - last.to < narrowest,
             piece.to - piece.from < narrowest
@@ -128,7 +128,7 @@ enum HTMLTimeLine {
             + "height=\"\(height)\"><title>\(Markup.text(piece.title))</title></rect>"
     }
 
-    /// Time in which the radio was at work for at least one vehicle.
+    /// The time in which the radio worked for at least one vehicle.
     private static func busy(_ segments: [RunStory.Segment]) -> Duration {
         var total = Duration.zero
         var reached: WallTime?

@@ -1,6 +1,6 @@
 import Domain
 
-/// How far each wave came, as one bar a wave.
+/// The progress of each wave, as one bar for each wave.
 enum HTMLWaves {
     static func section(_ story: RunStory) -> String {
         guard let count = story.waveCount, count > 1 else { return "" }

@@ -1,9 +1,9 @@
 import Domain
 
-/// A run as JUnit's XML: a vehicle is a test case, and build servers know what to do with it.
+/// A run as JUnit XML, which build servers can display: each vehicle is a test case.
 ///
-/// Only what went wrong on a vehicle that answered is a failure; who was not there or had to wait is
-/// skipped, with the reason.
+/// Only an error on a vehicle that answered is a failure. A vehicle that was absent or had to wait
+/// is skipped, with the reason.
 package enum JUnitReport {
     package static func text(_ story: RunStory) -> String {
         let vehicles = story.vehicles
@@ -25,7 +25,7 @@ package enum JUnitReport {
         return text + "  </testsuite>\n</testsuites>\n"
     }
 
-    /// Where each image came from and who stood behind it, a property a sentence.
+    /// The origin and the signers of each image, with one property for each sentence.
     private static func properties(
         of images: [(name: String, size: ByteCount, provenance: [String])]
     ) -> String {

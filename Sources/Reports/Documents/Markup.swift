@@ -1,8 +1,9 @@
 import Domain
 
-/// Text that goes into HTML or XML.
+/// Escapes text for HTML or XML.
 package enum Markup {
-    /// Safe between tags and in quoted values; what XML cannot hold is shown as its number.
+    /// Safe between tags and in quoted values; a character that XML does not allow is shown as its
+    /// number.
     package static func text(_ text: String) -> String {
         var result = ""
         for scalar in text.visible.unicodeScalars {
@@ -19,7 +20,7 @@ package enum Markup {
         return result
     }
 
-    /// A number with so many digits after the point.
+    /// A number with this many digits after the point.
     package static func number(_ value: Double, digits: Int) -> String {
         var scale = 1
         for _ in 0..<digits { scale *= 10 }
@@ -33,7 +34,8 @@ package enum Markup {
         return "\(sign)\(Int(whole.magnitude) / scale).\(padded)"
     }
 
-    /// To the millisecond and cut off there, as in JSON: a run's journal gives the same report.
+    /// Seconds, truncated to milliseconds as in JSON, so that the report from a run's journal is
+    /// identical.
     package static func seconds(_ duration: Duration) -> String {
         let milliseconds = duration.nanoseconds / 1_000_000
         let rest = String(milliseconds.magnitude % 1_000)

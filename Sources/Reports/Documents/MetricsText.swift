@@ -1,12 +1,12 @@
 package import Domain
 
-/// A run as metrics for the textfile collector of Prometheus's node exporter.
+/// A run as metrics for the textfile collector of the Prometheus node exporter.
 ///
-/// Names are stable and cardinality is low: nothing here is labelled with a vehicle.
+/// The names are stable and the cardinality is low: no metric has a vehicle as a label.
 package enum MetricsText {
     private static let success = "yardmaster_run_last_success_timestamp_seconds"
 
-    /// One metric with its samples, of one rollout or of several.
+    /// One metric with its samples, from one rollout or from several.
     package struct Family: Sendable {
         package let name: String
         let help: String
@@ -21,14 +21,15 @@ package enum MetricsText {
         fileprivate mutating func add(_ family: Family) { samples += family.samples }
     }
 
-    /// `earlier` is what the file held before: the last success outlives a failed run.
+    /// `earlier` is the previous content of the file: the time of the last success survives a
+    /// failed run.
     package static func text(_ story: RunStory, earlier: String = "") -> String {
         let families = families(story) { sample(success, $0, in: earlier) }
         guard !families.isEmpty else { return earlier }
         return families.map(\.text).joined()
     }
 
-    /// Several in one text, each metric once as the format wants it.
+    /// Several metrics in one text, each name once, as the format requires.
     package static func text(_ families: [Family]) -> String {
         var merged: [Family] = []
         for family in families {
@@ -41,7 +42,7 @@ package enum MetricsText {
         return merged.map(\.text).joined()
     }
 
-    /// A metric of things that have a name, such as the gateways of a fleet.
+    /// A metric for named things, such as the gateways of a fleet.
     package static func family(
         _ name: String,
         help: String,
@@ -60,7 +61,7 @@ package enum MetricsText {
         )
     }
 
-    /// How the vehicles of a rollout stand, whichever run brought them there.
+    /// The vehicles of a rollout by outcome, over all its runs.
     package static func standing(_ rollout: String, _ counts: VehicleCounts) -> Family {
         let rollout = "rollout=\"\(label(rollout))\""
         let outcomes = Outcome.allCases.map { ($0.rawValue, counts.outcomes[$0] ?? 0) }
@@ -73,9 +74,9 @@ package enum MetricsText {
         )
     }
 
-    /// The metrics of a run that has ended; none of one that has not.
+    /// The metrics of a run that has ended; empty for a run without an end.
     ///
-    /// `earlier` gives the sample of the last success before this run, by its labels.
+    /// `earlier` returns the sample of the last success before this run, by its labels.
     package static func families(
         _ story: RunStory,
         earlier: (_ labels: String) -> String?

@@ -1,19 +1,19 @@
 package import Domain
 
-/// A run as it is told afterwards: what every written report is made from.
+/// The facts of a run from which every written report is made.
 ///
-/// Gathers while the run goes on, and forgets what no report shows.
+/// It collects them during the run, and drops facts that no report shows.
 package struct RunStory: Sendable {
     package private(set) var start: RunStart?
     package private(set) var began: WallTime?
     package private(set) var end: (run: RunEnd, time: WallTime)?
     package private(set) var images: [(name: String, size: ByteCount, provenance: [String])] = []
     package private(set) var warnings: [String] = []
-    /// What the run decided as a whole: waves, gates, windows.
+    /// Decisions about the whole run: waves, gates, windows.
     package private(set) var notices: [String] = []
-    /// The waves that were let in, in their order.
+    /// The waves that have begun, in their order.
     package private(set) var waves: [WaveStory] = []
-    /// How many there are, nil where nobody spoke of waves.
+    /// The number of waves; nil when no event mentioned waves.
     package private(set) var waveCount: Int?
     private var told: [VehicleID: VehicleInRun] = [:]
     private var open: [VehicleID: Segment] = [:]
@@ -22,13 +22,13 @@ package struct RunStory: Sendable {
     private var documentText: String?
     private var latest: WallTime?
 
-    /// The document is as large as all the others together: without it, the story is told in less memory.
+    /// The document takes as much memory as all other facts together, so it can be left out.
     package init(withDocument: Bool = true) { report = withDocument ? JSONReport() : nil }
 
     /// The vehicles in the order of their ids.
     package var vehicles: [VehicleInRun] { told.values.sorted { $0.id < $1.id } }
 
-    /// What each adapter did, in the order of time.
+    /// The work of each adapter, in order of time.
     package var segments: [Segment] {
         closed.sorted { ($0.from.milliseconds, $0.vehicle) < ($1.from.milliseconds, $1.vehicle) }
     }
@@ -38,7 +38,7 @@ package struct RunStory: Sendable {
         documentText ?? latest.flatMap { report?.cutOff(at: $0) }
     }
 
-    /// How many vehicles ended in which way, also of a run that was cut off.
+    /// The number of vehicles for each outcome, also of a run that was cut off.
     package var counts: [Outcome: Int] {
         end?.run.counts ?? soFar.outcomes
     }
@@ -48,7 +48,7 @@ package struct RunStory: Sendable {
         end?.run.unfinished ?? soFar.unfinished
     }
 
-    /// As far as it was told.
+    /// The counts from the events so far.
     private var soFar: VehicleCounts {
         VehicleCounts(told.values.map { $0.verdict?.outcome }, of: start?.vehicles ?? 0)
     }
@@ -135,7 +135,7 @@ package struct RunStory: Sendable {
         if segment.phase == .transfer {
             told[id, default: VehicleInRun(id)].transfer += length
         }
-        // What took no time is not seen on a time line either.
+        // A segment without duration would be invisible on a time line.
         guard length > .zero else { return }
         if let last = closed.last, last.vehicle == id, last.phase == segment.phase,
             last.to == segment.from, last.adapter == segment.adapter
@@ -146,7 +146,7 @@ package struct RunStory: Sendable {
         }
     }
 
-    /// What an adapter was doing for one vehicle, and for how long.
+    /// The work of an adapter for one vehicle, with its time.
     package struct Segment: Sendable, Equatable {
         package let adapter: String
         package let vehicle: VehicleID
@@ -155,7 +155,7 @@ package struct RunStory: Sendable {
         package fileprivate(set) var to: WallTime
     }
 
-    /// The kinds of work that a time line tells apart.
+    /// The kinds of work that a time line distinguishes.
     package enum Phase: String, CaseIterable, Sendable {
         case search, connect, transfer, settle, interrupted
 
@@ -181,19 +181,19 @@ package struct WaveStory: Sendable {
     package fileprivate(set) var ended: WallTime?
 }
 
-/// What a run did on one vehicle.
+/// The work of a run on one vehicle.
 package struct VehicleInRun: Sendable {
     package let id: VehicleID
     package fileprivate(set) var serial: Serial?
     package fileprivate(set) var verdict: Verdict?
-    /// Said when the run ended, where there is more to say than its verdict.
+    /// Reported at the end of the run, where there is more to report than the verdict.
     package fileprivate(set) var standing: Standing?
     package fileprivate(set) var progress: Progress?
     package fileprivate(set) var problems: [Problem] = []
     package fileprivate(set) var retries: [(failure: FailureClass, message: String)] = []
     package fileprivate(set) var interruptions: [String] = []
     package fileprivate(set) var steps: [StepResult] = []
-    /// Time in which image bytes were on their way.
+    /// The time in which image bytes were being sent.
     package fileprivate(set) var transfer: Duration = .zero
 
     fileprivate init(_ id: VehicleID) { self.id = id }
@@ -204,17 +204,17 @@ package struct VehicleInRun: Sendable {
         self.standing = standing
     }
 
-    /// The outcome, or the count that it is in without one.
+    /// The outcome, or the name of the count for vehicles without one.
     package var name: String {
         verdict?.outcome.rawValue ?? Standing.unfinished
     }
 
-    /// For people: why it ended so, or what comes next.
+    /// For people: why it ended this way, or what happens next.
     package var sentence: String {
         standing?.sentence ?? verdict?.message ?? "the run ended before its verdict"
     }
 
-    /// Image bytes a second of transfer; nil when nothing was sent.
+    /// Image bytes per second of transfer; nil when nothing was sent.
     package var rate: Double? {
         guard let verdict, verdict.bytesSent.bytes > 0, transfer > .zero else { return nil }
         return Double(verdict.bytesSent.bytes) / (Double(transfer.nanoseconds) / 1e9)

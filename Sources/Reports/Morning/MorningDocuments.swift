@@ -4,7 +4,7 @@ package import Wire
 extension MorningPage: JSONDescribed {
     private typealias Member = JSONForm<Self>.Member
 
-    /// For programs: times in UTC.
+    /// For programs; times are in UTC.
     package static let jsonForm = JSONForm<Self>.object(
         "Morning",
         "What `morning --json` writes."
@@ -12,19 +12,19 @@ extension MorningPage: JSONDescribed {
         Member.version
         Member("since", "Nothing from before this is reported, except tasks.", \.since)
         Member("made", \.made)
-        Member("summary", "How much there is to do, in one line.", \.summary)
-        Member("rollouts", "Those that were at work since then.", \.nights)
-        Member("tasks", "In the order in which they are done.", \.tasks)
-        Member("changes", "What is otherwise than before that time.", \.changes)
+        Member("summary", "The amount of work, in one line.", \.summary)
+        Member("rollouts", "The rollouts that have run since then.", \.nights)
+        Member("tasks", "In the order in which they should be done.", \.tasks)
+        Member("changes", "The differences from the state before that time.", \.changes)
         Member("stale-days", \.staleDays)
         Member(
             "stale",
-            "Vehicles that have not had what their rollout wants for so many days.",
+            "Vehicles that have not been current for this many days.",
             \.stale
         )
     }
 
-    /// A line a task, for spreadsheets.
+    /// A table for spreadsheets, with one line for each task.
     package var csv: String {
         let columns = [
             "work", "depot", "bay", "vehicle", "plate", "serial", "last_seen", "signal", "rollout",
@@ -52,7 +52,7 @@ extension MorningPage.Night: JSONDescribed {
         Member("rollout", \.rollout)
         Member("run", \.run)
         Member("began", \.began)
-        Member(ifAny: "ended", "Not of a run that goes on or was cut off.", \.ended)
+        Member(ifAny: "ended", "Absent for a run that is still active or was cut off.", \.ended)
         Member(ifAny: "exit", \.exitCode)
         Member("reason", \.reason)
         Member("counts", \.counts)
@@ -62,15 +62,19 @@ extension MorningPage.Night: JSONDescribed {
 extension MorningPage.Card {
     fileprivate typealias Member = JSONForm<Self>.Member
 
-    /// The vehicle as people find it.
+    /// The facts by which people find the vehicle.
     @JSONMembers<Self> fileprivate static var members: [Member] {
         Member("vehicle", \.vehicle)
         Member(ifAny: "serial", \.serial)
-        Member(ifAny: "plate", "As the fleet list has it.", \.plate)
+        Member(ifAny: "plate", "From the fleet list.", \.plate)
         Member(ifAny: "depot", \.depot)
         Member(ifAny: "bay", \.bay)
         Member(ifAny: "last-seen", \.lastSeen)
-        Member(ifAny: "signal", "As it was heard last, such as `-71 dBm`.", \.signal)
+        Member(
+            ifAny: "signal",
+            "The signal strength when it was last heard, such as `-71 dBm`.",
+            \.signal
+        )
     }
 }
 
@@ -101,8 +105,11 @@ extension MorningPage.Stale: JSONDescribed {
 
     package static let jsonForm = JSONForm<Self>.object {
         MorningPage.Card.members.map { $0.inside(\.card) }
-        Member("last-current", "When it had it last; null for never.", as: WallTime.jsonForm.orNull)
-        {
+        Member(
+            "last-current",
+            "The last time at which it was current; null for never.",
+            as: WallTime.jsonForm.orNull
+        ) {
             $0.lastCurrent
         }
     }

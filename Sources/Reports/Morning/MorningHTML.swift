@@ -1,7 +1,8 @@
 package import Domain
 import Wire
 
-/// The morning's page as one file of HTML that loads nothing; printed, a job card for each vehicle.
+/// The morning page as one HTML file without external references; printed, it is a job card for
+/// each vehicle.
 package struct MorningHTML {
     private let page: MorningPage
     private let time: (WallTime) -> String
@@ -11,7 +12,7 @@ package struct MorningHTML {
         self.time = time
     }
 
-    /// What stands in the page, for anyone who puts a frame of his own around it.
+    /// The content of the page, for use inside another page.
     package var body: String {
         var body =
             "<h1>What to do</h1>\n<p class=\"facts\">Since \(escaped(time(page.since))), made "
@@ -127,9 +128,9 @@ package struct MorningHTML {
 }
 
 extension MorningPage {
-    /// A message for `sendmail -t`: the text, and the page beside it (RFC 2046).
+    /// A message for `sendmail -t`: the text, and the page as an alternative (RFC 2046).
     package func mail(to address: String, text: String, html: String) -> String {
-        // Nothing of the message can be it: every line of ours that begins so is ours.
+        // No line of the content can be equal to this mark, because the content is in Base64.
         let mark = "=_yardmaster-\(made.milliseconds)"
         func part(_ type: String, _ content: String) -> String {
             "--\(mark)\nContent-Type: \(type); charset=utf-8\n"
@@ -142,7 +143,7 @@ extension MorningPage {
             + part("text/plain", text) + part("text/html", html) + "--\(mark)--\n"
     }
 
-    /// In lines of 76 characters: what is in a part can be neither a header nor the mark.
+    /// In lines of 76 characters: Base64 content cannot look like a header or the mark.
     private static func base64(_ text: String) -> String {
         let characters = Array(Base64.text(Array(text.utf8)).utf8)
         return stride(from: 0, to: characters.count, by: 76).map { start in

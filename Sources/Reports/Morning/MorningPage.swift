@@ -1,13 +1,13 @@
 package import Domain
 
-/// What people meet in the morning: all rollouts since a time on one page, as work to do.
+/// The work of the morning: all rollouts since a time, as a list of tasks.
 package struct MorningPage: Sendable, Equatable {
-    /// One rollout as far as it was at work since then.
+    /// One rollout that has run since then.
     package struct Night: Sendable, Equatable {
         package let rollout: String
         package let run: Int
         package let began: WallTime
-        /// Nil for a run that goes on or was cut off.
+        /// Nil for a run that is still active or was cut off.
         package let ended: WallTime?
         package let exitCode: Int?
         package let reason: String
@@ -32,7 +32,7 @@ package struct MorningPage: Sendable, Equatable {
         }
     }
 
-    /// A vehicle as people find it: on the yard, on its plate, and when it was heard.
+    /// The facts by which people find a vehicle: its place, its plate, and when it was last heard.
     package struct Card: Sendable, Equatable {
         package let vehicle: VehicleID
         package let serial: Serial?
@@ -40,7 +40,7 @@ package struct MorningPage: Sendable, Equatable {
         package var depot: String?
         package var bay: String?
         package var lastSeen: WallTime?
-        /// As it was heard last, such as `-71 dBm`.
+        /// The signal strength when it was last heard, such as `-71 dBm`.
         package var signal: String?
 
         package init(_ vehicle: VehicleID, _ serial: Serial?) {
@@ -48,13 +48,13 @@ package struct MorningPage: Sendable, Equatable {
             self.serial = serial
         }
 
-        /// Where it stands; empty where the fleet list does not say.
+        /// The place of the vehicle; empty where the fleet list has none.
         package var place: String {
             [depot, bay.map { "bay \($0)" }].compactMap(\.self).joined(separator: ", ")
         }
     }
 
-    /// Something to do about one vehicle.
+    /// A task for one vehicle.
     package struct Task: Sendable, Equatable {
         package let card: Card
         package let rollout: String
@@ -67,7 +67,7 @@ package struct MorningPage: Sendable, Equatable {
         }
     }
 
-    /// What is otherwise than it was before that time.
+    /// The differences from the state before that time.
     package struct Changes: Sendable, Equatable {
         package var updated: [VehicleID] = []
         package var failed: [VehicleID] = []
@@ -86,10 +86,10 @@ package struct MorningPage: Sendable, Equatable {
         }
     }
 
-    /// A vehicle of which nothing good was heard for too long.
+    /// A vehicle that has not been current for too long.
     package struct Stale: Sendable, Equatable {
         package let card: Card
-        /// When it last had what its rollout wants; nil for never.
+        /// The last time at which it was current; nil for never.
         package let lastCurrent: WallTime?
 
         package init(_ card: Card, lastCurrent: WallTime?) {
@@ -101,7 +101,7 @@ package struct MorningPage: Sendable, Equatable {
     package let since: WallTime
     package let made: WallTime
     package let nights: [Night]
-    /// In the order in which they are done: by work, then depot, bay and vehicle.
+    /// In the order in which they should be done: by work, then depot, bay and vehicle.
     package let tasks: [Task]
     package let changes: Changes
     package let stale: [Stale]
@@ -125,7 +125,7 @@ package struct MorningPage: Sendable, Equatable {
         self.staleDays = staleDays
     }
 
-    /// One kind of work at one place.
+    /// The tasks of one kind at one place.
     package struct Group: Sendable, Equatable {
         package let work: NextStep.Work
         package let place: String
@@ -149,7 +149,7 @@ package struct MorningPage: Sendable, Equatable {
         return groups
     }
 
-    /// How much there is to do, in one line: what a mail is called.
+    /// The amount of work in one line, which is also the subject of a mail.
     package var summary: String {
         let counts = NextStep.Work.allCases.compactMap { work in
             let count = tasks.count { $0.step.work == work }
@@ -165,7 +165,7 @@ package struct MorningPage: Sendable, Equatable {
 }
 
 extension MorningPage.Card {
-    /// Depots and bays in the order of their numbers: bay 2 comes before bay 10.
+    /// Depots and bays are sorted by their numbers: bay 2 comes before bay 10.
     fileprivate var order: [String] {
         [depot ?? "~", bay ?? "~", vehicle.text].map(\.byNumber)
     }
@@ -180,7 +180,7 @@ extension MorningPage.Task {
 }
 
 extension String {
-    /// The text with its numbers padded, so that it sorts as people count.
+    /// The text with padded numbers, so that it sorts by their values.
     fileprivate var byNumber: String {
         var (result, digits) = ("", "")
         func padded() -> String {

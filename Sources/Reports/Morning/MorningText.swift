@@ -1,9 +1,9 @@
 package import Domain
 
-/// The morning's page in plain text, for a terminal and for mail.
+/// The morning page as plain text, for a terminal and for mail.
 package struct MorningText {
     private let page: MorningPage
-    /// How a time is written for people.
+    /// Formats a time for people.
     private let time: (WallTime) -> String
     private let width: Int
 
@@ -48,7 +48,7 @@ package struct MorningText {
         head.append(seen)
         var lines = wrapped(head.joined(separator: ", "), "  ")
         lines += wrapped(task.step.sentence.visible, "    ")
-        // A command is never broken: it is copied as it stands.
+        // A command is never wrapped, so that it can be copied.
         for command in task.step.commands {
             lines.append("    $ \(command.line.visible)")
             if task.step.commands.count > 1 { lines[lines.count - 1] += "   # \(command.when)" }
@@ -81,7 +81,7 @@ package struct MorningText {
         return lines
     }
 
-    /// Broken between words at the width, with everything set in.
+    /// Wrapped between words at the width, with every line indented.
     private func wrapped(_ text: String, _ indent: String) -> [String] {
         var lines: [String] = []
         var line = ""

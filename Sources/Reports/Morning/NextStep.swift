@@ -1,23 +1,23 @@
 package import Wire
 
-/// What a person does next about a vehicle that is not as the rollout wants it.
+/// The next task for a person about a vehicle that is not as the rollout requires.
 package struct NextStep: Sendable, Equatable {
-    /// What kind of work it is, in the order in which a morning's work is done.
+    /// The kind of work, in the order in which a morning's work should be done.
     package enum Work: String, CaseIterable, Sendable, Comparable {
         /// Its module waits in the bootloader and does nothing else.
         case rescue
-        /// Nobody knows whether a command was carried out: somebody looks and says so.
+        /// It is unknown whether a command was carried out: a person must look and report it.
         case answer
-        /// Something on the vehicle is not as it should be.
+        /// Something on the vehicle is wrong.
         case mechanic
-        /// The fleet list, a key or the image is wrong: nothing on the vehicle is.
+        /// The fleet list, a key or the image is wrong, and nothing on the vehicle.
         case correct
         case charge
-        /// It was not heard.
+        /// The vehicle was not heard.
         case bringIn = "bring-in"
-        /// A run does it by itself.
+        /// A run will do it automatically.
         case wait
-        /// Somebody has said that it is to be left alone.
+        /// A person has set the vehicle aside.
         case held = "left-alone"
 
         package static func < (left: Work, right: Work) -> Bool { left.rank < right.rank }
@@ -28,17 +28,17 @@ package struct NextStep: Sendable, Equatable {
             switch self {
             case .rescue: "Rescue from the bootloader"
             case .answer: "Look, and say what happened"
-            case .mechanic: "See to the vehicle"
+            case .mechanic: "Inspect the vehicle"
             case .correct: "Correct the list, the key or the image"
             case .charge: "Charge"
             case .bringIn: "Bring in"
             case .wait: "Wait: a run does it"
-            case .held: "Left alone until somebody lifts it"
+            case .held: "Set aside until a person releases it"
             }
         }
     }
 
-    /// A line for the shell, and when it is the right one.
+    /// A command line for the shell, and when to use it.
     package struct Command: Sendable, Equatable {
         package let line: String
         package let when: String
@@ -50,7 +50,7 @@ package struct NextStep: Sendable, Equatable {
     }
 
     package let work: Work
-    /// What is the matter, and what to do about it.
+    /// What the problem is, and what to do about it.
     package let sentence: String
     package let commands: [Command]
 
@@ -60,7 +60,7 @@ package struct NextStep: Sendable, Equatable {
         self.commands = commands
     }
 
-    /// A word as a shell takes it for one.
+    /// A word, quoted for the shell where necessary.
     package static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { byte in
             switch byte {
@@ -85,21 +85,21 @@ extension NextStep.Command: JSONDescribed {
 
     package static let jsonForm = JSONForm<Self>.object {
         Member("line", "For the shell.", \.line)
-        Member("when", "When it is the right one.", \.when)
+        Member("when", "When to use it.", \.when)
     }
 }
 
 extension NextStep: JSONDescribed {
     package typealias Member = JSONForm<Self>.Member
 
-    /// The members of documents that say about which vehicle it is, too.
+    /// The members, for documents that also name the vehicle.
     @JSONMembers<NextStep> package static var members: [Member] {
         Member(
             "work",
             "The kind of work; the kinds are in the order in which they are done.",
             \.work
         )
-        Member("sentence", "What is the matter, and what to do about it.", \.sentence)
+        Member("sentence", "What the problem is, and what to do about it.", \.sentence)
         Member("commands", \.commands)
     }
 
