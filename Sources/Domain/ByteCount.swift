@@ -49,7 +49,7 @@ package struct ByteCount: Hashable, Sendable, Comparable, CustomStringConvertibl
 extension ByteCount {
     package static let zero = ByteCount(count: 0)
 
-    /// A number of bytes that something holds, which is never negative.
+    /// The number of bytes of something, which is never negative.
     package init(count: UInt) { bytes = Int(clamping: count) }
 
     /// The size of a collection of bytes.

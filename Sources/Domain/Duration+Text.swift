@@ -1,5 +1,5 @@
 extension Duration {
-    /// Whole nanoseconds, cut off at what 64 bits hold (292 years).
+    /// Whole nanoseconds, limited to the range of 64 bits (292 years).
     package var nanoseconds: Int64 {
         // Nearly every duration here is below nine seconds, whose attoseconds fit into 64 bits.
         if let attoseconds = Int64(exactly: attoseconds) { return attoseconds / 1_000_000_000 }

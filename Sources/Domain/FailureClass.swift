@@ -1,12 +1,14 @@
 /// Why an attempt failed: decides about retry, gates, and the exit code.
 package enum FailureClass: String, CaseIterable, Sendable, Hashable {
-    /// Link lost, busy, out of air: the same attempt may well succeed later.
+    /// Link lost, busy, or no airtime: the same attempt may succeed later.
     case transient
     /// The module did not answer at all.
     case unreachable
-    /// The module or our own rules forbid it: wrong hardware, wrong secret, downgrade.
+    /// The module or our own rules forbid the action: wrong hardware, wrong secret, downgrade.
     case rejected
-    /// Digest, signature or package do not hold. Never tried again.
+    /// A digest, signature or package is invalid.
+    ///
+    /// Never tried again.
     case integrity
     /// The module reported an error of its own.
     case device
@@ -18,6 +20,6 @@ package enum FailureClass: String, CaseIterable, Sendable, Hashable {
     case rolledBack = "rolled-back"
     /// A command may or may not have been carried out.
     case inDoubt = "in-doubt"
-    /// A bug of ours.
+    /// A bug in this program.
     case `internal`
 }

@@ -1,6 +1,6 @@
-/// The kind of module, and so the protocol it speaks: known by its name.
+/// The kind of a module, by name; it determines the module's protocol.
 ///
-/// Which families there are is in the registry alone; readers take no other name.
+/// Only the registry knows which families exist; readers accept no other name.
 package struct Family: RawRepresentable, Sendable, Hashable {
     package let rawValue: String
 

@@ -3,13 +3,13 @@ package struct GATTUUID: Hashable, Sendable, Comparable, CustomStringConvertible
     @usableFromInline let high: UInt64
     @usableFromInline let low: UInt64
 
-    /// The 16-bit identifiers stand at bits 96 to 111 of 00000000-0000-1000-8000-00805F9B34FB.
+    /// A 16-bit identifier occupies bits 96 to 111 of 00000000-0000-1000-8000-00805F9B34FB.
     package init(short: UInt16) {
         high = UInt64(short) << 32 | 0x1000
         low = 0x8000_0080_5F9B_34FB
     }
 
-    /// The two halves as they are written, the more significant first.
+    /// The two halves in their written order, the more significant first.
     package init(_ high: UInt64, _ low: UInt64) {
         self.high = high
         self.low = low
@@ -58,7 +58,7 @@ package struct GATTUUID: Hashable, Sendable, Comparable, CustomStringConvertible
     }
 }
 
-/// One characteristic, named by its own UUID and its service's, never by a handle or a path.
+/// One characteristic, identified by its own UUID and its service's, never by a handle or a path.
 package struct Characteristic: Hashable, Sendable, CustomStringConvertible {
     package let service: GATTUUID
     package let uuid: GATTUUID
@@ -75,7 +75,7 @@ package struct Characteristic: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a characteristic can be asked to do.
+/// The operations that a characteristic allows.
 package struct CharacteristicFlags: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }

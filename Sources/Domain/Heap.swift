@@ -1,7 +1,7 @@
 /// A queue from which the least element is taken first.
 ///
-/// Its code goes into the rooms that use it: the simulation adds and takes an element for every event, and a
-/// call without the element's type known took a quarter more of the processor.
+/// Its code is inlined into the rooms that use it: the simulation adds and takes an element for
+/// every event, and calls without a known element type needed a quarter more processor time.
 package struct Heap<Element: Comparable> {
     @usableFromInline var elements: [Element] = []
 
@@ -31,7 +31,7 @@ package struct Heap<Element: Comparable> {
         return first
     }
 
-    /// Puts an element in the place of the first, or below those that come before it.
+    /// Puts an element in the place of the first one, or below smaller ones.
     @inlinable
     mutating func sink(_ element: Element) {
         var parent = 0

@@ -14,7 +14,7 @@ package enum Hex {
         return String(decoding: characters, as: UTF8.self)
     }
 
-    /// The bytes that `text` spells in pairs of digits of either case, or nil.
+    /// The bytes that `text` contains as pairs of hex digits of either case; nil for anything else.
     package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         let characters = Array(text.utf8)
         guard characters.count.isMultiple(of: 2) else { return nil }

@@ -1,11 +1,11 @@
-/// What in a module an image replaces.
+/// The part of a module that an image replaces.
 package enum ModulePart: String, CaseIterable, Sendable, Hashable {
-    /// The radio's own MCU: what everybody means by "the module's firmware".
+    /// The radio's own MCU, which people call "the module's firmware".
     case secondary
-    /// The vehicle's MCU behind it.
+    /// The vehicle's MCU that is connected to the module.
     case primary
     case bootloader
-    /// Components that the module hands an image on to.
+    /// Components to which the module hands an image on.
     case external1 = "external-1"
     case external2 = "external-2"
 

@@ -1,31 +1,31 @@
-/// How an execution, that is one rollout on one vehicle, ended.
+/// How an execution, which is one rollout on one vehicle, ended.
 package enum Outcome: String, CaseIterable, Sendable, Hashable {
     /// The module reported the target version after its restarts, and every step was done.
     case succeeded
     /// There was nothing to do.
     case alreadyCurrent = "already-current"
-    /// It answered, and something went wrong.
+    /// The module answered, and an error occurred.
     case failed
-    /// It ran the new image and went back to the old one.
+    /// The module ran the new image and returned to the old one.
     case rolledBack = "rolled-back"
-    /// It must not have this image, or refused us.
+    /// The module must not get this image, or it refused access.
     case rejected
-    /// It never answered; says nothing about the image.
+    /// The module never answered; this says nothing about the image.
     case unreachable
     /// A precondition does not hold now; a later run tries again.
     case deferred
-    /// The manifest says to leave it alone.
+    /// The manifest states that the vehicle is skipped.
     case skipped
-    /// It used up its time.
+    /// The time for the vehicle was used up.
     case timedOut = "timed-out"
-    /// A person or a gate ended it.
+    /// A person or a gate ended the work.
     case aborted
-    /// An order was given and its effect is not known.
+    /// A command was sent and its effect is unknown.
     case inDoubt = "in-doubt"
 }
 
 extension Outcome {
-    /// Which count of a run's last line an outcome goes into.
+    /// The counts of a run's last line, each for one or more outcomes.
     package enum Tally: String, CaseIterable, Sendable {
         case ok, current, deferred, unreachable, failed, skipped, aborted
     }

@@ -1,9 +1,9 @@
-/// How a vehicle's module wants to be paired with, as profiles and fleet lists name it.
+/// How a vehicle's module is paired, in the spelling of profiles and fleet lists.
 package enum PairingKind: String, CaseIterable, Sendable, Hashable {
-    /// It is worked on without a bond.
+    /// Without a bond.
     case none
-    /// By a bond that nobody has to confirm.
+    /// With a bond that no person has to confirm.
     case justWorks = "just-works"
-    /// By six digits.
+    /// With six digits.
     case passkey
 }

@@ -27,7 +27,7 @@ package struct Percent: Hashable, Sendable, Comparable, CustomStringConvertible 
         self.init(hundredths: whole * 100 + fraction)
     }
 
-    /// The whole number that this share of `count` comes to, rounded down.
+    /// This share of `count` as a whole number, rounded down.
     package func share(of count: Int) -> Int { count * hundredths / 10_000 }
 
     package var description: String {

@@ -1,4 +1,4 @@
-/// Bytes that must never be shown; printing one shows only that it is there.
+/// Bytes that must never be shown; printing one shows only that it exists.
 package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
@@ -6,7 +6,7 @@ package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebug
 
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The only door to the bytes: what leaves it is the caller's to guard.
+    /// The only access to the bytes; the caller is responsible for any copies.
     package func withBytes<R, E: Error>(_ body: ([UInt8]) throws(E) -> R) throws(E) -> R {
         try body(bytes)
     }

@@ -1,4 +1,5 @@
-/// What a module calls itself over the air; the only identity that survives a changed address.
+/// The identity that a module sends over the air; it is the only one that survives a changed
+/// address.
 package struct Serial: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// Lower case: serials are compared without regard to case.
     package let text: String
@@ -12,7 +13,7 @@ package struct Serial: Hashable, Sendable, Comparable, CustomStringConvertible {
         self.text = text.lowercased()
     }
 
-    /// The serial of a module that advertises it as raw bytes: two hex digits a byte.
+    /// The serial of a module that advertises raw bytes: two hex digits for each byte.
     package init?(bytes: some Collection<UInt8>) {
         guard (1...32).contains(bytes.count) else { return nil }
         text = Hex.text(bytes)
@@ -23,7 +24,7 @@ package struct Serial: Hashable, Sendable, Comparable, CustomStringConvertible {
     package static func < (left: Serial, right: Serial) -> Bool { left.text < right.text }
 }
 
-/// What the operator calls a vehicle; unique in a fleet.
+/// The operator's name for a vehicle; unique in a fleet.
 package struct VehicleID: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let text: String
 

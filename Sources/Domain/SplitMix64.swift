@@ -12,9 +12,9 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 up to, not including, `bound`, by the top bits alone.
+    /// A number from 0 up to, but not including, `bound`, calculated from the top bits.
     ///
-    /// Quicker than the standard library's and the same on every version of it.
+    /// Faster than the standard library's method, and the same in every version of it.
     package mutating func below(_ bound: Int) -> Int {
         Int(next().multipliedFullWidth(by: UInt64(bound)).high)
     }

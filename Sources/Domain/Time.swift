@@ -1,4 +1,4 @@
-/// A point on the clock that deadlines are measured with: never set, never jumps.
+/// A time of the clock for deadlines, which is never set and never jumps.
 package struct Moment: InstantProtocol, Hashable, Sendable {
     package typealias Duration = Swift.Duration
 
@@ -11,7 +11,7 @@ package struct Moment: InstantProtocol, Hashable, Sendable {
         advanced(byNanoseconds: duration.nanoseconds)
     }
 
-    /// The same without the 128 bits of a `Duration`, for what is done with every packet.
+    /// Advances without the 128 bits of a `Duration`, for work on every packet.
     @inlinable package func advanced(byNanoseconds count: Int64) -> Moment {
         let (sum, overflow) = nanoseconds.addingReportingOverflow(count)
         return Moment(nanoseconds: overflow ? (count < 0 ? .min : .max) : sum)
@@ -30,7 +30,9 @@ package struct Moment: InstantProtocol, Hashable, Sendable {
     }
 }
 
-/// A time of day that people know, in UTC; may jump, so only records and windows use it.
+/// A wall-clock time in UTC.
+///
+/// It may jump, so only records and windows use it.
 package struct WallTime: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// Milliseconds since 1970.
     package let milliseconds: Int64
@@ -41,7 +43,7 @@ package struct WallTime: Hashable, Sendable, Comparable, CustomStringConvertible
         WallTime(milliseconds: milliseconds &+ duration.nanoseconds / 1_000_000)
     }
 
-    /// To the millisecond; negative when `other` is earlier.
+    /// The duration in milliseconds; negative when `other` is earlier.
     package func duration(to other: WallTime) -> Duration {
         .milliseconds(other.milliseconds &- milliseconds)
     }
@@ -50,7 +52,7 @@ package struct WallTime: Hashable, Sendable, Comparable, CustomStringConvertible
         left.milliseconds < right.milliseconds
     }
 
-    /// As `2026-11-21T03:36:05.250Z`.
+    /// The time in the form `2026-11-21T03:36:05.250Z`.
     package var description: String {
         func digits(_ value: Int64, _ width: Int) -> String {
             let text = String(value)
@@ -77,14 +79,14 @@ package struct WallTime: Hashable, Sendable, Comparable, CustomStringConvertible
     }
 }
 
-/// The time that is handed to everything: real under the executable, virtual in simulation.
+/// The clock that is passed to everything: real in the executable, virtual in simulation.
 package protocol Timekeeper: Sendable {
     var now: Moment { get }
     var wallTime: WallTime { get }
 
     /// Returns at `deadline`, or earlier when the task is cancelled.
     ///
-    /// `purpose` says who waits for what; a run that is stuck reports it.
+    /// `purpose` states who waits for what; a stuck run reports it.
     func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async
 }
 

@@ -2,17 +2,17 @@
 package struct WebAuthority: Sendable, Hashable {
     package enum Fault: Error, Equatable, Sendable {
         case noHost
-        /// Something stands behind the last colon that is no port from 1 to 65535.
+        /// The text after the last colon is not a port from 1 to 65535.
         case noPort
-        /// A name or password stands before an `@`.
+        /// There is a name or password before an `@`.
         case hasCredentials
     }
 
-    /// With its brackets when it is an IPv6 address.
+    /// The host, with its brackets if it is an IPv6 address.
     package let host: String
     package let port: UInt16?
 
-    /// Reads what stands between `//` and the next `/`, `?` or `#`.
+    /// Parses the part between `//` and the next `/`, `?` or `#`.
     package init(_ text: some StringProtocol) throws(Fault) {
         let bytes = Array(text.utf8)
         guard !bytes.contains(0x40) else { throw .hasCredentials }
@@ -33,7 +33,7 @@ package struct WebAuthority: Sendable, Hashable {
             return
         }
         guard rest.first == 0x3A else { throw .noHost }
-        // An address without brackets is no port.
+        // An IPv6 address without brackets must not be read as a port.
         guard !rest.dropFirst().contains(0x3A) else { throw .noHost }
         guard let port = Self.port(rest.dropFirst()) else { throw .noPort }
         self.port = port
@@ -45,7 +45,7 @@ package struct WebAuthority: Sendable, Hashable {
         return UInt16(String(decoding: digits, as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// Labels of letters, digits, `-` and `_`; four numbers when the last one is a number.
+    /// Labels of letters, digits, `-` and `_`; four numbers if the last label is a number.
     private static func isName(_ name: ArraySlice<UInt8>) -> Bool {
         let name = name.last == 0x2E ? name.dropLast() : name
         guard (1...253).contains(name.count) else { return false }
@@ -75,7 +75,7 @@ package struct WebAuthority: Sendable, Hashable {
             }
     }
 
-    /// RFC 4291, section 2.2, with a zone behind `%25` (RFC 6874).
+    /// RFC 4291, section 2.2, with a zone after `%25` (RFC 6874).
     private static func isIPv6(_ text: ArraySlice<UInt8>) -> Bool {
         var text = text
         if let percent = text.firstIndex(of: 0x25) {
@@ -98,7 +98,7 @@ package struct WebAuthority: Sendable, Hashable {
         }
     }
 
-    /// How many of an address's eight groups this spells; nil when it is none.
+    /// The number of an address's eight groups that this text contains; nil when it is invalid.
     private static func groups(_ text: ArraySlice<UInt8>, isEnd: Bool = true) -> Int? {
         let parts = text.split(separator: 0x3A, omittingEmptySubsequences: false)
         var count = 0
