@@ -1,6 +1,6 @@
 package import Domain
 
-/// Somebody in reach, good for one connection attempt: addresses change, so no identity.
+/// A device in range, valid for one connection attempt: addresses change, so this is no identity.
 package struct Peer: Hashable, Sendable, CustomStringConvertible {
     /// The radio's own handle: an address, or a path.
     package let handle: String
@@ -16,10 +16,11 @@ package struct Advertisement: Sendable, Equatable {
     package var name: String?
     /// Signal strength in dBm.
     package var signal: Int
-    /// Company identifier and what follows it.
+    /// The data after each company identifier.
     package var manufacturerData: [UInt16: [UInt8]]
     package var services: [GATTUUID]
-    /// Not heard: another program of this host is connected to it, so that it does not advertise.
+    /// The device was not heard: another program of this host is connected to it, so it does not
+    /// advertise.
     package var isHeld = false
 
     package init(
@@ -37,17 +38,17 @@ package struct Advertisement: Sendable, Equatable {
     }
 }
 
-/// What a scan should let through.
+/// The devices that a scan should report.
 ///
-/// A radio passes on nothing else: in a full depot hundreds advertise and one is sought.
+/// A radio reports no others: in a full depot hundreds of devices advertise, and one is sought.
 package struct ScanFilter: Sendable {
     /// Any of these services, or, when empty, all advertisers.
     package var services: [GATTUUID]
     /// Any of these company identifiers, or, when empty, all advertisers.
     package var companies: [UInt16]
-    /// The one module that is sought, where there is one: a hint for radios that keep an index.
+    /// The one module that is sought, if there is one: a hint for radios with an index.
     package var sought: Serial?
-    /// Asked about what passes the lists.
+    /// Called for each advertisement that passes the lists.
     package var wants: @Sendable (Advertisement) -> Bool
 
     package init(

@@ -2,10 +2,10 @@ package import Domain
 
 /// One adapter in the role that scans and connects.
 ///
-/// Every implementation passes the same contract suite. A cancelled task gets `cancelled` from
-/// whatever it awaits here. Nothing but the advertised identity survives a link.
+/// Every implementation passes the same contract suite. Cancelling a task makes its current call
+/// here throw `cancelled`. Nothing but the advertised identity survives a link.
 package protocol Central: Sendable {
-    /// What the operator calls the adapter, such as `hci0`.
+    /// The operator's name for the adapter, such as `hci0`.
     var adapter: String { get }
 
     /// Scans for as long as `body` runs. Overlapping calls share one scanner.
@@ -14,39 +14,41 @@ package protocol Central: Sendable {
         _ body: (any Scan) async throws(RadioError) -> R
     ) async throws(RadioError) -> R
 
-    /// Makes a link, a bond where the policy wants one, and finds the services, or throws by the
-    /// deadline with nothing left behind.
+    /// Makes a link, makes a bond if the policy requires one, and finds the services.
     ///
-    /// A peer that another program is connected to stays with that: `heldByAnother`.
+    /// On failure it throws by the deadline and leaves nothing behind.
+    ///
+    /// A peer that another program is connected to stays connected to that program:
+    /// `heldByAnother`.
     func connect(
         to peer: Peer,
         _ policy: BondPolicy,
         before deadline: Moment
     ) async throws(RadioError) -> any Link
 
-    /// Drops what the host remembers about a peer: its services may have changed.
+    /// Drops the host's data about a peer: its services may have changed.
     func forget(_ peer: Peer) async
 }
 
-/// Advertisements as they come; holds a bounded number and drops the oldest.
+/// A stream of advertisements, which keeps a limited number and drops the oldest.
 package protocol Scan: Sendable {
-    /// The next advertisement, or `timedOut` at the deadline.
+    /// The next advertisement; throws `timedOut` at the deadline.
     func next(before deadline: Moment) async throws(RadioError) -> Advertisement
 }
 
 /// A connection to one peer.
 ///
-/// Once lost it stays lost, and every call throws `linkLost`.
+/// Once the link is lost it stays lost, and every call throws `linkLost`.
 package protocol Link: AnyObject, Sendable {
     var peer: Peer { get }
 
-    /// The most that one write or notification carries: ATT MTU - 3, and at most 512.
+    /// The most bytes in one write or notification: ATT MTU - 3, and at most 512.
     var maximumLength: Int { get }
 
-    /// What was found on this link; nil when the characteristic is absent.
+    /// The flags of a characteristic found on this link; nil when it is absent.
     func flags(of characteristic: Characteristic) -> CharacteristicFlags?
 
-    /// Throws unless the peer has the characteristic, and says which part is missing.
+    /// Throws an error that names the missing part, unless the peer has the characteristic.
     func require(_ characteristic: Characteristic) throws(RadioError)
 
     func read(
@@ -61,35 +63,41 @@ package protocol Link: AnyObject, Sendable {
         before deadline: Moment
     ) async throws(RadioError)
 
-    /// Writes without a response: returns when the packet is queued, waits while the queue is
-    /// full. Sent is not received; only the peer's own words say what has arrived.
+    /// Writes without a response: returns when the packet is queued, and waits while the queue is
+    /// full.
+    ///
+    /// A sent packet may not have been received; only the peer's own messages show what has
+    /// arrived.
     func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError)
 
-    /// Queues packets of `length` bytes, the last one as long as what is left, as far as there is room
-    /// for them now, and returns how many bytes that were.
+    /// Queues packets of `length` bytes, the last one possibly shorter, as long as there is room
+    /// for them now; returns the number of queued bytes.
     ///
-    /// Nothing is waited for: what is left is for `send`. Zero where a radio does not know its room.
+    /// It does not wait: use `send` for the rest. Zero where a radio does not know its room.
     func queue(
         _ bytes: ArraySlice<UInt8>,
         in length: Int,
         to characteristic: Characteristic
     ) async throws(RadioError) -> Int
 
-    /// Switches notifications or indications on. Nothing sent after that is missed, up to the
-    /// bound of the subscription.
+    /// Enables notifications or indications.
+    ///
+    /// Nothing that is sent afterwards is missed, up to the limit of the subscription.
     func subscribe(
         to characteristic: Characteristic,
         before deadline: Moment
     ) async throws(RadioError) -> any Subscription
 
-    /// Ends the link. Safe to call again, and on a link that is lost.
+    /// Ends the link.
+    ///
+    /// May be called repeatedly, and on a lost link.
     func disconnect() async
 }
 
-/// What a peer notifies, in order.
+/// The values that a peer notifies, in order.
 package protocol Subscription: Sendable {
-    /// The next value, `timedOut` at the deadline, or `linkLost` once all values that came before
-    /// the loss are taken.
+    /// The next value; throws `timedOut` at the deadline, or `linkLost` once all values from before
+    /// the loss were taken.
     func next(before deadline: Moment) async throws(RadioError) -> [UInt8]
 }
 

@@ -1,10 +1,10 @@
-/// What a vehicle wants to see done before it lets itself be worked on.
+/// How a vehicle must be paired with before it can be used.
 package enum Pairing: Hashable, Sendable {
     /// Nothing: no bond is made.
     case none
-    /// A bond that nobody has to confirm.
+    /// A bond that no person has to confirm.
     case justWorks
-    /// A bond by six digits that the module's maker has given it.
+    /// A bond with six digits that the module's manufacturer has assigned.
     case passkey(Passkey)
 }
 
@@ -28,17 +28,17 @@ package struct Passkey: Hashable, Sendable {
 }
 
 extension Passkey: CustomStringConvertible, CustomDebugStringConvertible {
-    // A secret: it must not get into any text by chance.
+    // A passkey is a secret, so it must not be printed by accident.
     package var description: String { "(passkey)" }
     package var debugDescription: String { description }
 }
 
-/// What is to be done about a vehicle's bond.
+/// The rules for a vehicle's bond.
 package struct BondPolicy: Hashable, Sendable {
     package var pairing: Pairing
-    /// A bond that the vehicle has lost is made again.
+    /// Whether a bond that the vehicle has lost may be made again.
     ///
-    /// Anyone who advertises as the vehicle could ask for that, so that somebody has to allow it.
+    /// Any device that advertises as the vehicle could cause that, so a person must allow it.
     package var mayRenew: Bool
 
     package init(_ pairing: Pairing, mayRenew: Bool = false) {
@@ -49,15 +49,15 @@ package struct BondPolicy: Hashable, Sendable {
     package static let unbonded = BondPolicy(.none)
 }
 
-/// Why a bond is missing or of no use.
+/// Why a bond is missing or unusable.
 package enum BondFailure: Hashable, Sendable {
-    /// The vehicle asks for a bond, and nothing says how to make one.
+    /// The vehicle requires a bond, and the settings do not state how to make one.
     case notConfigured
-    /// The vehicle asks for more than a bond that nobody confirms.
+    /// The vehicle requires more than a bond without confirmation.
     case passkeyNeeded
-    /// The vehicle did not take the passkey.
+    /// The vehicle rejected the passkey.
     case wrongPasskey
-    /// The vehicle bonds without the passkey that it should have.
+    /// The vehicle bonded without the passkey that it should require.
     case passkeyUnused
     /// The vehicle refused to pair.
     case refused
@@ -65,7 +65,7 @@ package enum BondFailure: Hashable, Sendable {
     case bondedToOther(adapter: String)
     /// The vehicle has lost the bond that this host still has.
     case lost
-    /// No end of the pairing in time.
+    /// The pairing did not end in time.
     case timedOut
 }
 
@@ -87,7 +87,7 @@ extension BondFailure: CustomStringConvertible {
         }
     }
 
-    /// What somebody can do about it.
+    /// What a person can do about it.
     package var remedy: String {
         switch self {
         case .notConfigured: "set `pairing` in the vehicle's profile or in its row of the fleet"

@@ -1,32 +1,32 @@
 package import Domain
 
-/// What can go wrong between us and a module, as far as the radio knows.
+/// The errors of communication with a module, as far as the radio knows them.
 package enum RadioError: Error, Hashable, Sendable {
     /// The adapter is switched off or blocked.
     case adapterOff
-    /// The adapter is gone.
+    /// The adapter is missing.
     case adapterMissing
-    /// The host's Bluetooth service does not answer, or went away.
+    /// The host's Bluetooth service does not answer, or has exited.
     case serviceUnavailable
-    /// The host does not let us.
+    /// The host does not permit the use of Bluetooth.
     case unauthorized
-    /// The adapter carries as many links as it can.
+    /// The adapter has as many links as it can carry.
     case noFreeLink
     /// Another program of this host is connected to the module.
     case heldByAnother
-    /// There is no bond with the module, or one that is of no use.
+    /// There is no bond with the module, or an unusable one.
     case bond(BondFailure)
     /// The link could not be made.
     case connectFailed
-    /// The link was there and is not any more.
+    /// The link was lost.
     case linkLost
-    /// Nothing came by the deadline.
+    /// There was no result by the deadline.
     case timedOut
     case missingService(GATTUUID)
     case missingCharacteristic(GATTUUID)
-    /// The other side answered with an ATT error.
+    /// The other device answered with an ATT error.
     case att(ATTError)
-    /// Longer than the link carries at once; the number is what it does carry.
+    /// Longer than one packet of the link can be; `limit` is the longest.
     case tooLong(limit: Int)
     /// The task was cancelled.
     case cancelled
@@ -42,7 +42,7 @@ package struct ATTError: Error, RawRepresentable, Hashable, Sendable, CustomStri
     package static let insufficientAuthentication = Self(rawValue: 0x05)
     package static let insufficientAuthorization = Self(rawValue: 0x08)
     package static let invalidLength = Self(rawValue: 0x0D)
-    /// The client characteristic configuration is not as the request needs it.
+    /// The client characteristic configuration does not match the request.
     package static let improperlyConfigured = Self(rawValue: 0xFD)
     package static let procedureInProgress = Self(rawValue: 0xFE)
 
@@ -66,7 +66,7 @@ extension RadioError: CustomStringConvertible {
         case .adapterOff: "the Bluetooth adapter is switched off"
         case .adapterMissing: "the Bluetooth adapter is gone"
         case .serviceUnavailable: "the host's Bluetooth service does not answer"
-        case .unauthorized: "the host does not let us use Bluetooth"
+        case .unauthorized: "the host does not permit the use of Bluetooth"
         case .noFreeLink: "the adapter has no free link"
         case .heldByAnother: "another program of this host is connected to the module"
         case .bond(let failure): failure.description

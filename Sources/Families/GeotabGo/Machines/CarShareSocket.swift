@@ -135,7 +135,7 @@ package enum CarShareSocketError: Error, Hashable, Sendable, CustomStringConvert
         case .radio(.off): "the Bluetooth adapter is switched off"
         case .radio(.missing): "the Bluetooth adapter is gone"
         case .radio(.unavailable): "the host's Bluetooth service does not answer"
-        case .radio(.unauthorized): "the host does not let us use Bluetooth"
+        case .radio(.unauthorized): "the host does not permit the use of Bluetooth"
         case .radio(.failed): "the service could not be put on the air"
         case .nobodyCame: "no vehicle connected to our service"
         case .lost: "the link was lost"
