@@ -1,4 +1,4 @@
-/// The two kinds of DER elements that an RSA public key is made of (X.690; RFC 8017, A.1.1).
+/// The two kinds of DER elements in an RSA public key (X.690; RFC 8017, A.1.1).
 enum DER {
     static func integer(_ bytes: [UInt8]) -> [UInt8] { element(0x02, bytes) }
 
@@ -15,7 +15,7 @@ enum DER {
         return [tag] + length + content
     }
 
-    /// The two integers of a public key, as they stand there.
+    /// The two integers of a public key, as they are encoded.
     static func publicKey(_ bytes: [UInt8]) -> (modulus: [UInt8], exponent: [UInt8])? {
         var rest = bytes[...]
         guard let body = take(0x30, &rest), rest.isEmpty else { return nil }

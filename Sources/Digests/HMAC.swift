@@ -1,8 +1,8 @@
 import Domain
 
-/// A code over a message that only who has the key can make (RFC 2104, with SHA-256).
+/// A message authentication code that requires the key (RFC 2104, with SHA-256).
 package enum HMAC {
-    /// Of SHA-256.
+    /// The block size of SHA-256.
     private static let block = 64
 
     package static func code(of message: [UInt8], key: [UInt8]) -> [UInt8] {

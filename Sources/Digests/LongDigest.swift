@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// The digests that signed documents and images name beside SHA-256.
+/// The digests that signed documents and images use in addition to SHA-256.
 package enum LongDigest: Sendable, CaseIterable {
     /// FIPS 180-4, 48 bytes.
     case sha384
@@ -29,7 +29,7 @@ package enum LongDigest: Sendable, CaseIterable {
     }
 }
 
-/// A long digest over bytes that come in pieces.
+/// A long digest over bytes that arrive in pieces.
 package struct LongHash: ~Copyable {
     private let context: OpaquePointer
     private let length: Int

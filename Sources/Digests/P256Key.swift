@@ -1,12 +1,12 @@
 import COpenSSL
 package import Domain
 
-/// A public key on the curve P-256, as bootloaders hold one to check their images with.
+/// A public key on the curve P-256, which bootloaders use to verify their images.
 package struct P256Key: Sendable, Equatable {
     /// The key with its algorithm (SubjectPublicKeyInfo, RFC 5480), in DER.
     package let encoded: [UInt8]
 
-    /// Nil when the bytes are no such key.
+    /// Nil when the bytes are not such a key.
     package init?(encoded: [UInt8]) {
         self.encoded = encoded
         guard let key = Self.key(encoded) else { return nil }
@@ -16,10 +16,10 @@ package struct P256Key: Sendable, Equatable {
         }
     }
 
-    /// What an image names the key by.
+    /// The hash by which an image identifies the key.
     package var hash: SHA256Digest { SHA256.digest(of: encoded) }
 
-    /// Whether a signature (ECDSA, in DER) is of this digest.
+    /// Whether this ECDSA signature, in DER, is valid for the digest.
     package func signed(_ digest: SHA256Digest, with signature: [UInt8]) -> Bool {
         guard let key = Self.key(encoded) else { return false }
         defer { EVP_PKEY_free(key) }
@@ -30,7 +30,8 @@ package struct P256Key: Sendable, Equatable {
         return EVP_PKEY_verify(context, signature, signature.count, bytes, bytes.count) == 1
     }
 
-    /// The same for a signature as its two numbers, each most significant byte first.
+    /// Whether this signature, given as its two numbers with the most significant byte first, is
+    /// valid for the digest.
     package func signed(_ digest: SHA256Digest, r: [UInt8], s: [UInt8]) -> Bool {
         let body = [r, s].flatMap { number -> [UInt8] in
             let digits = Array(number.drop { $0 == 0 })
@@ -44,7 +45,7 @@ package struct P256Key: Sendable, Equatable {
         encoded.withUnsafeBufferPointer { buffer in
             var start = buffer.baseAddress
             let key = d2i_PUBKEY(nil, &start, buffer.count)
-            // Bytes behind the key would be another key to anyone who hashes them.
+            // Bytes after the key would be ignored here, but would change its hash.
             guard let key, start == buffer.baseAddress.map({ $0 + buffer.count }) else {
                 EVP_PKEY_free(key)
                 return nil

@@ -1,14 +1,16 @@
 import COpenSSL
 
-/// A key pair that signs by RSA PKCS#1 v1.5 with SHA-256 (RFC 8017, 8.2).
+/// A key pair that signs with RSA PKCS#1 v1.5 and SHA-256 (RFC 8017, 8.2).
 package final class RSAPrivateKey: Sendable {
-    // OpenSSL's keys are counted and not changed by signing; this one is freed with this object.
+    // OpenSSL counts references to keys, and signing does not change them; this one is freed with
+    // this object.
     private nonisolated(unsafe) let key: OpaquePointer
-    /// As a DER integer holds it: with a leading zero when its first bit is set.
+    /// In the form of a DER integer: with a leading zero when its first bit is set.
     package let modulus: [UInt8]
     package let exponent: [UInt8]
 
-    /// Reads an RSAPrivateKey (RFC 8017, A.1.2) that takes all of the bytes; nil for anything else.
+    /// Reads an RSAPrivateKey (RFC 8017, A.1.2) that occupies all of the bytes; nil for anything
+    /// else.
     package init?(pkcs1 bytes: [UInt8]) {
         let parsed = bytes.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var position = buffer.baseAddress
@@ -50,14 +52,15 @@ package final class RSAPrivateKey: Sendable {
         return written == count ? DER.publicKey(bytes) : nil
     }
 
-    /// Of the modulus.
+    /// The number of bits of the modulus.
     package var bits: Int { Int(EVP_PKEY_get_bits(key)) }
 
     package var isCommonExponent: Bool { exponent == [1, 0, 1] }
 
-    /// The signature of a message, nil when the key cannot sign.
+    /// The signature of a message; nil when the key cannot sign.
     ///
-    /// It is verified before it is given away: a damaged key makes signatures that tell of it.
+    /// The signature is verified before it is returned: signatures of a damaged key could reveal
+    /// the key.
     package func signature(of message: [UInt8]) -> [UInt8]? {
         defer { ERR_clear_error() }
         guard let context = EVP_MD_CTX_new() else { return nil }
@@ -74,14 +77,15 @@ package final class RSAPrivateKey: Sendable {
     }
 }
 
-/// A public key that RSA PKCS#1 v1.5 signatures with SHA-256 are checked with.
+/// A public key that verifies RSA PKCS#1 v1.5 signatures with SHA-256.
 package final class RSAPublicKey: Sendable {
-    // OpenSSL's keys are counted and not changed by verifying; this one is freed with this object.
+    // OpenSSL counts references to keys, and verifying does not change them; this one is freed with
+    // this object.
     private nonisolated(unsafe) let key: OpaquePointer
-    /// As a DER integer holds it.
+    /// In the form of a DER integer.
     package let modulus: [UInt8]
 
-    /// A key with the exponent 65537; nil when the bytes are no modulus.
+    /// A key with the exponent 65537; nil when the bytes are not a valid modulus.
     package init?(modulus: [UInt8]) {
         guard let first = modulus.first, modulus.count <= 1_025 else { return nil }
         let integer = first & 0x80 == 0 ? modulus : [0] + modulus

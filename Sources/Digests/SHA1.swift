@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// SHA-1, for the one protocol that asks for it; nothing of ours is trusted by it.
+/// SHA-1, for the one protocol that requires it; this program trusts nothing because of it.
 package enum SHA1 {
     /// The 20 bytes of the digest.
     package static func digest(of bytes: [UInt8]) -> [UInt8] {

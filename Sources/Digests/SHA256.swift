@@ -1,7 +1,7 @@
 import COpenSSL
 package import Domain
 
-/// SHA-256 (FIPS 180-4) over bytes that come in pieces.
+/// SHA-256 (FIPS 180-4) over bytes that arrive in pieces.
 package struct SHA256: ~Copyable {
     private let context: OpaquePointer
 
@@ -23,7 +23,7 @@ package struct SHA256: ~Copyable {
         precondition(result == 1, "libcrypto failed in SHA-256")
     }
 
-    /// A second one that has taken the same bytes.
+    /// A second hash that has processed the same bytes.
     package func copy() -> SHA256 {
         let copy = SHA256()
         precondition(EVP_MD_CTX_copy_ex(copy.context, context) == 1, "libcrypto failed in SHA-256")

@@ -3,7 +3,7 @@ package import Domain
 
 /// HKDF with SHA-256 (RFC 5869).
 package enum KeyDerivation {
-    /// The key of `length` bytes; at most 255 × 32 can be had.
+    /// A key of `length` bytes, at most 255 × 32.
     package static func key(
         from secret: Secret,
         salt: [UInt8],
@@ -26,7 +26,8 @@ package enum KeyDerivation {
     private static func mac(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 32)
         var count: UInt32 = 32
-        // An empty array has no address, and OpenSSL takes a key without one for "as before".
+        // An empty array has no address, and OpenSSL takes a key without an address for "the same
+        // key".
         let key = key.isEmpty ? [0] : key
         let result = HMAC(
             EVP_sha256(),

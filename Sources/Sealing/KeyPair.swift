@@ -1,7 +1,7 @@
 import COpenSSL
 package import Domain
 
-/// A pair of X25519 keys (RFC 7748) for one agreement.
+/// A pair of X25519 keys (RFC 7748) for one key agreement.
 package struct KeyPair: ~Copyable, Sendable {
     package static let length = 32
 
@@ -15,7 +15,7 @@ package struct KeyPair: ~Copyable, Sendable {
         self.publicKey = publicKey
     }
 
-    /// What both sides come to; nil when the other's key is none, or one that gives away the
+    /// The secret that both sides calculate; nil when the other key is invalid, or would reveal the
     /// secret (a point of small order).
     package func sharedSecret(with other: [UInt8]) -> Secret? {
         guard other.count == Self.length else { return nil }

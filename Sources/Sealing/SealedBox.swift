@@ -1,12 +1,12 @@
 import COpenSSL
 package import Domain
 
-/// AES-256-GCM as nonce (12 bytes), ciphertext and tag (16 bytes) in a row.
+/// AES-256-GCM, encoded as nonce (12 bytes), ciphertext and tag (16 bytes).
 package struct SealingKey: Equatable, Sendable {
     package static let length = 32
     package static let nonceLength = 12
     package static let tagLength = 16
-    /// What sealing adds to a message.
+    /// The number of bytes that sealing adds to a message.
     package static let overhead = nonceLength + tagLength
 
     private let key: Secret
@@ -17,9 +17,9 @@ package struct SealingKey: Equatable, Sendable {
         self.key = key
     }
 
-    /// Nil when the nonce has another length than 12 bytes.
+    /// Nil when the nonce is not 12 bytes long.
     ///
-    /// A nonce must never serve twice under one key.
+    /// A nonce must never be used twice with the same key.
     package func seal(_ message: [UInt8], nonce: [UInt8]) -> [UInt8]? {
         guard nonce.count == Self.nonceLength, let context = EVP_CIPHER_CTX_new() else {
             return nil
@@ -43,7 +43,7 @@ package struct SealingKey: Equatable, Sendable {
         return done ? nonce + sealed + tag : nil
     }
 
-    /// Nil when the box was not sealed with this key, or not left as it was.
+    /// Nil when the box was sealed with another key, or was changed.
     package func open(_ box: [UInt8]) -> [UInt8]? {
         guard box.count >= Self.overhead, let context = EVP_CIPHER_CTX_new() else { return nil }
         defer { EVP_CIPHER_CTX_free(context) }

@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// A public key with the one scheme that it may be used with.
+/// A public key with the only scheme that it may be used with.
 ///
-/// The scheme belongs to the key and is never taken from a signature. A key that is not what its
-/// scheme asks for cannot be made.
+/// The scheme belongs to the key and is never taken from a signature. A key that does not meet the
+/// requirements of its scheme cannot be created.
 package struct VerifyingKey: Sendable, Hashable {
     package enum Scheme: Sendable, Hashable, CaseIterable {
         /// RFC 8032.
@@ -15,10 +15,10 @@ package struct VerifyingKey: Sendable, Hashable {
     }
 
     package let scheme: Scheme
-    /// The key as DER (SubjectPublicKeyInfo): equal for every spelling of one key.
+    /// The key as DER (SubjectPublicKeyInfo): identical for all encodings of the same key.
     package let encoded: [UInt8]
 
-    /// The 32 bytes of an Ed25519 key; nil when there are more or fewer.
+    /// An Ed25519 key of 32 bytes; nil for another number of bytes.
     package init?(ed25519 bytes: [UInt8]) {
         guard bytes.count == 32,
             let key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, bytes, bytes.count)
@@ -33,7 +33,7 @@ package struct VerifyingKey: Sendable, Hashable {
             return nil
         }
         defer { ERR_clear_error() }
-        // What is read from stays where it is for as long as it is read.
+        // The memory must not move while it is being read.
         let key = text.withUnsafeBytes { bytes -> OpaquePointer? in
             guard let memory = BIO_new_mem_buf(bytes.baseAddress, length) else { return nil }
             defer { BIO_free(memory) }
@@ -73,7 +73,7 @@ package struct VerifyingKey: Sendable, Hashable {
 }
 
 extension VerifyingKey {
-    /// Whether the signature is this key's over the message; whatever is wrong with it is a no.
+    /// Whether the signature was made with this key over the message; false for anything invalid.
     package func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         defer { ERR_clear_error() }
         if scheme == .ed25519, signature.count != 64 { return false }

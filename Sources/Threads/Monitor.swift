@@ -1,17 +1,17 @@
 import Glibc
 
-/// A value that one thread at a time may touch, and that a thread can wait on.
+/// A value that only one thread at a time may access, and that a thread can wait on.
 ///
-/// Not `Mutex`, which cannot be waited on, and whose hand-over inside the kernel the thread
-/// sanitizer takes for a race.
+/// Not a `Mutex`, which cannot be waited on, and whose hand-over inside the kernel the thread
+/// sanitizer reports as a race.
 package final class Monitor<State: Sendable>: Sendable {
-    // All three are touched only between lock and unlock, which are safe from any thread.
+    // All three are accessed only between lock and unlock, which are safe from any thread.
     private nonisolated(unsafe) var state: State
-    // Made once and used only through its address.
+    // Created once and used only through its address.
     private nonisolated(unsafe) let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(
         capacity: 1
     )
-    // Made once and used only through its address.
+    // Created once and used only through its address.
     private nonisolated(unsafe) let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(
         capacity: 1
     )
@@ -35,14 +35,14 @@ package final class Monitor<State: Sendable>: Sendable {
         return body(&state)
     }
 
-    /// As `withLock`, and lets a thread that waits look again.
+    /// Like `withLock`, and makes a waiting thread check again.
     package func change<R>(_ body: (inout State) -> R) -> R {
-        // Behind the lock, or the thread that wakes would have to wait for it at once.
+        // After unlocking, or the thread that wakes would immediately have to wait for the lock.
         defer { pthread_cond_signal(changed) }
         return withLock(body)
     }
 
-    /// Waits until `body` gives a value.
+    /// Waits until `body` returns a value.
     package func wait<R>(_ body: (inout State) -> R?) -> R {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

@@ -1,10 +1,10 @@
 package import Glibc
 
-/// Starts threads of the system, for loops that block.
+/// Starts operating-system threads, for loops that block.
 package enum NativeThread {
-    /// Starts a thread that takes no signals (those are the main thread's) and runs `body`.
+    /// Starts a thread that receives no signals (the main thread handles those) and runs `body`.
     ///
-    /// The name is what `top -H` shows, at most 15 bytes of it. Anyone who starts it joins it.
+    /// `top -H` shows the name, at most 15 bytes of it. The caller must join the thread.
     package static func start(
         name: String,
         _ body: @escaping @Sendable () -> Void
@@ -48,17 +48,17 @@ private final class ThreadWork: Sendable {
         body()
     }
 
-    /// Through the file, because the Glibc module leaves out `pthread_setname_np`.
+    /// Sets the name through a file, because the Glibc module lacks `pthread_setname_np`.
     private func takeName() {
         let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { return }
-        // A thread without a name works just as well.
+        // A thread without a name works equally well.
         _ = Array(name.utf8.prefix(15)).withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
         close(file)
     }
 }
 
-/// The system gave us no thread.
+/// The system could not start a thread.
 package struct ThreadError: Error, Equatable, CustomStringConvertible {
     package let code: CInt
 

@@ -1,14 +1,14 @@
 import Glibc
 
-/// A serial executor on one thread of its own, for actors around libraries that block.
+/// A serial executor on its own thread, for actors around libraries that block.
 ///
 /// Nothing that blocks may run on Swift's cooperative pool: it has as many threads as there are
-/// cores, and one blocked call holds up everybody's timers. Tasks that have to do with such an actor
-/// all the time can prefer its thread, and then need not change threads to talk to it.
+/// cores, and one blocked call delays the timers of all tasks. Tasks that often call such an actor
+/// can prefer its thread, and then need no change of threads for a call.
 ///
-/// The thread lives, and keeps this object alive, until `stop`.
+/// The thread runs, and keeps this object alive, until `stop`.
 package final class ThreadExecutor: SerialExecutor, TaskExecutor {
-    /// What the thread is called in `top -H`, at most 15 bytes.
+    /// The name of the thread in `top -H`, at most 15 bytes.
     package let name: String
 
     private let state = Monitor(State())
@@ -16,15 +16,15 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     private struct State: Sendable {
         var jobs: [UnownedJob] = []
         var stopping = false
-        /// Set by the thread itself, in the same step in which it finds nothing left to do.
+        /// Set by the thread itself, in the same step in which it finds no more work.
         var finished = false
-        /// Set before the first job can come, and nil again once the thread was joined.
+        /// Set before the first job can arrive, and nil again after the thread was joined.
         var thread: pthread_t?
     }
 
     private init(name: String) { self.name = name }
 
-    /// Starts the thread, which takes no signals: those are the main thread's.
+    /// Starts the thread, which receives no signals: the main thread handles those.
     package static func start(name: String) throws(ThreadError) -> ThreadExecutor {
         let executor = ThreadExecutor(name: name)
         try executor.spawn()
@@ -34,15 +34,15 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         state.change { state in
-            // A job that nobody runs would leave its task waiting forever, without a word.
+            // A job that is never run would make its task wait forever, without an error.
             precondition(!state.finished, "work came for the thread \(name) after it stopped")
             state.jobs.append(job)
         }
     }
 
-    /// Lets the thread finish what is queued, ends it, and returns when it is gone.
+    /// Lets the thread finish the queued jobs, ends it, and returns when it is gone.
     ///
-    /// The actors on it must be done: a job that comes later traps. Stopping twice is harmless.
+    /// The actors on it must be done: a later job traps. Stopping twice is harmless.
     package func stop() {
         let thread = state.change { state -> pthread_t? in
             guard let thread = state.thread, !state.stopping else { return nil }
@@ -67,7 +67,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     }
 
     private func spawn() throws(ThreadError) {
-        // Under the lock, so that the thread does not look before it is known.
+        // Under the lock, so that the thread cannot read the handle before it is set.
         let started = state.withLock { state -> Result<Void, ThreadError> in
             NativeThread.start(name: name) { self.run() }.map { state.thread = $0 }
         }

@@ -3,18 +3,18 @@ import Synchronization
 
 /// Server-sent events to one client.
 ///
-/// Nothing is queued: a client that reads slowly is told the newest number only.
+/// Nothing is queued: a slow client gets only the newest number.
 final class ServerSentEvents: Sendable {
     private struct State: Sendable {
-        /// The newest change, and the one that was told.
+        /// The newest change, and the last one that was sent.
         var change: Int
         var told: Int?
-        /// Whether a comment is due, so that nobody between takes the silence for an end.
+        /// Whether a comment is due, so that no intermediary takes the silence for an end.
         var beats = false
         var isOver = false
-        /// Of what was begun to be written.
+        /// The rest of an event that was partly written.
         var rest: ArraySlice<UInt8> = []
-        /// The connection's address while it waits for us.
+        /// The address of the connection while it is suspended.
         var suspended: UInt?
     }
 
@@ -32,7 +32,7 @@ final class ServerSentEvents: Sendable {
 
     func end() { wake { $0.isOver = true } }
 
-    /// The library has forgotten the client.
+    /// The library has removed the client.
     func close() { closed(self) }
 
     private func wake(_ change: (inout State) -> Void) {
@@ -40,12 +40,14 @@ final class ServerSentEvents: Sendable {
             change(&state)
             guard let connection = state.suspended else { return }
             state.suspended = nil
-            // Under the lock, so that the connection is not freed meanwhile: that takes a read first.
+            // Under the lock, so that the connection is not freed meanwhile: freeing it requires a
+            // read first.
             web_resume(UnsafeMutableRawPointer(bitPattern: connection))
         }
     }
 
-    /// On the library's thread: the next bytes, -1 at the end, 0 when there are none yet.
+    /// Called on the library's thread: returns the next bytes, -1 at the end, 0 when there are none
+    /// yet.
     func read(_ connection: UnsafeMutableRawPointer, _ bytes: UnsafeMutableRawBufferPointer) -> Int
     {
         state.withLock { state in

@@ -1,27 +1,27 @@
-/// A request as far as it is looked at.
+/// A request, with the parts that the server evaluates.
 package struct WebRequest: Sendable {
     package let method: String
-    /// Path and query as they were sent.
+    /// Path and query, as they were sent.
     package let target: String
     /// Nil for none, and for several.
     package let host: String?
-    /// Whether one was announced.
+    /// Whether the request announced a body.
     package let hasBody: Bool
-    /// That of a `POST` whose length was said beforehand and is short enough.
+    /// The body of a `POST` whose announced length is within the limit.
     package let body: [UInt8]?
     package let type: String?
-    /// What the client has already, by its `ETag`.
+    /// The `ETag` of the version that the client has.
     package let validator: String?
     package let accept: String
     package let authorization: String?
     package let cookie: String?
-    /// Scheme, name and port of the page that sends it, as its browser says.
+    /// Scheme, name and port of the page that sent the request, according to its browser.
     package let origin: String?
-    /// How that page and we belong together (`Sec-Fetch-Site`), as its browser says.
+    /// The relation of that page to this server (`Sec-Fetch-Site`), according to its browser.
     package let site: String?
-    /// By which its sender knows it (`Idempotency-Key`); empty for several.
+    /// The sender's identifier of the request (`Idempotency-Key`); empty when there are several.
     package let key: String?
-    /// Whether a web server in front of us says that it came over TLS.
+    /// Whether a web server in front of this one reports that the request arrived over TLS.
     package let isEncrypted: Bool
 
     package init(
@@ -57,17 +57,17 @@ package struct WebRequest: Sendable {
     }
 }
 
-/// What a request is answered with.
+/// The answer to a request.
 package enum WebAnswer: Sendable {
-    /// To `HEAD` the body is left out.
+    /// For `HEAD`, the body is left out.
     case whole(status: Int, headers: [(name: String, value: String)], body: [UInt8])
-    /// Server-sent events, until the client goes.
+    /// Server-sent events, until the client disconnects.
     case events(headers: [(name: String, value: String)])
 }
 
 /// Why pages cannot be served.
 package struct WebError: Error, CustomStringConvertible {
-    /// The library's, or the system's.
+    /// The text of the error, from the library or the system.
     package let words: String
 
     package var description: String { words }

@@ -2,26 +2,26 @@ import CMicrohttpd
 import Glibc
 import Synchronization
 
-/// Answers HTTP requests on a socket that listens, on a thread of its own, by libmicrohttpd.
+/// Answers HTTP requests on a listening socket, on its own thread, with libmicrohttpd.
 ///
-/// The library reads the requests and writes the answers. What it does not do is done here: a request
-/// has a deadline as a whole, however slowly its bytes come, and streams of events are counted. Time
-/// is handed in: `tick` is one second.
+/// The library reads the requests and writes the answers. This type adds what the library lacks: a
+/// deadline for a whole request, however slowly its bytes arrive, and a limit on streams of events.
+/// Time is passed in: `tick` means one second.
 package final class WebServer: Sendable {
-    /// What clients may use up.
+    /// The limits on the resources of clients.
     package struct Limits: Sendable {
-        /// Of connections at the same time; more wait in the socket's queue.
+        /// The number of simultaneous connections; more wait in the socket's queue.
         package var connections = 128
-        /// Of streams of events among them.
+        /// The number of streams of events among them.
         package var streams = 32
-        /// For the head of a request, and that of its answer.
+        /// The size of the head of a request, and of its answer.
         package var headBytes = 16_384
         /// The longest body of a request.
         package var bodyBytes = 8_192
-        /// Seconds from the beginning of a connection, or the end of an answer, to the end of a
-        /// request.
+        /// Seconds from the beginning of a connection, or from the end of an answer, to the end of
+        /// a request.
         package var headSeconds = 10
-        /// Seconds in which an answer must be taken.
+        /// Seconds in which an answer must be received.
         package var answerSeconds = 60
         /// Seconds without a byte in either direction.
         package var silentSeconds = 30
@@ -29,12 +29,12 @@ package final class WebServer: Sendable {
         package init() {}
     }
 
-    /// Where a connection is.
+    /// The phase of a connection.
     private enum Phase { case head, answer, stream }
 
     private struct Connection {
         var phase = Phase.head
-        /// In ticks.
+        /// The tick at which the phase began.
         var since: Int
     }
 
@@ -49,7 +49,7 @@ package final class WebServer: Sendable {
     private let state = Mutex(State())
     private let limits: Limits
     private let respond: @Sendable (WebRequest) -> WebAnswer
-    /// The library's own; set once, before any thread of it runs, and taken back by `stop`.
+    /// The library's object: set once, before any of its threads runs, and removed by `stop`.
     private let server = Mutex<UInt?>(nil)
 
     private init(_ limits: Limits, _ respond: @escaping @Sendable (WebRequest) -> WebAnswer) {
@@ -57,9 +57,9 @@ package final class WebServer: Sendable {
         self.respond = respond
     }
 
-    /// Takes over the socket, and answers until `stop`.
+    /// Takes over the socket, and answers requests until `stop`.
     ///
-    /// `respond` is called on the server's thread: what it waits for, all clients of the socket wait for.
+    /// `respond` is called on the server's thread: while it waits, all clients of the socket wait.
     package static func start(
         on listener: CInt,
         limits: Limits = Limits(),
@@ -68,12 +68,12 @@ package final class WebServer: Sendable {
         if let refusal = web_load() { throw WebError(words: String(cString: refusal)) }
         let web = WebServer(limits, respond)
         var calls = web_calls()
-        // Given back by `stop`, when no thread of the library is left.
+        // Released by `stop`, when no thread of the library is left.
         calls.context = Unmanaged.passRetained(web).toOpaque()
         calls.body_bytes = limits.bodyBytes
         calls.requested = { context, connection, method, target, body, size in
             guard let context, let connection, let method, let target else { return 0 }
-            // The library's, until the request is over: it is copied before.
+            // The memory belongs to the library only until the request ends, so it is copied.
             let bytes = body.map { Array(UnsafeRawBufferPointer(start: $0, count: size)) }
             return WebServer.at(context).requested(connection, method, target, bytes)
         }
@@ -105,9 +105,9 @@ package final class WebServer: Sendable {
         Unmanaged<WebServer>.fromOpaque(context).takeUnretainedValue()
     }
 
-    // MARK: From outside
+    // MARK: Calls from outside
 
-    /// A second has passed: ends the connections whose time is over, and keeps streams alive.
+    /// A second has passed: ends connections whose time is over, and keeps streams alive.
     package func tick() {
         let streams = state.withLock { state in
             state.tick += 1
@@ -116,23 +116,23 @@ package final class WebServer: Sendable {
                     switch connection.phase {
                     case .head: limits.headSeconds
                     case .answer: limits.answerSeconds
-                    // One that reads nothing more is ended by the library, as silent.
+                    // The library ends a stream as silent when its client no longer reads.
                     case .stream: nil
                     }
-                // Not closed: the library does that, and tells us before.
+                // The library closes the socket itself, and calls us before.
                 if let limit, state.tick - connection.since > limit {
                     shutdown(descriptor, CInt(SHUT_RDWR))
                 }
             }
-            // That a client has gone is noticed when it is written to: when there is little room left for
-            // others, such as after somebody who has gone from page to page, at once.
+            // Only a write shows that a client has gone. When little room is left for others, for
+            // example after a person has opened many pages in turn, this is checked at every tick.
             let isFilling = state.streams.count > limits.streams / 2
             return isFilling || state.tick.isMultiple(of: 15) ? Array(state.streams.values) : []
         }
         for stream in streams { stream.beat() }
     }
 
-    /// Says on all streams that something has changed; `number` grows with each change.
+    /// Announces a change on all streams; `number` grows with each change.
     package func announce(_ number: Int) {
         let streams = state.withLock { state in
             state.change = number
@@ -141,15 +141,15 @@ package final class WebServer: Sendable {
         for stream in streams { stream.announce(number) }
     }
 
-    /// How many streams are open.
+    /// The number of open streams.
     package var streamCount: Int { state.withLock { $0.streams.count } }
 
-    /// How many clients are connected.
+    /// The number of connected clients.
     package var connectionCount: Int { state.withLock { $0.connections.count } }
 
     /// Ends all connections and the thread.
     ///
-    /// The socket is left open.
+    /// The socket stays open.
     package func stop() {
         let pointer = server.withLock { server in
             defer { server = nil }
@@ -165,7 +165,7 @@ package final class WebServer: Sendable {
         Unmanaged.passUnretained(self).release()
     }
 
-    // MARK: On the library's thread
+    // MARK: Calls on the library's thread
 
     private func opened(_ descriptor: CInt) {
         state.withLock { $0.connections[descriptor] = Connection(since: $0.tick) }
@@ -198,11 +198,11 @@ package final class WebServer: Sendable {
         func header(_ name: String) -> String? {
             web_header(connection, name).map { String(cString: $0) }
         }
-        /// Two of them are read in two ways by two programs, and so they are none.
+        /// Two programs could read two equal headers differently, so they count as none.
         func single(_ name: String) -> String? {
             web_header_count(connection, name) == 1 ? header(name) : nil
         }
-        /// What is there and cannot be read is not the same as what is not there.
+        /// A header that is present but ambiguous must not be treated as absent.
         func plain(_ name: String) -> String? {
             web_header_count(connection, name) > 1 ? "" : header(name)
         }
@@ -224,7 +224,8 @@ package final class WebServer: Sendable {
             isEncrypted: single("X-Forwarded-Proto") == "https"
         )
         let descriptor = web_descriptor(connection)
-        // However long the answer takes to be made: the client has said all that it had to.
+        // The client has sent its whole request, so the time for the answer does not count against
+        // it.
         enter(.answer, descriptor)
         switch respond(request) {
         case .whole(let status, let headers, let body):
@@ -239,7 +240,7 @@ package final class WebServer: Sendable {
             }
             enter(.stream, descriptor)
             var source = web_source()
-            // Given back by `release`, which the library calls in any case.
+            // Released by `release`, which the library calls in any case.
             source.context = Unmanaged.passRetained(stream).toOpaque()
             source.read = { context, connection, bytes, count in
                 guard let context, let connection, let bytes else { return -1 }
@@ -255,7 +256,7 @@ package final class WebServer: Sendable {
         }
     }
 
-    /// Nil when there are as many as there may be.
+    /// Nil when there are too many streams.
     private func open() -> ServerSentEvents? {
         state.withLock { state in
             guard state.streams.count < limits.streams, !state.isStopping else { return nil }
@@ -269,7 +270,7 @@ package final class WebServer: Sendable {
         }
     }
 
-    /// Names and values in turn, and a null pointer at the end, for as long as `body` runs.
+    /// Passes names and values in turn, ended by a null pointer, to `body`.
     private static func withHeaders<R>(
         _ headers: [(name: String, value: String)],
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R
