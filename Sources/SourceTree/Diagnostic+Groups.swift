@@ -1,7 +1,7 @@
 extension Diagnostic {
-    /// What they come to as text: a fault that many rows have is reported once, with their places.
+    /// The diagnostics as text: an error in many rows is reported once, with their places.
     ///
-    /// The order is that of the first of each kind.
+    /// The groups are in the order of their first diagnostics.
     package static func texts(_ diagnostics: [Diagnostic]) -> [String] {
         var order: [Kind] = []
         var groups: [Kind: [Diagnostic]] = [:]
@@ -17,9 +17,9 @@ extension Diagnostic {
         }
     }
 
-    /// Two or three of a kind may each be looked at.
+    /// The number of equal diagnostics that form a group; two or three are shown individually.
     private static let fewest = 4
-    /// How many places are reported.
+    /// The number of places that are shown.
     private static let shown = 6
 
     private struct Kind: Hashable {
@@ -35,7 +35,7 @@ extension Diagnostic {
             hint = diagnostic.topic == nil ? diagnostic.hint : nil
         }
 
-        /// The message without what stands between backticks, which differs from row to row.
+        /// The message without the text in backticks, which differs from row to row.
         private static func withoutNames(_ message: String) -> String {
             var words = ""
             for (index, piece) in message.split(

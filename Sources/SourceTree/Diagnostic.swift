@@ -1,9 +1,9 @@
-/// What is wrong at one place of a file, and what to do about it.
+/// An error or warning at one place of a file, with a hint.
 package struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
     package enum Severity: String, Sendable, Hashable {
-        /// What was read cannot be used.
+        /// The file cannot be used.
         case error
-        /// It can be used, and someone may regret it.
+        /// The file can be used, but this may be a mistake.
         case warning
     }
 
@@ -11,7 +11,8 @@ package struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
     package let place: Place
     package let message: String
     package let hint: String?
-    /// What those have in common that are reported as one; nil where the words say it.
+    /// The common topic of diagnostics that are reported as one group; nil where the message
+    /// decides.
     package let topic: String?
 
     package init(
@@ -28,7 +29,7 @@ package struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
         self.topic = topic
     }
 
-    /// The same where it is in nobody's way.
+    /// The same diagnostic as a warning, where it does not prevent anything.
     package var asWarning: Diagnostic {
         Diagnostic(.warning, place, message, hint: hint, topic: topic)
     }

@@ -1,6 +1,6 @@
-/// Collects what is wrong while a file is read, so that all of it is said in one go.
+/// Collects errors and warnings while a file is read, so that all of them are reported together.
 package final class Diagnostics {
-    /// A hostile file could earn one error a byte; nobody reads past this many.
+    /// A hostile file could cause one error for each byte; no person reads more than this many.
     package static let most = 1_000
 
     private var collected: [Diagnostic] = []
@@ -8,12 +8,12 @@ package final class Diagnostics {
     private let main: String?
     package private(set) var errorCount = 0
 
-    /// `main` is the file whose diagnostics come first, whenever they are found.
+    /// `main` is the file whose diagnostics come first, no matter when they are found.
     package init(main: String? = nil) { self.main = main }
 
     package var hasErrors: Bool { errorCount > 0 }
 
-    /// True when looking for more mistakes is of no use: nobody would be told.
+    /// True when searching for more mistakes is useless, because they would not be reported.
     package var isFull: Bool { errorCount >= Self.most }
 
     package func error(_ place: Place, _ message: String, hint: String? = nil) {
@@ -24,19 +24,19 @@ package final class Diagnostics {
         add(Diagnostic(.warning, place, message, hint: hint))
     }
 
-    /// Takes a diagnostic once: an alias brings the same node, and so its errors, many times.
+    /// Adds a diagnostic once: an alias repeats the same node, and with it the same errors.
     package func add(_ diagnostic: Diagnostic) {
         if diagnostic.severity == .error { errorCount += 1 }
         guard collected.count < Self.most, seen.insert(diagnostic).inserted else { return }
         collected.append(diagnostic)
     }
 
-    /// In the order of the files as they were met, then of their lines.
+    /// Sorted by file in the order of their first diagnostics, then by line.
     package var list: [Diagnostic] { collected.inOrder(main: main) }
 }
 
 extension [Diagnostic] {
-    /// In the order of the files as they are met, `main` first, then of their lines.
+    /// Sorted by file in the order of their first diagnostics, with `main` first, then by line.
     package func inOrder(main: String?) -> [Diagnostic] {
         var rank: [String: Int] = main.map { [$0: 0] } ?? [:]
         for diagnostic in self where rank[diagnostic.place.file] == nil {
@@ -51,7 +51,7 @@ extension [Diagnostic] {
         }.map(\.element)
     }
 
-    /// These and what a later check has found, without what it says of places that are wrong already.
+    /// These diagnostics and those of a later check, except at places that already have an error.
     package func adding(_ others: [Diagnostic], main: String) -> [Diagnostic] {
         let wrong = Set(filter { $0.severity == .error }.map(\.place))
         return (self + others.filter { !wrong.contains($0.place) }).inOrder(main: main)

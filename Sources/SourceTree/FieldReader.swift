@@ -1,9 +1,9 @@
 package import Domain
 
-/// Reads the keys of one map; whatever is wrong goes into its diagnostics.
+/// Reads the keys of one map, and adds all errors to its diagnostics.
 ///
-/// Each reading method asks for one key and so makes it known. `finish` reports the keys that
-/// nobody asked for. Keys that start with `x-` are the user's own, at every level.
+/// Each reading method asks for one key, which makes it known. `finish` reports the unknown keys.
+/// Keys that start with `x-` belong to the user, at every level.
 package struct FieldReader {
     /// Whether a key may be left out.
     package enum Presence: Sendable { case required, optional }
@@ -13,14 +13,14 @@ package struct FieldReader {
     /// What the map describes, with its article, for messages: `an image`.
     package let what: String
     private let order: [SourceNode.Entry]
-    /// False when the node is no map; that was reported once and nothing else is.
+    /// False when the node is not a map; this is reported once, and suppresses all other errors.
     private let isMap: Bool
-    /// Where each key stands in `order`; nil for a map so small that looking through it is quicker.
+    /// The index of each key in `order`; nil for small maps, where a search is faster.
     private let index: [String: Int]?
     private var known: [String]
     private var missing: [String] = []
 
-    /// `known` names keys that are right though this reader may not ask for them.
+    /// `known` lists keys that are valid even if this reader does not read them.
     package init(
         _ node: SourceNode,
         _ diagnostics: Diagnostics,
@@ -52,12 +52,12 @@ package struct FieldReader {
         return index[key].map { order[$0] }
     }
 
-    /// The keys of the file in its own order, without the user's own.
+    /// The keys in the order of the file, without the user's own `x-` keys.
     package var keys: [SourceNode.Entry] { order.filter { !$0.key.hasPrefix("x-") } }
 
     package func has(_ key: String) -> Bool { entry(key) != nil }
 
-    /// The value of `key` as it stands; `finish` reports a missing one that is required.
+    /// The value of `key`, without conversion; `finish` reports a missing required key.
     package mutating func node(_ key: String, _ presence: Presence = .required) -> SourceNode? {
         know(key)
         guard isMap else { return nil }
@@ -71,10 +71,10 @@ package struct FieldReader {
         if !known.contains(key) { known.append(key) }
     }
 
-    /// Does not report `key` as missing: it was told what stands in its place.
+    /// Removes `key` from the missing keys: its absence was already reported in another way.
     package mutating func excuse(_ key: String) { missing.removeAll { $0 == key } }
 
-    /// The key's own place, or the map's when it is not there.
+    /// The place of the key, or of the map when there is no such key.
     package func place(of key: String) -> Place { entry(key)?.keyPlace ?? place }
 
     package mutating func text(_ key: String, _ presence: Presence = .required) -> String? {
@@ -157,7 +157,7 @@ package struct FieldReader {
         node(key, presence)?.word(of: words, diagnostics)
     }
 
-    /// The items of a list; empty when it is not there or no list.
+    /// The items of a list; empty when the key is absent or its value is not a list.
     package mutating func list(
         _ key: String,
         _ presence: Presence = .required,
@@ -166,7 +166,7 @@ package struct FieldReader {
         node(key, presence)?.items(diagnostics, of: what) ?? []
     }
 
-    /// The entries of a map whose keys are free; empty when it is not there or no map.
+    /// The entries of a map with free keys; empty when the key is absent or its value is not a map.
     package mutating func map(
         _ key: String,
         _ presence: Presence = .required,
@@ -175,7 +175,7 @@ package struct FieldReader {
         node(key, presence)?.entries(diagnostics, of: what) ?? []
     }
 
-    /// A reader for the map under `key`, or nil when it is not there.
+    /// A reader for the map at `key`; nil when there is none.
     package mutating func reader(
         _ key: String,
         as what: String,
@@ -184,13 +184,13 @@ package struct FieldReader {
         node(key, presence).map { FieldReader($0, diagnostics, as: what) }
     }
 
-    /// Reports the keys that nobody asked for and those that are missing.
+    /// Reports the unknown keys and the missing ones.
     ///
-    /// A key that is missing because it is misspelled is one mistake, and so one error.
+    /// A key that is missing because it is misspelled is one mistake, so it is reported once.
     package func finish() {
         var meant: Set<String> = []
         let strange = order.filter { !known.contains($0.key) && !$0.key.hasPrefix("x-") }
-        // A key that stands already cannot be the one that was meant.
+        // A key that is already present cannot be the one that was meant.
         let free = strange.isEmpty ? [] : Set(known.filter { !has($0) })
         for entry in strange where !diagnostics.isFull {
             meant.formUnion(Nearest.meant(by: entry.key, among: free))

@@ -1,8 +1,9 @@
-/// Words of other tools and of plain English, and what is written here for them.
+/// Words from other tools and from everyday English, with the words that this program uses for
+/// them.
 enum Meanings {
-    /// Each with the words that it may stand for; which of them can stand at a place is known there.
+    /// Each word with its possible meanings; the place of the word decides which of them are valid.
     private static let table: [String: [String]] = [
-        // What is done.
+        // Actions.
         "flash": ["update"], "upgrade": ["update"], "install": ["update"], "ota": ["update"],
         "dfu": ["update"], "fota": ["update"], "firmware": ["update", "images"],
         "upload": ["update"], "deploy": ["update"],
@@ -26,7 +27,7 @@ enum Meanings {
         "immobilise": ["ignition-inhibit", "command"],
         "mobilize": ["ignition-enable", "command"], "mobilise": ["ignition-enable", "command"],
         "start": ["ignition-enable", "from"],
-        // The rest of a manifest.
+        // Other keys of a manifest.
         "fleet": ["vehicles"], "inventory": ["vehicles"], "cars": ["vehicles"],
         "bikes": ["vehicles"], "hosts": ["vehicles"], "targets": ["vehicles"],
         "devices": ["vehicles"], "modules": ["vehicles"], "releases": ["images"],
@@ -56,7 +57,7 @@ enum Meanings {
         "later": ["defer"], "always": ["each-run"], "never": ["when-asked"],
     ]
 
-    /// What has no word here because it is done by another one.
+    /// Words without an equivalent, because another step does the same.
     private static let notes: [String: (needs: String, words: String)] = [
         "reboot": ("update", "a module is restarted by its `update` alone; there is no such step"),
         "restart": ("update", "a module is restarted by its `update` alone; there is no such step"),
@@ -69,7 +70,7 @@ enum Meanings {
         "locate": ("command", "did you mean `command: locate`?"),
     ]
 
-    /// A hint that names what is written here for the word, if anything that can stand here is.
+    /// A hint that names the words to use instead, if any of them is valid at this place.
     static func hint(for word: String, among known: [String]) -> String? {
         if let note = note(on: word), known.contains(note.needs) { return note.words }
         let words = words(for: word, among: known)
@@ -78,13 +79,13 @@ enum Meanings {
         return "did you mean " + (list.isEmpty ? "" : list + " or ") + "`\(last)`?"
     }
 
-    /// Those of `known` that the word may stand for.
+    /// The elements of `known` that the word may mean.
     static func words(for word: String, among known: [String]) -> [String] {
         if let note = note(on: word), known.contains(note.needs) { return [note.needs] }
         let word = plain(word)
         let meant = (table[word] ?? []).filter(known.contains)
         guard meant.isEmpty, word.utf8.count >= 3 else { return meant }
-        // What was begun and not ended, as `unlock` of `unlock-all`.
+        // An incomplete word, such as `unlock` for `unlock-all`.
         let longer = known.filter { $0.hasPrefix(word + "-") || $0.hasPrefix(word + "_") }
         return longer.count <= 4 ? longer : []
     }

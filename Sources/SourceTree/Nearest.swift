@@ -1,11 +1,13 @@
-/// Finds what someone probably meant.
+/// Finds the word that a person probably meant.
 package enum Nearest {
-    /// A long list is not searched: thousands of mistakes in thousands of names would take minutes.
+    /// Longer lists are not searched: thousands of mistakes among thousands of names would take
+    /// minutes.
     private static let mostCandidates = 1_000
 
-    /// The candidate that takes the fewest edits, if they are few for a word of that length.
+    /// The candidate with the fewest edits, if they are few for the length of the word.
     ///
-    /// Ties go to the first in alphabetical order, so that a message is the same on every run.
+    /// Of several candidates the alphabetically first one wins, so that a message is the same on
+    /// every run.
     package static func match(
         _ word: String,
         among candidates: some Collection<String>
@@ -21,7 +23,7 @@ package enum Nearest {
         return best?.word
     }
 
-    /// Those candidates that the word may have been meant to be; empty when nothing is near.
+    /// The candidates that the word may mean; empty when none is similar.
     package static func meant(
         by word: String,
         among candidates: some Collection<String>
@@ -31,7 +33,7 @@ package enum Nearest {
         return words.isEmpty ? match(word, among: candidates).map { [$0] } ?? [] : words
     }
 
-    /// ``did you mean `x`?``, or the list of what is possible.
+    /// ``did you mean `x`?``, or the list of valid words.
     package static func hint(
         _ word: String,
         among candidates: some Collection<String>
@@ -40,12 +42,13 @@ package enum Nearest {
         let known = candidates.sorted()
         if let hint = Meanings.hint(for: word, among: known) { return hint }
         if let match = match(word, among: known) { return "did you mean `\(match)`?" }
-        if known.isEmpty { return "nothing can stand here" }
+        if known.isEmpty { return "nothing is allowed here" }
         let shown = known.prefix(20).map { "`\($0)`" }.joined(separator: ", ")
         return "known here: " + shown + (known.count > 20 ? ", …" : "")
     }
 
-    /// Insertions, deletions, replacements and swaps of neighbours that turn one into the other.
+    /// The number of insertions, deletions, replacements and swaps of neighbours between the two
+    /// words.
     package static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         guard !left.isEmpty, !right.isEmpty else { return max(left.count, right.count) }
         var beforeLast: [Int] = []

@@ -1,6 +1,6 @@
-/// Words that differ by a few letters and mean the contrary.
+/// Words that differ by a few letters and have opposite meanings.
 ///
-/// Who types `unlock` must never be told to write `lock`.
+/// The hint for `unlock` must never be `lock`.
 enum Opposites {
     private static let negations = ["un", "dis", "de", "in", "no", "non", "not", "no-", "not-"]
     private static let pairs: [Set<String>] = [

@@ -1,4 +1,4 @@
-/// A point in a text file, counted from 1 in lines and characters.
+/// A position in a text file: line and character, both counted from 1.
 package struct Place: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let file: String
     package let line: Int
@@ -10,7 +10,7 @@ package struct Place: Hashable, Sendable, Comparable, CustomStringConvertible {
         self.column = column
     }
 
-    /// As editors and build logs know it: `file:line:column`.
+    /// The format of editors and build logs: `file:line:column`.
     package var description: String { "\(file):\(line):\(column)" }
 
     package static func < (left: Place, right: Place) -> Bool {

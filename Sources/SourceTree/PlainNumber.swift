@@ -1,4 +1,4 @@
-/// What an unquoted scalar looks like to YAML readers, ours and others'.
+/// How YAML readers, including this one, interpret an unquoted scalar.
 package enum PlainNumber {
     /// A whole number in decimal, as JSON and YAML 1.2 write it; nil for anything else.
     package static func integer(_ text: String) -> Int? {
@@ -7,7 +7,7 @@ package enum PlainNumber {
         return Int(text)
     }
 
-    /// True for what a YAML reader may take for a number, so that its spelling would be lost.
+    /// True for text that a YAML reader may take for a number, which would lose its spelling.
     package static func looksLikeOne(_ text: String) -> Bool {
         var rest = text[...]
         if rest.hasPrefix("-") || rest.hasPrefix("+") { rest = rest.dropFirst() }

@@ -1,7 +1,7 @@
-/// A piece of a file as it may stand in a message: short, on one line, and never a bare key.
+/// A piece of a file in the form for messages: short, on one line, and never a bare key.
 ///
-/// Control characters could move a terminal's cursor. Long runs of hex digits are what secrets look
-/// like when they end up in the wrong field.
+/// Control characters could move a terminal's cursor. A long run of hex digits is probably a secret
+/// in the wrong field.
 package func quoted(_ text: some StringProtocol) -> String {
     let bytes = text.utf8
     if bytes.count >= 24, looksLikeSecret(text) { return "<\(bytes.count) hex digits>" }
@@ -23,7 +23,7 @@ package func quoted(_ text: some StringProtocol) -> String {
     return "`\(shown)`"
 }
 
-/// True for text that holds nothing but hex digits, in the lengths that keys come in.
+/// True for text of only hex digits, in the lengths of keys.
 package func looksLikeSecret(_ text: some StringProtocol) -> Bool {
     let bytes = text.utf8
     return bytes.count >= 16

@@ -1,11 +1,11 @@
-/// Looks at a file's characters before any grammar does, so that their faults have a place.
+/// Checks a file's characters before any parser reads them, so that their errors have a place.
 package enum SourceCheck {
-    /// The first fault of `bytes`, or nil.
+    /// The first error in `bytes`; nil when there is none.
     ///
-    /// Besides what is no text, it refuses the three rare line breaks (U+0085, U+2028, U+2029)
-    /// that YAML counts as lines and editors do not: places would be wrong after them. Directives
-    /// are refused here because libyaml compares each with all before it; in a file that is not
-    /// YAML, `directives` lets a line start with `%`.
+    /// In addition to bytes that are not text, it rejects the three rare line breaks (U+0085,
+    /// U+2028, U+2029) that count as lines in YAML but not in editors, because places after them
+    /// would be wrong. It also rejects directives, because libyaml compares each one with all
+    /// earlier ones; in a file that is not YAML, `directives` allows lines that start with `%`.
     package static func fault(
         _ bytes: [UInt8],
         directives: Bool = false,
@@ -57,7 +57,7 @@ package enum SourceCheck {
         line <= 100 && rest.starts(with: Array("%YAML ".utf8))
     }
 
-    /// The scalar that starts at `index` and its length: shortest form only, no surrogates.
+    /// The scalar that starts at `index`, and its length; rejects overlong forms and surrogates.
     private static func decode(_ bytes: [UInt8], at index: Int) -> (UInt32, Int)? {
         let first = bytes[index]
         let length: Int

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Each of these reads one type of value, or says what stands there instead and returns nil.
+/// Methods that each read one type of value, or report what was found instead and return nil.
 extension SourceNode {
     private func refuse(_ expected: String, _ diagnostics: Diagnostics, hint: String) {
         let message =
@@ -10,7 +10,7 @@ extension SourceNode {
         diagnostics.error(place, message, hint: hint)
     }
 
-    /// The characters of a scalar of any style, or nil after an error.
+    /// The characters of a scalar of any style; nil after an error.
     private func characters(
         _ expected: String,
         _ diagnostics: Diagnostics,
@@ -23,7 +23,7 @@ extension SourceNode {
         return text
     }
 
-    /// Any text; an unquoted number is text too, spelled as it stands.
+    /// Any text; an unquoted number is text too, in its original spelling.
     package func text(_ diagnostics: Diagnostics, _ expected: String = "a text") -> String? {
         guard
             let text = characters(expected, diagnostics, hint: "write one word, or text in quotes")
@@ -46,7 +46,7 @@ extension SourceNode {
         return text
     }
 
-    /// Text that must be quoted because some YAML reader takes it for a number or a time.
+    /// Text that must be quoted, because some YAML reader takes it for a number or a time.
     package func quotedText(_ diagnostics: Diagnostics, _ expected: String) -> String? {
         if case .scalar(let text, .plain) = value, !isNothing {
             diagnostics.error(

@@ -1,4 +1,4 @@
-/// A value of a YAML file that knows where it stands.
+/// A value in a YAML file, with its place.
 package struct SourceNode: Sendable, Equatable {
     package enum Value: Sendable, Equatable {
         case scalar(String, Style)
@@ -6,15 +6,15 @@ package struct SourceNode: Sendable, Equatable {
         case map([Entry])
     }
 
-    /// How a scalar was written: only plain ones can be a number, a truth value or nothing.
+    /// The style of a scalar: only a plain one can be a number, a truth value or null.
     package enum Style: Sendable, Equatable {
         case plain
         case quoted
-        /// After `|` or `>`.
+        /// Written after `|` or `>`.
         case block
     }
 
-    /// A key and what it stands for.
+    /// A key with its value.
     package struct Entry: Sendable, Equatable {
         package let key: String
         package let keyPlace: Place
@@ -41,7 +41,7 @@ package struct SourceNode: Sendable, Equatable {
         return ["", "~", "null", "Null", "NULL"].contains(text)
     }
 
-    /// What a person would call it; never its content, which may be a secret.
+    /// The kind of the value in plain words; never its content, which may be a secret.
     package var kind: String {
         switch value {
         case .list: return "a list"
@@ -58,9 +58,9 @@ package struct SourceNode: Sendable, Equatable {
 }
 
 extension SourceNode {
-    /// Reads a YAML file; nil when `diagnostics` got the reason.
+    /// Reads a YAML file; nil when `diagnostics` has received errors.
     ///
-    /// A file that cannot be opened is the one thing thrown: it has no place to point at.
+    /// Throws only when the file cannot be opened, since such an error has no place in the file.
     package static func load(
         path: String,
         _ diagnostics: Diagnostics,
@@ -77,10 +77,10 @@ extension SourceNode {
         return parse(bytes, file: path, diagnostics, limits: limits)
     }
 
-    /// Reads YAML that is already in memory; nil when `diagnostics` got the reason.
+    /// Reads YAML from memory; nil when `diagnostics` has received errors.
     ///
-    /// `origin` turns a line and column of the text into a place, for text that stands inside
-    /// another file.
+    /// `origin` converts a line and column of the text to a place, for text that is part of another
+    /// file.
     package static func parse(
         _ bytes: [UInt8],
         file: String,

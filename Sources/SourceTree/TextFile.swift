@@ -1,15 +1,15 @@
 import Domain
 import Glibc
 
-/// A file that could not be read at all, so that there is no line to point at.
+/// A file that could not be read at all, so that the error has no line.
 package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
     package enum Reason: Equatable, Sendable, CustomStringConvertible {
         case missing
         case notPermitted
-        /// A directory, a pipe, a device: reading it could never end.
+        /// A directory, a pipe or a device: reading it might never end.
         case notAFile
         case tooLarge(limit: Int)
-        /// The path itself cannot name a file.
+        /// The path cannot be the name of a file.
         case badPath
         case system(errno: CInt)
 
@@ -37,12 +37,12 @@ package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
     package var description: String { "cannot read \(quoted(path)): \(reason)" }
 }
 
-/// Reads small regular files and nothing else.
+/// Reads small regular files only.
 package enum TextFile {
     /// The bytes of a regular file of at most `limit` bytes.
     ///
-    /// Opened without blocking and checked on the descriptor, so that a pipe or a device put in the
-    /// file's place is refused instead of hanging an unattended run.
+    /// The file is opened without blocking and checked by its descriptor, so that a pipe or a
+    /// device in its place is rejected and cannot hang an unattended run.
     package static func read(path: String, limit: Int) throws(FileError) -> [UInt8] {
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw FileError(path: path, reason: .badPath)
@@ -60,7 +60,7 @@ package enum TextFile {
         guard facts.st_size <= limit else {
             throw FileError(path: path, reason: .tooLarge(limit: limit))
         }
-        // The size was true a moment ago: reading goes on until the file says that it ends.
+        // The size may have changed since it was read, so reading continues to the end of the file.
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: max(4_096, min(Int(facts.st_size) + 1, 1 << 16)))
         while true {

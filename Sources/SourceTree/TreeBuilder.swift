@@ -1,13 +1,13 @@
-/// Puts events together to a tree, holding the open lists and maps on a stack of its own.
+/// Builds a tree from events, and keeps the open lists and maps on its own stack.
 struct TreeBuilder {
-    /// A node with what it weighs once aliases are expanded.
+    /// A node with its size and depth after aliases are expanded.
     private struct Weighed {
         let node: SourceNode
         let count: Int
         let height: Int
     }
 
-    /// A list or map that is not closed yet.
+    /// A list or map whose end was not read yet.
     private struct Open {
         let place: Place
         let isMap: Bool
@@ -15,7 +15,7 @@ struct TreeBuilder {
         var items: [SourceNode] = []
         var entries: [SourceNode.Entry] = []
         var keys: [String: Place] = [:]
-        /// The key whose value comes next; a refused key is kept as nil text.
+        /// The key whose value comes next; the text of a rejected key is nil.
         var key: (text: String?, place: Place)?
         var count = 1
         var height = 1
@@ -31,7 +31,7 @@ struct TreeBuilder {
 
     init(limits: YAMLLimits) { self.limits = limits }
 
-    /// Takes one event; what comes back ends the reading.
+    /// Processes one event; a fault ends the reading.
     mutating func take(_ kind: YAMLEvent.Kind, at place: Place) -> YAMLFault? {
         switch kind {
         case .end, .other: return nil
@@ -85,7 +85,8 @@ struct TreeBuilder {
             return .tooDeep(container.place, limit: limits.depth)
         }
         if let fault = charge(1, at: container.place) { return fault }
-        // An anchor is known from its start on, so that an alias inside it is distinguished from a typing error.
+        // An anchor is known from its beginning, so that an alias inside it is distinguished from a
+        // typing error.
         if let anchor = container.anchor { anchors[anchor] = nil }
         stack.append(container)
         return nil

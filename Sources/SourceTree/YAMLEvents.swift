@@ -1,6 +1,6 @@
 import CYAML
 
-/// One step of a YAML file, with the line and column at which it starts.
+/// One event of a YAML file, with the line and column where it starts.
 struct YAMLEvent {
     enum Kind {
         case documentStart
@@ -18,20 +18,20 @@ struct YAMLEvent {
     let column: Int
 }
 
-/// What libyaml said when it gave up.
+/// The error with which libyaml stopped.
 struct YAMLProblem {
     let words: String
     let line: Int
     let column: Int
-    /// Where the construct began that could not be ended.
+    /// The beginning of the construct that has no end.
     let start: (line: Int, column: Int)?
 }
 
-/// libyaml's parser, which hands out one event after the other and so never recurses.
+/// libyaml's parser, which returns one event after the other and so never recurses.
 struct YAMLEvents: ~Copyable {
     private let parser: UnsafeMutablePointer<yaml_parser_t>
 
-    /// Nil only when there is no memory; `input` must outlive the parser.
+    /// Nil only when memory is exhausted; `input` must outlive the parser.
     init?(_ input: UnsafeBufferPointer<UInt8>) {
         let allocated = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
         allocated.initialize(to: yaml_parser_t())

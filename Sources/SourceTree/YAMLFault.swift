@@ -1,23 +1,23 @@
 import Domain
 
-/// How much a YAML file may ask of us.
+/// The limits for a YAML file.
 package struct YAMLLimits: Sendable, Equatable {
     package var bytes = 4 << 20
     package var depth = 64
-    /// Counted after aliases are expanded, though expanding shares the memory.
+    /// Counted after aliases are expanded, although expanded nodes share memory.
     package var nodes = 1_000_000
 
     package init() {}
 }
 
-/// Why a file is no tree: each but the first knows its place.
+/// Why a file could not be parsed; all cases but the first have a place.
 package enum YAMLFault: Error, Equatable, Sendable {
     case tooLarge(limit: Int)
     case empty(Place)
-    /// A zero byte: not a text file.
+    /// The file contains a zero byte, so it is not text.
     case binary(Place)
     case invalidUTF8(Place)
-    /// UTF-16 or UTF-32, told by its first bytes.
+    /// UTF-16 or UTF-32, recognised by the first bytes.
     case otherEncoding(Place)
     case controlCharacter(Place, UInt32)
     case tab(Place)
@@ -55,7 +55,7 @@ package enum YAMLFault: Error, Equatable, Sendable {
         case .controlCharacter(let place, let value):
             error(
                 place,
-                "a control character (U+\(Self.hex(value))) may not stand here",
+                "a control character (U+\(Self.hex(value))) is not allowed here",
                 "remove it; in quotes it can be written as an escape"
             )
         case .tab(let place):

@@ -1,5 +1,5 @@
 extension YAMLProblem {
-    /// libyaml's words as a sentence with a hint, for the mistakes that people make.
+    /// libyaml's error as a sentence with a hint, for common mistakes.
     func fault(in bytes: [UInt8], origin: (_ line: Int, _ column: Int) -> Place) -> YAMLFault {
         let place = origin(line, column)
         let opened = start.map { origin($0.line, $0.column) }
@@ -15,7 +15,7 @@ extension YAMLProblem {
             return .tab(place)
         case "mapping values are not allowed in this context":
             return syntax(
-                "a `:` cannot stand here",
+                "a `:` is not allowed here",
                 "check the indentation, or quote text that holds a colon"
             )
         case "did not find expected key", "block sequence entries are not allowed in this context",
@@ -51,7 +51,7 @@ extension YAMLProblem {
         }
     }
 
-    /// The bytes of the line at which the problem stands.
+    /// The bytes of the line with the problem.
     private func sourceLine(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
         var (number, index) = (1, bytes.startIndex)
         while number < line, index < bytes.endIndex {

@@ -1,6 +1,6 @@
-/// Turns YAML text into a tree, with what is wrong in it.
+/// Parses YAML text into a tree, and reports its faults.
 package enum YAMLReader {
-    /// The tree and its faults: with a fault of syntax there is no tree.
+    /// The tree and the faults; after a syntax fault there is no tree.
     package static func read(
         _ source: [UInt8],
         limits: YAMLLimits = YAMLLimits(),

@@ -71,7 +71,7 @@ import Testing
             (
                 "[{wait: 1s}]",
                 "macros: {a: [{require: {speed: 0}}]}\nalways: [{use: a}]\n",
-                "5:16: error: the macro `a` has `update` or `require`, which cannot stand under "
+                "5:16: error: the macro `a` has `update` or `require`, which is not allowed under "
                     + "`always`"
             ),
             (

@@ -216,7 +216,7 @@ import Testing
         (Sample.small("always: [{update: x}]\n"), "no image is named `x`"),
         (
             Sample.small("always: [{require: {a: 1}}]\n"),
-            "4:11: error: `require` cannot stand under `always`"
+            "4:11: error: `require` is not allowed under `always`"
         ),
         (Sample.small(steps: "[]"), "3:8: error: the list of steps is empty"),
         (Sample.small(steps: "{command: lock}"), "3:8: error: expected a list of steps"),

@@ -12,7 +12,7 @@ import Testing
 
     @Test func `without a near word the known ones are listed in order`() {
         #expect(Nearest.hint("zzz", among: ["b", "a"]) == "known here: `a`, `b`")
-        #expect(Nearest.hint("zzz", among: []) == "nothing can stand here")
+        #expect(Nearest.hint("zzz", among: []) == "nothing is allowed here")
     }
 
     @Test(arguments: [

@@ -59,8 +59,8 @@ import Testing
         ("a: [1, 2\nb: 3\n", "is not closed before this"),
         ("a: {b: 1]\n", "is not closed before this"),
         ("a: \"x\n", "f:1:4: error: a text in quotes is not closed"),
-        ("a: b: c\n", "f:1:5: error: a `:` cannot stand here"),
-        ("a: 1\n  b: 2\n", "cannot stand here"),
+        ("a: b: c\n", "f:1:5: error: a `:` is not allowed here"),
+        ("a: 1\n  b: 2\n", "is not allowed here"),
         ("a:\n    b: 1\n  c: 2\n", "check its indentation"),
         ("a: @x\n", "f:1:4: error: no value can start with this character"),
         ("a: \"\\q\"\n", "an unknown `\\` escape"),
@@ -70,8 +70,8 @@ import Testing
         ("? \n: 1\n", "a key must be a word"),
         ("[a: 1]: 2\n", "a key must be a word"),
         ("a: \u{0}\n", "f:1:4: error: this is not a text file: it holds a zero byte"),
-        ("a: \u{1B}[2J\n", "f:1:4: error: a control character (U+001B) may not stand here"),
-        ("a: 1\u{2028}b: 2\n", "f:1:5: error: a control character (U+2028) may not stand here"),
+        ("a: \u{1B}[2J\n", "f:1:4: error: a control character (U+001B) is not allowed here"),
+        ("a: 1\u{2028}b: 2\n", "f:1:5: error: a control character (U+2028) is not allowed here"),
     ])
     func `what is no plain tree is refused with its place`(text: String, words: String) {
         let (tree, errors) = read(text)

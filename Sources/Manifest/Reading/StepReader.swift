@@ -86,7 +86,7 @@ struct StepReader {
         if role == .always, steps.contains(where: \.decides) {
             diagnostics.error(
                 use.place,
-                "the macro \(quoted(name)) has `update` or `require`, which cannot stand under "
+                "the macro \(quoted(name)) has `update` or `require`, which is not allowed under "
                     + "`always`",
                 hint: "`always` runs whatever happened before; move the step to `steps`"
             )
@@ -134,7 +134,7 @@ struct StepReader {
         if role == .always, first.key == "update" || first.key == "require" {
             diagnostics.error(
                 first.keyPlace,
-                "`\(first.key)` cannot stand under `always`",
+                "`\(first.key)` is not allowed under `always`",
                 hint: "`always` runs whatever happened before; move the step to `steps`"
             )
         }
