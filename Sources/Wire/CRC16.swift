@@ -1,6 +1,6 @@
-/// CRC-16 with the polynomial 0x1021, most significant bit first and nothing reflected.
+/// CRC-16 with the polynomial 0x1021, most significant bit first, without reflection.
 ///
-/// Nordic's legacy DFU begins it with FFFF, ESP's BLE OTA with 0000.
+/// Nordic's legacy DFU starts with FFFF, ESP's BLE OTA with 0000.
 package enum CRC16 {
     package static func of(_ bytes: some Sequence<UInt8>, from seed: UInt16) -> UInt16 {
         var crc = seed

@@ -1,4 +1,4 @@
-/// Why a text is not the JSON that is read here, and at which byte.
+/// Why a text is not valid JSON for this reader, with the offset.
 package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Reason: Sendable, Equatable {
         case endsEarly

@@ -1,9 +1,9 @@
-/// How the values of one type are written as JSON, with the JSON Schema (2020-12) of what is written.
+/// How the values of a type are written as JSON, with the JSON Schema (2020-12) of the result.
 ///
-/// Writer and schema are made from one list, so that no document can differ from its description.
+/// Writer and schema are made from one list, so that a document always matches its schema.
 package struct JSONForm<Value>: Sendable {
     package let schema: JSONValue
-    /// The forms with a name of their own that this one uses, itself included, with their schemas.
+    /// The named forms that this one uses, including itself, with their schemas.
     package let named: [JSONMember]
     private let write: @Sendable (Value) -> JSONValue
 
@@ -19,7 +19,7 @@ package struct JSONForm<Value>: Sendable {
 
     package func json(of value: Value) -> JSONValue { write(value) }
 
-    /// A text that other texts say more about: a name of JSON Schema's `format` list.
+    /// A text; `format` is a name from JSON Schema's list of formats.
     package static func text(
         format: String? = nil,
         _ text: @escaping @Sendable (Value) -> String
@@ -37,7 +37,7 @@ package struct JSONForm<Value>: Sendable {
         JSONForm(.object(["type": "boolean"])) { .bool(flag($0)) }
     }
 
-    /// One of these words, and no other text.
+    /// One of these words.
     package static func word(
         of words: [String],
         _ word: @escaping @Sendable (Value) -> String
@@ -47,12 +47,12 @@ package struct JSONForm<Value>: Sendable {
         ) { .string(word($0)) }
     }
 
-    /// The same in every document.
+    /// A value that is the same in every document.
     package static func constant(_ value: JSONValue) -> JSONForm {
         JSONForm(.object(["const": value])) { _ in value }
     }
 
-    /// For the few values that have several types; `types` are JSON Schema's.
+    /// For the few values that can have several types; `types` are JSON Schema types.
     package static func anyOf(
         _ types: [String],
         _ write: @escaping @Sendable (Value) -> JSONValue
@@ -60,7 +60,7 @@ package struct JSONForm<Value>: Sendable {
         JSONForm(.object(["type": .array(types.map { .string($0) })]), write)
     }
 
-    /// An object whose members have names that nobody knows before, and texts.
+    /// An object whose members have arbitrary names and text values.
     package static func texts(
         _ texts: @escaping @Sendable (Value) -> [(name: String, text: String)]
     ) -> JSONForm {
@@ -69,9 +69,9 @@ package struct JSONForm<Value>: Sendable {
         }
     }
 
-    /// An object of these members, in their order.
+    /// An object with these members, in their order.
     ///
-    /// A name makes it one that others refer to.
+    /// With a name, other forms can refer to it.
     package static func object(
         _ name: String? = nil,
         _ sentence: String? = nil,
@@ -95,7 +95,7 @@ package struct JSONForm<Value>: Sendable {
         return name.map { form.called($0) } ?? form
     }
 
-    /// The same form under a name: documents refer to it instead of describing it each time.
+    /// The same form under a name: documents refer to it instead of repeating it.
     package func called(_ name: String) -> JSONForm {
         JSONForm(
             .object(["$ref": .string("#/components/schemas/\(name)")]),
@@ -104,7 +104,7 @@ package struct JSONForm<Value>: Sendable {
         )
     }
 
-    /// A list of such values.
+    /// A list of these values.
     package var list: JSONForm<[Value]> {
         let write = write
         return JSONForm<[Value]>(.object(["type": "array", "items": schema]), named: named) {
@@ -112,7 +112,7 @@ package struct JSONForm<Value>: Sendable {
         }
     }
 
-    /// Such a value, or null.
+    /// A value of this form, or null.
     package var orNull: JSONForm<Value?> {
         let write = write
         var members = schema.members ?? []
@@ -125,16 +125,16 @@ package struct JSONForm<Value>: Sendable {
         return JSONForm<Value?>(schema, named: named) { $0.map { write($0) } ?? .null }
     }
 
-    /// A member of an object: its name, what it says, and where it is taken from.
+    /// A member of an object: its name, its description, and the source of its value.
     package struct Member: Sendable {
         package let name: String
         package let schema: JSONValue
-        /// Whether it is in every such object.
+        /// Whether every object contains it.
         package let isAlways: Bool
         package let named: [JSONMember]
         let write: @Sendable (Value) -> JSONValue?
 
-        /// One that is always there.
+        /// A member that is always present.
         package init<Part>(
             _ name: String,
             _ sentence: String? = nil,
@@ -146,7 +146,7 @@ package struct JSONForm<Value>: Sendable {
             }
         }
 
-        /// One that is there when there is something to say.
+        /// A member that is present only if it has a value.
         package init<Part>(
             ifAny name: String,
             _ sentence: String? = nil,
@@ -203,12 +203,12 @@ package struct JSONForm<Value>: Sendable {
             self.write = write
         }
 
-        /// The version of all documents: members are added to them, and never renamed.
+        /// The version of all documents: members are added, and never renamed.
         package static var version: Member {
             Member("schema", as: JSONForm<Void>.constant(1)) { _ in }
         }
 
-        /// The same member of an object that has this one's values in it.
+        /// The same member in an object that contains a value of this type.
         package func inside<Outer>(
             _ path: @escaping @Sendable (Outer) -> Value
         ) -> JSONForm<Outer>.Member {
@@ -220,7 +220,7 @@ package struct JSONForm<Value>: Sendable {
     }
 }
 
-/// Collects the members of an object, each checked by itself.
+/// Collects the members of an object; the type checker handles each one separately.
 @resultBuilder package enum JSONMembers<Value> {
     package typealias Member = JSONForm<Value>.Member
 
@@ -230,7 +230,7 @@ package struct JSONForm<Value>: Sendable {
     package static func buildArray(_ members: [[Member]]) -> [Member] { members.flatMap(\.self) }
 }
 
-/// A type whose values are always written in the same way.
+/// A type whose values are always written in the same form.
 package protocol JSONDescribed {
     static var jsonForm: JSONForm<Self> { get }
 }
@@ -240,7 +240,7 @@ extension JSONDescribed {
 }
 
 extension JSONDescribed where Self: RawRepresentable<String> & CaseIterable {
-    /// One of the words of its cases.
+    /// The raw value of the case, which is one of the words of all cases.
     package static var jsonForm: JSONForm<Self> {
         .word(of: allCases.map(\.rawValue), \.rawValue)
     }

@@ -74,7 +74,7 @@ extension JSONReader {
         throw JSONError(.endsEarly, at: position)
     }
 
-    /// Reads an escape sequence, both halves of a surrogate pair together.
+    /// Reads an escape sequence; both halves of a surrogate pair are read together.
     private mutating func escape(_ bytes: Span<UInt8>) throws(JSONError) -> Unicode.Scalar {
         let start = position
         position += 1

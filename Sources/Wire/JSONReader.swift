@@ -1,8 +1,8 @@
 extension JSONValue {
-    /// Reads one value and nothing after it but white space.
+    /// Reads one value, with nothing but white space after it.
     ///
-    /// Stricter than RFC 8259 asks: duplicate members, lone surrogates and numbers that no 64 bits
-    /// hold are refused, so that what was checked is what everybody reads.
+    /// Stricter than RFC 8259: duplicate members, lone surrogates and numbers that do not fit into
+    /// 64 bits are rejected, so that every reader gets the value that was checked.
     package init(json bytes: Span<UInt8>) throws(JSONError) {
         var reader = JSONReader()
         self = try reader.document(bytes)
@@ -17,11 +17,11 @@ extension JSONValue {
     }
 }
 
-/// Reads RFC 8259 text by descent; holds only where it stands.
+/// A recursive-descent reader for RFC 8259 text; its only state is its position.
 struct JSONReader {
-    /// How many arrays and objects may stand inside each other.
+    /// The deepest nesting of arrays and objects.
     static let depthLimit = 64
-    /// Longer than any number that is worth reading.
+    /// The longest number that is accepted.
     static let numberLimit = 64
 
     var position = 0
@@ -38,7 +38,7 @@ struct JSONReader {
         position < bytes.count ? bytes[position] : nil
     }
 
-    /// What is wrong where the reader stands.
+    /// The error at the current position.
     private func unexpected(_ bytes: Span<UInt8>) -> JSONError {
         guard let byte = peek(bytes) else { return JSONError(.endsEarly, at: position) }
         return JSONError(.unexpectedByte(byte), at: position)
@@ -77,14 +77,14 @@ struct JSONReader {
 // MARK: Arrays, objects and words
 
 extension JSONReader {
-    /// Steps over an opening bracket.
+    /// Skips an opening bracket.
     private mutating func enter() throws(JSONError) {
         guard depth < Self.depthLimit else { throw JSONError(.nestedTooDeeply, at: position) }
         depth += 1
         position += 1
     }
 
-    /// Steps over a closing bracket.
+    /// Skips a closing bracket.
     private mutating func leave() {
         depth -= 1
         position += 1
@@ -110,7 +110,8 @@ extension JSONReader {
 
     private mutating func object(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
         var members: [JSONMember] = []
-        // By bytes: as strings, two spellings of one letter would count as one name.
+        // Compared as bytes: as strings, two encodings of one character would count as the same
+        // name.
         var names: Set<[UInt8]> = []
         try enter()
         skipSpace(bytes)

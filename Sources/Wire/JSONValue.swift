@@ -2,7 +2,7 @@
 package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
-    /// A number written without fraction and exponent that fits 64 bits.
+    /// A number without fraction and exponent that fits into 64 bits.
     case integer(Int64)
     /// Any other number; always finite.
     case number(Double)
@@ -10,7 +10,8 @@ package enum JSONValue: Sendable, Equatable {
     case array([JSONValue])
     case object([JSONMember])
 
-    /// The value of an object's member, nil when this is no object or has none of that name.
+    /// The value of an object's member; nil when this is not an object or has no member of that
+    /// name.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
@@ -42,7 +43,7 @@ package enum JSONValue: Sendable, Equatable {
     }
 }
 
-/// One name and value of a JSON object.
+/// One member of a JSON object: its name and its value.
 package struct JSONMember: Sendable, Equatable {
     package let name: String
     package let value: JSONValue
@@ -54,7 +55,7 @@ package struct JSONMember: Sendable, Equatable {
 }
 
 extension JSONValue {
-    /// An object of the members that have a value, in the order given.
+    /// An object of the members that have a value, in the given order.
     package static func object(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
         .object(
             members.compactMap { member in

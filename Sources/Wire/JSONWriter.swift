@@ -1,5 +1,6 @@
 extension JSONValue {
-    /// The value as compact text: the same value gives the same bytes, members in their order.
+    /// The value as compact text: the same value always gives the same bytes, with members in their
+    /// order.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// The value as compact UTF-8.
@@ -9,7 +10,8 @@ extension JSONValue {
         return writer.bytes
     }
 
-    /// The value as text for people: a line for each member and element, ended by a line feed.
+    /// The value as text for people: a line for each member and element, with a line feed at the
+    /// end.
     package var indented: String {
         var writer = JSONWriter()
         writer.writeLines(self, depth: 0)
@@ -17,11 +19,11 @@ extension JSONValue {
     }
 }
 
-/// Writes JSON, escaping what RFC 8259 section 7 asks for and no more.
+/// Writes JSON, with only the escapes that RFC 8259 section 7 requires.
 private struct JSONWriter {
     var bytes: [UInt8] = []
 
-    /// With a line for each part of what is not empty.
+    /// With a line for each part of a non-empty value.
     mutating func writeLines(_ value: JSONValue, depth: Int) {
         let inner = "\n" + String(repeating: "  ", count: depth + 1)
         let outer = "\n" + String(repeating: "  ", count: depth)
@@ -73,9 +75,9 @@ private struct JSONWriter {
 
     private mutating func write(ascii text: String) { bytes.append(contentsOf: text.utf8) }
 
-    /// The shortest text that reads back as the same number.
+    /// The shortest text that is read back as the same number.
     ///
-    /// JSON has no infinity and no not-a-number: both become null.
+    /// JSON has no infinity and no not-a-number: both are written as null.
     private mutating func write(_ number: Double) {
         write(ascii: number.isFinite ? number.description : "null")
     }

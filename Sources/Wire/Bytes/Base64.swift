@@ -1,7 +1,7 @@
 /// Base64 with the standard alphabet (RFC 4648, section 4).
 package enum Base64 {
-    /// The bytes that `text` spells; nil unless every character belongs there and the end is
-    /// padded as it should be.
+    /// The bytes that `text` encodes; nil unless every character is valid and the padding is
+    /// correct.
     package static func bytes(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count.isMultiple(of: 4) else { return nil }
         var body = Array(text)
@@ -16,8 +16,8 @@ package enum Base64 {
         return bytes
     }
 
-    /// The bytes of a text in which whatever is not of the alphabet is passed over; nil when what
-    /// is left ends in the middle of a byte.
+    /// The bytes that a text encodes, ignoring all characters outside the alphabet; nil when the
+    /// rest ends in the middle of a byte.
     package static func bytes(ignoringUnknownIn text: some Collection<UInt8>) -> [UInt8]? {
         packed(text.compactMap { value(of: $0) })
     }
@@ -53,7 +53,7 @@ package enum Base64 {
         }
     }
 
-    /// Six bits from each value; the bits that are left over at the end must be zeros.
+    /// Packs six bits from each value; the remaining bits at the end must be zero.
     private static func packed(_ values: [UInt8]) -> [UInt8]? {
         guard values.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []

@@ -1,8 +1,8 @@
-/// Something ended before a value was whole.
+/// The data ended in the middle of a value.
 package struct OutOfBytes: Error, Equatable, Sendable {
-    /// Where the value begins.
+    /// The offset of the value.
     package let offset: Int
-    /// How many bytes it needs.
+    /// The number of bytes that the value needs.
     package let needed: Int
 
     package init(offset: Int, needed: Int) {
@@ -11,7 +11,7 @@ package struct OutOfBytes: Error, Equatable, Sendable {
     }
 }
 
-/// Takes numbers and runs of bytes off the front of a message; every step is checked.
+/// Reads numbers and byte strings from the beginning of a message; every step is checked.
 package struct ByteReader {
     @usableFromInline let bytes: [UInt8]
     package private(set) var offset = 0
@@ -32,7 +32,7 @@ package struct ByteReader {
         return bytes[offset]
     }
 
-    /// Steps over so many bytes, and returns where they begin.
+    /// Skips this many bytes, and returns the offset of the first one.
     package mutating func skip(_ count: Int) throws(OutOfBytes) -> Int {
         guard count >= 0, count <= remaining else {
             throw OutOfBytes(offset: offset, needed: count)
@@ -61,7 +61,7 @@ package struct ByteReader {
 }
 
 extension [UInt8] {
-    /// Adds a number, the least significant byte first, without an array of its own.
+    /// Appends a number with the least significant byte first, without a temporary array.
     @inlinable package mutating func append<Number: FixedWidthInteger & UnsignedInteger>(
         little number: Number
     ) {
@@ -72,7 +72,7 @@ extension [UInt8] {
 }
 
 extension FixedWidthInteger where Self: UnsignedInteger {
-    /// The least significant byte first.
+    /// The bytes, least significant first.
     @inlinable package var littleBytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.bitWidth / 8)
@@ -82,7 +82,7 @@ extension FixedWidthInteger where Self: UnsignedInteger {
         return bytes
     }
 
-    /// The most significant byte first.
+    /// The bytes, most significant first.
     @inlinable package var bigBytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.bitWidth / 8)

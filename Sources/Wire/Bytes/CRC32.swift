@@ -1,18 +1,19 @@
-/// The CRC-32 of zip, Ethernet and Secure DFU: reflected polynomial EDB88320, start and end inverted.
+/// The CRC-32 of zip, Ethernet and Secure DFU: reflected polynomial EDB88320, start and end
+/// inverted.
 ///
-/// It runs: feed it piece by piece and ask for `value` at any time, or go on from a value that was
-/// kept. Eight bytes a step by eight tables, since a simulated depot runs hundreds of megabytes
-/// through it.
+/// It is incremental: feed it piece by piece and read `value` at any time, or continue from a
+/// stored value. It processes eight bytes per step with eight tables, since a simulated depot runs
+/// hundreds of megabytes through it.
 package struct CRC32: Equatable, Sendable {
-    /// The inverted register, as the algorithm carries it from byte to byte.
+    /// The inverted register, as the algorithm updates it with each byte.
     private var register: UInt32
 
     package init() { register = 0xFFFF_FFFF }
 
-    /// Goes on from the value of everything that came before.
+    /// Continues from the value of all earlier bytes.
     package init(continuing value: UInt32) { register = ~value }
 
-    /// The checksum of all bytes so far; 0 when there were none.
+    /// The checksum of all bytes so far; 0 for no bytes.
     package var value: UInt32 { ~register }
 
     /// The checksum of `bytes` alone.
@@ -22,7 +23,7 @@ package struct CRC32: Equatable, Sendable {
         return crc.value
     }
 
-    /// The checksum of `bytes` alone; this one asks no sequence what it is.
+    /// The checksum of `bytes` alone; faster than the generic version for sequences.
     package static func of(_ bytes: [UInt8]) -> UInt32 {
         var crc = CRC32()
         crc.update(bytes.span)
@@ -82,7 +83,7 @@ package struct CRC32: Equatable, Sendable {
         register = register &>> 8 ^ Self.tables[Int((register ^ UInt32(byte)) & 0xFF)]
     }
 
-    /// Table k at 256·k: what a byte does to the register when k further zero bytes follow it.
+    /// Table k is at 256·k: the effect of a byte on the register when k zero bytes follow it.
     private static let tables: [UInt32] = {
         var tables = [UInt32](repeating: 0, count: 2_048)
         for byte in 0..<256 {

@@ -1,15 +1,15 @@
-/// What is wrong with bytes that should be a protobuf message.
+/// Why bytes are not a valid protobuf message.
 package enum ProtobufError: Error, Hashable, Sendable {
     case truncated(offset: Int)
     /// More than ten bytes, or more than 64 bits.
     case longVarint(offset: Int)
     /// Field number 0, or beyond 29 bits.
     case fieldNumber(offset: Int)
-    /// Groups, and numbers that were never given a meaning.
+    /// Groups, and numbers that are not defined.
     case wireType(UInt8, offset: Int)
 }
 
-/// The fields of one protobuf message in their order; what they mean is the caller's to know.
+/// The fields of one protobuf message in their order; the caller knows their meaning.
 package struct ProtobufFields: Equatable, Sendable {
     package enum Value: Equatable, Sendable {
         case varint(UInt64)
@@ -80,7 +80,7 @@ package struct ProtobufFields: Equatable, Sendable {
 
     // MARK: Reading
 
-    /// As protobuf has it, the last of several values of one field counts.
+    /// Of several values of one field, the last one counts, as protobuf specifies.
     package func varint(_ number: UInt32) -> UInt64? {
         for field in fields.reversed() where field.number == number {
             if case .varint(let value) = field.value { return value }
@@ -102,7 +102,7 @@ package struct ProtobufFields: Equatable, Sendable {
         return nil
     }
 
-    /// All values of a repeated number, packed or not; nil when a packed run is torn.
+    /// All values of a repeated number, packed or not; nil when a packed run is incomplete.
     package func varints(_ number: UInt32) -> [UInt64]? {
         var values: [UInt64] = []
         for field in fields where field.number == number {

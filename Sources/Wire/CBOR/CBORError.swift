@@ -1,13 +1,13 @@
-/// Why bytes are not the CBOR that is read here, and at which byte.
+/// Why bytes are not valid CBOR for this reader, with the offset.
 package struct CBORError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Reason: Sendable, Equatable {
         case endsEarly
         case trailingBytes
         case nestedTooDeeply
-        /// Additional information 28 to 30, or 31 where no length can be open.
+        /// Additional information 28 to 30, or 31 where an indefinite length is not allowed.
         case reserved(UInt8)
         case strayBreak
-        /// In a string of open length, something other than a string of its kind.
+        /// A string of indefinite length contains an item that is not a string of its kind.
         case badPiece
         case invalidUTF8
         case duplicateKey

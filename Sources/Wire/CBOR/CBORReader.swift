@@ -1,7 +1,7 @@
 extension CBORValue {
-    /// Reads one item and nothing after it.
+    /// Reads one item, with nothing after it.
     ///
-    /// Definite and indefinite lengths of arrays and maps are both taken: Zephyr sends the latter.
+    /// Arrays and maps of definite and indefinite length are accepted: Zephyr sends the latter.
     package init(cbor bytes: Span<UInt8>) throws(CBORError) {
         var reader = CBORReader()
         self = try reader.item(bytes)
@@ -15,21 +15,23 @@ extension CBORValue {
     }
 }
 
-/// Reads CBOR items by descent; holds only where it stands.
+/// A recursive-descent reader for CBOR items; its only state is its position.
 struct CBORReader {
-    /// How many arrays, maps and tags may stand inside each other.
+    /// The deepest nesting of arrays, maps and tags.
     static let depthLimit = 16
-    /// No answer has a tenth of it; looking for duplicates takes the square of it.
+    /// The most keys of a map.
+    ///
+    /// No answer has a tenth of this; the search for duplicates takes quadratic time.
     static let keyLimit = 256
 
     private(set) var position = 0
     private var depth = 0
 
-    /// What begins an item: its major type, and what stands in or after its first byte.
+    /// The head of an item: its major type, and the number in or after its first byte.
     private struct Head {
         let major: UInt8
         let detail: UInt8
-        /// The number that goes with it; for an open length 0.
+        /// The number; 0 for an indefinite length.
         let argument: UInt64
         var isOpen: Bool { detail == 31 }
     }
@@ -97,7 +99,7 @@ struct CBORReader {
         return unsafe part.withUnsafeBufferPointer { unsafe Array($0) }
     }
 
-    /// A string of open length: whole strings of its kind up to the end.
+    /// A string of indefinite length: complete strings of its kind up to the break.
     private mutating func pieces(
         _ head: Head,
         _ bytes: Span<UInt8>
@@ -119,7 +121,7 @@ struct CBORReader {
         depth += 1
     }
 
-    /// Whether the array or map that `head` began has ended; steps over its end.
+    /// Whether the array or map that `head` began has ended; skips its break.
     private mutating func isOver(_ head: Head, after count: Int, _ bytes: Span<UInt8>) -> Bool {
         guard head.isOpen else { return UInt64(count) == head.argument }
         guard position < bytes.count, bytes[position] == 0xFF else { return false }
@@ -151,7 +153,7 @@ struct CBORReader {
             let place = position
             guard members.count < Self.keyLimit else { throw CBORError(.tooManyKeys, at: place) }
             let key = try item(bytes)
-            // A frame holds few members: looking through them costs less than a table.
+            // A frame has few members, so a linear search is faster than a table.
             guard !members.contains(where: { $0.key == key }) else {
                 throw CBORError(.duplicateKey, at: place)
             }
@@ -177,7 +179,8 @@ struct CBORReader {
         }
     }
 
-    /// Half precision by its parts (RFC 8949, appendix D): not every machine has `Float16`.
+    /// Half precision, calculated from its parts (RFC 8949, appendix D): not every machine has
+    /// `Float16`.
     private static func half(_ bits: UInt16) -> Double {
         let exponent = Int(bits >> 10 & 0x1F)
         let fraction = Double(bits & 0x3FF)

@@ -1,9 +1,9 @@
-/// A CBOR item (RFC 8949), as far as SMP has a use for it.
+/// A CBOR item (RFC 8949), limited to what SMP uses.
 ///
 /// Maps keep the order of their members.
 package enum CBORValue: Sendable, Equatable {
     case unsigned(UInt64)
-    /// -1 minus the number.
+    /// The value is -1 minus the number.
     case negative(UInt64)
     case bytes([UInt8])
     case text(String)
@@ -12,14 +12,14 @@ package enum CBORValue: Sendable, Equatable {
     case bool(Bool)
     case null
     case undefined
-    /// Floating point of any width: nothing here reads it, but it must not be in the way.
+    /// A floating-point number of any width: not used here, but accepted.
     case float(Double)
     /// Another simple value.
     case simple(UInt8)
-    /// An item with a meaning that nothing here knows.
+    /// An item with a tag that is not interpreted here.
     indirect case tagged(UInt64, CBORValue)
 
-    /// The value of a map's text key; nil when this is no map or has no such key.
+    /// The value of a map's text key; nil when this is not a map or has no such key.
     package subscript(key: String) -> CBORValue? {
         guard case .map(let members) = self else { return nil }
         for member in members {
@@ -31,7 +31,7 @@ package enum CBORValue: Sendable, Equatable {
         return nil
     }
 
-    /// A number that an `Int` holds.
+    /// The number, if it fits into an `Int`.
     package var integer: Int? {
         switch self {
         case .unsigned(let number): Int(exactly: number)
@@ -66,7 +66,7 @@ package enum CBORValue: Sendable, Equatable {
     }
 }
 
-/// One key and value of a CBOR map.
+/// One key of a CBOR map, with its value.
 package struct CBORMember: Sendable, Equatable {
     package let key: CBORValue
     package let value: CBORValue
@@ -78,7 +78,7 @@ package struct CBORMember: Sendable, Equatable {
 }
 
 extension CBORValue {
-    /// A map of the members that have a value, in the order given.
+    /// A map of the members that have a value, in the given order.
     package static func map(_ members: KeyValuePairs<String, CBORValue?>) -> CBORValue {
         .map(
             members.compactMap { member in

@@ -1,14 +1,14 @@
-/// Puts CBOR items behind each other, every number in its shortest form.
+/// Appends CBOR items, with every number in its shortest form.
 package struct CBORWriter {
     package private(set) var bytes: [UInt8]
 
-    /// Begins behind what is there already, with room for so many bytes.
+    /// Begins after the given bytes, and reserves room for `count` more.
     package init(_ bytes: [UInt8] = [], reserving count: Int = 0) {
         self.bytes = bytes
         if count > 0 { self.bytes.reserveCapacity(bytes.count + count) }
     }
 
-    /// The bytes that the head of an item takes whose number is this.
+    /// The length of an item's head with this number.
     package static func headLength(_ argument: Int) -> Int {
         switch argument {
         case ..<24: 1
@@ -37,7 +37,7 @@ package struct CBORWriter {
 
     package mutating func bool(_ bool: Bool) { bytes.append(bool ? 0xF5 : 0xF4) }
 
-    /// Any item; with `isOpen` its arrays and maps have open lengths, as Zephyr's have.
+    /// Any item; with `isOpen`, its arrays and maps have indefinite length, like Zephyr's.
     package mutating func item(_ value: CBORValue, isOpen: Bool = false) {
         switch value {
         case .unsigned(let number): head(0, number)

@@ -1,12 +1,12 @@
-/// A time zone's offsets from UTC for all time, as a compiled zoneinfo file tells them (RFC 8536).
+/// A time zone's offsets from UTC for all times, read from a compiled zoneinfo file (RFC 8536).
 package struct Zone: Sendable, Equatable {
-    /// Nothing is known before the first change: the first offset holds.
+    /// The offset before the first change.
     private let first: Int
-    /// Seconds since 1970, rising.
+    /// Seconds since 1970, in rising order.
     private let changes: [Int64]
-    /// The offset from each change on.
+    /// The offset after each change.
     private let offsets: [Int]
-    /// What holds after the last change; nil when its offset stays.
+    /// The rule after the last change; nil when the last offset stays.
     private let rule: ZoneRule?
 
     package static let utc = Zone(first: 0, changes: [], offsets: [], rule: nil)
@@ -23,7 +23,7 @@ package struct Zone: Sendable, Equatable {
         guard let last = changes.last, time < last else {
             return rule?.offset(at: time) ?? offsets.last ?? first
         }
-        // The first change after the moment; the offset is that of the one before it.
+        // Finds the first change after the time; the offset is that of the change before it.
         var (low, high) = (0, changes.count)
         while low < high {
             let middle = (low + high) / 2
@@ -32,10 +32,12 @@ package struct Zone: Sendable, Equatable {
         return low == 0 ? first : offsets[low - 1]
     }
 
-    /// When clocks there show this many seconds since local midnight of 1 January 1970.
+    /// The time in seconds since 1970 at which local clocks show this many seconds since midnight
+    /// of 1 January 1970.
     ///
-    /// Of a time that comes twice, the first; a time that is left out is taken as if the clocks had
-    /// not been changed yet, so it falls as long after midnight as always.
+    /// A local time that occurs twice gives the first one. A local time that is skipped is
+    /// calculated as if the clocks had not changed yet, so that it is always equally long after
+    /// midnight.
     package func moment(ofLocal local: Int64) -> Int64 {
         let day: Int64 = 86_400
         let before = Int64(offset(at: Self.clamped(local, minus: day)))
@@ -58,7 +60,7 @@ package struct Zone: Sendable, Equatable {
 package enum ZoneError: Error, Equatable, Sendable, CustomStringConvertible {
     case notAZoneFile
     case cutOff
-    /// A count, an index or an order that makes no sense; the text says which.
+    /// A count, an index or an order is invalid; the text says which.
     case damaged(String)
 
     package var description: String {

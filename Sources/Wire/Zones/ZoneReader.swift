@@ -22,7 +22,8 @@ extension Zone {
                 (utcCount, standardCount, leapCount) = (counts[0], counts[1], counts[2])
                 (changeCount, typeCount, textCount) = (counts[3], counts[4], counts[5])
             } catch { throw .cutOff }
-            // No zone has more than a few hundred; the bound keeps hostile counts from costing.
+            // No zone has more than a few hundred; the limits keep hostile counts from costing
+            // time.
             guard changeCount <= 10_000, (1...256).contains(typeCount), textCount <= 4_096,
                 leapCount <= 1_000, utcCount <= 256, standardCount <= 256
             else { throw .damaged("its counts") }
@@ -94,7 +95,7 @@ extension Zone {
         )
     }
 
-    /// The text between two line feeds after the data; empty where nothing is known.
+    /// The text between the two line feeds after the data; empty where there is no rule.
     private static func rule(in footer: [UInt8]?) throws(ZoneError) -> ZoneRule? {
         guard let footer else { return nil }
         guard footer.first == 0x0A, let end = footer.dropFirst().firstIndex(of: 0x0A) else {

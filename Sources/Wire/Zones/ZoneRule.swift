@@ -1,7 +1,7 @@
-/// The rule for years to come at the end of a zoneinfo file: a POSIX TZ string such as
+/// The rule for future years at the end of a zoneinfo file: a POSIX TZ string such as
 /// `EET-2EEST,M3.5.0/3,M10.5.0/4`.
 struct ZoneRule: Sendable, Equatable {
-    /// A day of a year and the seconds since its local midnight at which the clocks change.
+    /// A day of a year, and the second after its local midnight, at which the clocks change.
     struct Change: Sendable, Equatable {
         enum Day: Sendable, Equatable {
             /// 1 to 365; 29 February is never counted.
@@ -16,9 +16,9 @@ struct ZoneRule: Sendable, Equatable {
         let second: Int
     }
 
-    /// Seconds to add to UTC.
+    /// The offset of standard time, in seconds to add to UTC.
     let standard: Int
-    /// The offset of summer and its two changes, where there is one.
+    /// The offset of summer time and its two changes; nil where there is no summer time.
     let summer: (offset: Int, begins: Change, ends: Change)?
 
     static func == (left: ZoneRule, right: ZoneRule) -> Bool {
@@ -29,7 +29,7 @@ struct ZoneRule: Sendable, Equatable {
 
     func offset(at time: Int64) -> Int {
         guard let summer else { return standard }
-        // Years past what dates are good for have no clocks to change.
+        // Years outside the range of dates have no changes.
         guard (-1 << 40...1 << 40).contains(time) else { return standard }
         let year = Calendar.year(ofDay: Calendar.floor(time + Int64(standard), 86_400))
         let begins = summer.begins.time(in: year) - Int64(standard)
@@ -68,7 +68,7 @@ extension ZoneRule.Change {
 // MARK: Reading
 
 extension ZoneRule {
-    /// Nil for anything but such a text.
+    /// Nil for anything but a valid TZ string.
     init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count <= 256 else { return nil }
         var reader = RuleReader(Array(bytes))
@@ -91,7 +91,7 @@ extension ZoneRule {
     }
 }
 
-/// Takes the parts of a TZ string from the front.
+/// Parses a TZ string from its beginning.
 private struct RuleReader {
     private let bytes: [UInt8]
     private var index = 0
@@ -133,7 +133,7 @@ private struct RuleReader {
         return index > start && value <= limit ? value : nil
     }
 
-    /// Hours, and after colons minutes and seconds, with a sign.
+    /// Hours with an optional sign, and optional minutes and seconds after colons.
     mutating func time(hours: Int) -> Int? {
         let isNegative = take(0x2D)
         if !isNegative { _ = take(0x2B) }
@@ -160,12 +160,12 @@ private struct RuleReader {
             day = .ordinal(number)
         }
         guard take(0x2F) else { return ZoneRule.Change(day: day, second: 7_200) }
-        // A week either way since version 3 of the format.
+        // Up to a week in either direction since version 3 of the format.
         return time(hours: 167).map { ZoneRule.Change(day: day, second: $0) }
     }
 }
 
-/// Days and years of the Gregorian calendar, by whole numbers.
+/// Calculates days and years of the Gregorian calendar with integers.
 package enum Calendar {
     static func floor(_ value: Int64, _ divisor: Int64) -> Int64 {
         let (quotient, rest) = value.quotientAndRemainder(dividingBy: divisor)
@@ -189,7 +189,7 @@ package enum Calendar {
         }
     }
 
-    /// Days since 1 January 1970, in years that begin in March so that the leap day comes last.
+    /// Days since 1 January 1970; years are counted from March, so that the leap day comes last.
     package static func day(year: Int64, month: Int, day: Int) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = floor(shifted, 400)
