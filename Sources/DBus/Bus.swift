@@ -1,8 +1,9 @@
 import Domain
 
-/// Where a bus is found.
+/// The address of a bus.
 package struct BusAddress: Hashable, Sendable, CustomStringConvertible {
-    /// As in the specification, such as `unix:path=/run/dbus/system_bus_socket`.
+    /// The address in the form of the specification, such as
+    /// `unix:path=/run/dbus/system_bus_socket`.
     package let text: String
 
     /// Nil for an empty text.
@@ -11,7 +12,7 @@ package struct BusAddress: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
-    /// The machine's bus, or the one that the environment names in its place.
+    /// The system bus, or the bus that the environment names instead.
     package static func system(environment: (String) -> String?) -> BusAddress {
         environment("DBUS_SYSTEM_BUS_ADDRESS").flatMap { BusAddress($0) }
             ?? BusAddress(checked: "unix:path=/run/dbus/system_bus_socket")
@@ -22,11 +23,11 @@ package struct BusAddress: Hashable, Sendable, CustomStringConvertible {
     package var description: String { text }
 }
 
-/// A bus that is connected to whenever somebody needs it.
+/// A bus whose connection is opened when it is needed.
 ///
-/// After a loss the next one to ask opens a new connection; attempts that fail are spaced out.
+/// After a loss the next user opens a new connection; failed attempts are delayed.
 package actor Bus {
-    /// The bus itself as a service.
+    /// The name of the bus itself as a service.
     package static let name = "org.freedesktop.DBus"
     package static let path = ObjectPath(checked: "/org/freedesktop/DBus")
 
@@ -47,7 +48,7 @@ package actor Bus {
         self.loop = loop
     }
 
-    /// The connection there is, or a new one; several who ask at once share the attempt.
+    /// The current connection, or a new one; concurrent callers share the attempt.
     package func connection() async throws(BusError) -> Connection {
         while isOpening {
             await withCheckedContinuation { waiting.append($0) }
@@ -78,7 +79,7 @@ package actor Bus {
         }
     }
 
-    /// Closes the connection for good.
+    /// Closes the connection permanently.
     package func close() async {
         isClosed = true
         await current?.close()
@@ -93,12 +94,12 @@ package actor Bus {
     }
 }
 
-/// How long to wait before the next attempt to connect.
+/// The delay before the next attempt to connect.
 struct ReconnectDelay: Equatable {
     private var failures = 0
     private var last: Moment?
 
-    /// From 100 ms, twice as long each time, up to 5 s after the last failure.
+    /// From 100 ms, doubled each time, up to 5 s after the last failure.
     func pause(before now: Moment) -> Duration {
         guard let last, failures > 0 else { return .zero }
         let wait = Duration.milliseconds(min(5_000, 100 << min(failures - 1, 10)))

@@ -1,22 +1,22 @@
 import Domain
 
-/// What can go wrong on a bus.
+/// The errors of communication over a bus.
 package enum BusError: Error, Hashable, Sendable {
-    /// No bus answers at the address; the text is libdbus's own or the system's.
+    /// No bus answers at the address; the text is from libdbus or from the system.
     case unreachable(String)
     /// The connection was lost or closed.
     case disconnected
-    /// The other side answered with an error.
+    /// The other process answered with an error.
     case refused(ErrorReply)
     case timedOut
     case cancelled
-    /// The answer is not what we accept.
+    /// The answer has an unexpected form.
     case malformed(ValueError)
-    /// What was to be sent cannot be.
+    /// The message cannot be sent.
     case unsendable(ValueError)
 }
 
-/// An error as it goes over the bus: a name for programs, a sentence for people.
+/// An error as it is sent over the bus: a name for programs, a sentence for people.
 package struct ErrorReply: Error, Hashable, Sendable {
     package let name: String
     package let message: String
@@ -56,7 +56,7 @@ extension ErrorReply {
         "the call was dropped without an answer"
     )
 
-    /// Whether nobody has the name that was called.
+    /// Whether the called name has no owner.
     package var isServiceGone: Bool {
         [
             "ServiceUnknown", "NameHasNoOwner", "NoReply", "Disconnected", "Spawn.ChildExited",
@@ -64,7 +64,7 @@ extension ErrorReply {
         ].contains { name == Self.standard + $0 }
     }
 
-    /// Whether the object that was called is not there.
+    /// Whether the called object does not exist.
     package var isObjectGone: Bool {
         ["UnknownObject", "UnknownMethod", "UnknownInterface"].contains {
             name == Self.standard + $0
@@ -76,29 +76,29 @@ extension ErrorReply {
     }
 }
 
-/// Why a value or a message cannot be sent or is not accepted.
+/// Why a value or a message cannot be sent or is rejected.
 package enum ValueError: Error, Hashable, Sendable {
-    /// Nested deeper than the number of levels.
+    /// Nested deeper than `limit` levels.
     case tooDeep(limit: Int)
-    /// More values than the number, all levels together.
+    /// More than `limit` values, over all levels.
     case tooMany(limit: Int)
-    /// Longer than the number of bytes.
+    /// Longer than `limit` bytes.
     case tooLong(limit: Int)
-    /// An element of another type than its container says.
+    /// An element has another type than its container declares.
     case mismatch(expected: Signature, found: Signature)
-    /// The whole body has another signature than was to be expected.
+    /// The whole body has another signature than expected.
     case body(expected: String, found: String)
     /// A structure without fields.
     case emptyStructure
-    /// A dictionary whose key is a container, or an array of bytes that is none.
+    /// A dictionary with a container as its key, or an array of bytes that is not `bytes`.
     case wrongContainer(Signature)
-    /// A text with a NUL in it.
+    /// A text that contains a NUL.
     case nulInText
-    /// Not a name by the rules of the specification.
+    /// Not a valid name by the rules of the specification.
     case wrongName(String)
-    /// A type that the specification does not know.
+    /// A type that the specification does not define.
     case unknownType(Int32)
-    /// A descriptor that was taken, or could not be handed over.
+    /// A descriptor that was already taken, or could not be transferred.
     case descriptor
     case outOfMemory
 }

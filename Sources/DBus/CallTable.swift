@@ -1,7 +1,7 @@
-/// Calls under way and calls that wait for a free place.
+/// Running calls, and calls that wait for a free place.
 ///
-/// A bus refuses the 129th unanswered call of a connection, so that no more than half of that are
-/// ever sent at once.
+/// A bus refuses the 129th unanswered call of a connection, so at most half of that number run at
+/// the same time.
 struct CallTable {
     static let mostInFlight = 64
 
@@ -10,7 +10,7 @@ struct CallTable {
     struct Entry {
         let completion: Completion
         let timer: EventLoop.TimerID
-        /// Set once it was sent.
+        /// Set once the call was sent.
         var serial: UInt32?
         let call: MethodCall
     }

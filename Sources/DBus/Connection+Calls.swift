@@ -1,7 +1,8 @@
 extension Connection {
-    /// Calls a method and gives the values of its answer.
+    /// Calls a method and returns the values of its answer.
     ///
-    /// Cancelled or out of patience, the call is forgotten here; what it does over there it does.
+    /// A cancelled call or one whose time is over is forgotten here; the other process still
+    /// carries it out.
     package func call(_ call: MethodCall) async throws(BusError) -> [DBusValue] {
         guard isOpen else { throw .disconnected }
         let id = calls.newID()
@@ -19,7 +20,7 @@ extension Connection {
         return try result.get()
     }
 
-    /// As `call`, for an answer whose types must be just these, such as `a{sv}` and `q`.
+    /// Like `call`, for an answer that must have exactly these types, such as `a{sv}` and `q`.
     package func call(
         _ call: MethodCall,
         answering types: String
@@ -30,7 +31,7 @@ extension Connection {
         return values
     }
 
-    /// Calls without wanting an answer.
+    /// Calls a method without requesting an answer.
     package func send(_ call: MethodCall) throws(BusError) {
         do throws(ValueError) {
             let message = try RawMessage.call(call, expectsReply: false)
@@ -38,9 +39,9 @@ extension Connection {
         } catch { throw .unsendable(error) }
     }
 
-    /// Calls a method; `completion` hears of the answer on the loop's thread, once.
+    /// Calls a method; `completion` is called once with the answer, on the loop's thread.
     ///
-    /// For what must be seen through also when the task that wanted it is cancelled.
+    /// For calls that must continue even if the task that requested them is cancelled.
     package func start(
         _ call: MethodCall,
         completion: @escaping @Sendable (Result<[DBusValue], BusError>) -> Void
@@ -86,7 +87,7 @@ extension Connection {
         sendWaiting()
     }
 
-    /// An answer has come; one that nobody waits for is dropped.
+    /// An answer has arrived; it is dropped if no task waits for it.
     func finishCall(_ serial: UInt32, _ raw: borrowing RawMessage, isError: Bool) {
         guard let entry = calls.take(serial: serial) else { return }
         let body: [DBusValue]
@@ -108,12 +109,12 @@ extension Connection {
     }
 }
 
-// MARK: What every bus and every object has
+// MARK: Standard methods of buses and objects
 
 extension Connection {
-    /// Asks for a well-known name; true when it is ours now.
+    /// Requests a well-known name; true when this connection now owns it.
     package func requestName(_ name: String) async throws(BusError) -> Bool {
-        // 4: do not wait in line for it.
+        // 4: do not queue for it.
         let values = try await call(
             MethodCall(
                 "RequestName",
@@ -133,7 +134,7 @@ extension Connection {
         )
     }
 
-    /// The unique name of who has the name; nil when nobody has.
+    /// The unique name of the name's owner; nil when it has none.
     package func owner(of name: String) async throws(BusError) -> String? {
         do throws(BusError) {
             return try Self.owner(.success(try await call(Self.ownerCall(name))))
@@ -152,7 +153,7 @@ extension Connection {
         )
     }
 
-    /// What the answer to that call says.
+    /// The owner according to the answer to that call.
     static func owner(_ answer: Result<[DBusValue], BusError>) throws(BusError) -> String? {
         switch answer {
         case .success(let values):

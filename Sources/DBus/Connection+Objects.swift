@@ -1,7 +1,7 @@
 extension Connection {
-    /// Puts an interface of ours on the bus; nobody hears of it until `announce`.
+    /// Adds an interface of this program to the bus, without a signal until `announce`.
     ///
-    /// The handler is called on the loop's thread and answers at its leisure.
+    /// The handler is called on the loop's thread, and may answer later.
     package func export(
         _ description: InterfaceDescription,
         at path: ObjectPath,
@@ -14,12 +14,13 @@ extension Connection {
         )
     }
 
-    /// Makes the object one that lists all below it.
+    /// Makes the object a manager, which lists all objects below it.
     package func exportManager(at path: ObjectPath) { tree.makeManager(path) }
 
     package func withdrawManager(at path: ObjectPath) { tree.removeManager(path) }
 
-    /// Tells, by the manager above it, that the object is there with all its interfaces.
+    /// Sends a signal through the manager above the object that the object exists with all its
+    /// interfaces.
     package func announce(_ path: ObjectPath) throws(BusError) {
         guard let manager = tree.manager(of: path) else { return }
         try emit(
@@ -32,7 +33,7 @@ extension Connection {
         )
     }
 
-    /// Takes the object from the bus with all its interfaces, and tells so.
+    /// Removes the object with all its interfaces from the bus, and sends a signal about it.
     package func withdraw(_ path: ObjectPath) throws(BusError) {
         let names = tree.remove(path)
         guard !names.isEmpty, let manager = tree.manager(of: path) else { return }
@@ -46,7 +47,7 @@ extension Connection {
         )
     }
 
-    /// Sets and removes properties of one of our interfaces and tells so in one signal.
+    /// Sets and removes properties of one of our interfaces, and sends one signal about it.
     ///
     /// False when there is no such interface.
     @discardableResult
@@ -68,7 +69,7 @@ extension Connection {
         return true
     }
 
-    /// The properties of one of our interfaces as they are now.
+    /// The current properties of one of our interfaces.
     package func exported(
         _ interface: String,
         at path: ObjectPath
@@ -78,12 +79,12 @@ extension Connection {
 
     package var exportedCount: Int { tree.count }
 
-    /// Sends a signal to all who want it, or to one.
+    /// Sends a signal to all connections that have a matching rule, or to one connection.
     package func emit(_ signal: Signal, to destination: String? = nil) throws(BusError) {
         do throws(ValueError) {
             let message = try RawMessage.signal(signal, to: destination)
             do throws(BusError) { _ = try post(message) } catch {
-                // On a lost connection nobody listens.
+                // On a lost connection there are no receivers.
                 guard error != .disconnected else { return }
             }
         } catch { throw .unsendable(error) }
@@ -119,7 +120,8 @@ extension Connection {
         self.answer(message.serial, of: message.sender ?? "", result)
     }
 
-    /// Answers a call; from the loop's thread at once, else as soon as it has its turn.
+    /// Answers a call: immediately on the loop's thread, from other threads as soon as the loop
+    /// gets to it.
     nonisolated func answer(
         _ serial: UInt32,
         of caller: String,
@@ -146,10 +148,11 @@ extension Connection {
             case .failure(let error):
                 message = try .error(to: serial, of: destination, error)
             }
-            // On a lost connection nobody waits for it.
+            // On a lost connection no caller waits for the answer.
             do throws(BusError) { _ = try post(message) } catch {}
         } catch {
-            // What cannot be sent is our own mistake, and still the caller must hear something.
+            // An answer that cannot be sent is a bug of this program, but the caller must still get
+            // an answer.
             if case .failure = result { return }
             postAnswer(serial, of: caller, .failure(.failed("\(error)")))
         }

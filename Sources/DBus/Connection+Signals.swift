@@ -1,11 +1,11 @@
 extension Connection {
-    /// Names one who observes signals; never used twice on a connection.
+    /// Identifies an observer of signals; never reused on a connection.
     package struct ObserverID: Hashable, Sendable { fileprivate let number: UInt64 }
 
-    /// Calls `handler` on the loop's thread for each signal that fits, from now until `unobserve`
-    /// or the end of the connection, which `onEnd` tells.
+    /// Calls `handler` on the loop's thread for each matching signal, until `unobserve` or the end
+    /// of the connection, for which `onEnd` is called.
     ///
-    /// When this returns the bus has the rule: no signal that is sent later is missed.
+    /// When this returns, the bus has the rule: no signal that is sent later is missed.
     package func observe(
         _ rule: SignalRule,
         onEnd: @escaping @Sendable () -> Void = {},
@@ -27,9 +27,10 @@ extension Connection {
         return ObserverID(number: id)
     }
 
-    /// As `observe`, for anyone who cannot wait: what is sent before the bus has the rule may be missed.
+    /// Like `observe`, without waiting: signals that are sent before the bus has the rule may be
+    /// missed.
     ///
-    /// Nil when the rule cannot be sent; for senders by their unique names.
+    /// Only for senders by their unique names; nil when the rule cannot be sent.
     package func observeSoon(
         _ rule: SignalRule,
         _ handler: @escaping @Sendable (Message) -> Void
@@ -53,13 +54,13 @@ extension Connection {
         guard let observer = observers.remove(id.number), let text = observer.rule.text,
             observers.release(rule: text)
         else { return }
-        // Nobody waits for it, and on a lost connection there is nothing to take back.
+        // No answer is needed, and on a lost connection there is nothing to remove.
         try? send(
             MethodCall("RemoveMatch", of: Bus.name, at: Bus.path, on: Bus.name, [.string(text)])
         )
     }
 
-    /// Lends a stream of the signals that fit; `capacity` of them wait for the reader.
+    /// Lends a stream of the matching signals; up to `capacity` of them wait for the reader.
     package nonisolated func withSignals<R: Sendable>(
         _ rule: SignalRule,
         capacity: Int,
@@ -77,9 +78,9 @@ extension Connection {
         }
     }
 
-    /// Calls `handler` with who has the name from now on, nil for nobody, until the end.
+    /// Calls `handler` with each new owner of the name, nil for none, until the end.
     ///
-    /// The present owner comes back; changes after that are all told, in their order.
+    /// Returns the current owner; all later changes are reported, in their order.
     package func observeOwner(
         of name: String,
         _ handler: @escaping @Sendable (String?) -> Void
@@ -96,12 +97,12 @@ extension Connection {
         }
     }
 
-    /// Keeps for good who has a name that rules speak of.
+    /// Tracks permanently who owns a name that rules contain.
     ///
-    /// The owner's word in the answer is not older than the signals before it: both come from the
-    /// bus, in order.
+    /// The owner in the answer is not older than the signals before it: both come from the bus, in
+    /// order.
     ///
-    /// Seen through also when the task that came first is cancelled: the others rely on it.
+    /// This continues even if the first task is cancelled, because others rely on it.
     private func track(_ name: String) async throws(BusError) {
         guard !observers.isTracking(name) else { return }
         observers.setOwner(nil, of: name)
@@ -132,7 +133,7 @@ extension Connection {
         )
     }
 
-    /// Who has the name from now on, empty for nobody; nil when the signal is not what it should be.
+    /// The new owner of the name, empty for none; nil when the signal is malformed.
     private static func newOwner(_ message: Message) -> String? {
         message.signature == "sss" ? message.body[2].asString : nil
     }
@@ -146,14 +147,14 @@ extension Connection {
     func takeSignal(_ raw: borrowing RawMessage) {
         let candidates = observers.candidates(for: raw)
         guard !candidates.isEmpty else { return }
-        // A signal that cannot be read is none: there is nobody to tell.
+        // A malformed signal is ignored, since no one waits for it.
         guard let message = try? raw.message(.signal) else { return }
         for observer in candidates where observer.rule.matches(body: message.body) {
             observer.handler(message)
         }
     }
 
-    /// How many observers and how many rules at the bus there are.
+    /// The number of observers, and of rules at the bus.
     package var observerCounts: (observers: Int, rules: Int) {
         (observers.count, observers.ruleCount)
     }

@@ -3,7 +3,7 @@ import Threads
 
 /// One connection to a bus, owned by the thread of its loop.
 ///
-/// Lost once, it stays lost: pending calls fail, streams end, and `Bus` opens another.
+/// Once lost, it stays lost: pending calls fail, streams end, and `Bus` opens another one.
 package actor Connection {
     package nonisolated let loop: EventLoop
     package nonisolated let address: String
@@ -13,9 +13,9 @@ package actor Connection {
 
     /// libdbus's handle; nil once closed.
     var handle: OpaquePointer?
-    /// The name that the bus gave us, such as `:1.42`.
+    /// The name that the bus assigned, such as `:1.42`.
     package private(set) var uniqueName = ""
-    /// By libdbus's addresses of them.
+    /// The loop's watches, by the addresses of libdbus's watches.
     private var watches: [UInt: EventLoop.WatchID] = [:]
     /// Set while messages are left for the next round of the loop.
     private var isCatchingUp = false
@@ -32,9 +32,9 @@ package actor Connection {
 
     isolated deinit { shutDown() }
 
-    // MARK: Life
+    // MARK: Opening and closing
 
-    /// Opens a connection and says hello to the bus, waiting no longer than a few seconds.
+    /// Opens a connection and says hello to the bus, within a few seconds.
     package static func open(
         _ address: BusAddress,
         on loop: EventLoop
@@ -73,7 +73,7 @@ package actor Connection {
             throw .unreachable(error.message.map { String(cString: $0) } ?? "no such address")
         }
         handle = opened
-        // Else libdbus ends the process when the bus goes.
+        // Otherwise libdbus ends the process when the bus disappears.
         dbus_connection_set_exit_on_disconnect(opened, 0)
         let context = Unmanaged.passUnretained(self).toOpaque()
         let isSet = dbus_connection_set_watch_functions(
@@ -104,7 +104,8 @@ package actor Connection {
 
     package var isOpen: Bool { handle != nil }
 
-    /// Calls `handler` on the loop's thread when the connection is lost or closed, at once if it is.
+    /// Calls `handler` on the loop's thread when the connection is lost or closed; immediately if
+    /// it already is.
     package func onLoss(_ handler: @escaping @Sendable () -> Void) {
         guard handle != nil else { return handler() }
         lossHandlers.append(handler)
@@ -114,11 +115,11 @@ package actor Connection {
         guard let old = handle else { return }
         handle = nil
         dbus_connection_set_watch_functions(old, nil, nil, nil, nil, nil)
-        // libdbus has taken back its watches by now; what it kept must not be polled all the same.
+        // libdbus has removed its watches by now; any that remain must not be polled.
         for id in watches.values { loop.unwatch(id) }
         watches = [:]
         dbus_connection_close(old)
-        // Messages that came and nobody read are freed with the connection.
+        // Unread messages are freed with the connection.
         dbus_connection_unref(old)
         failAllCalls()
         observers.endAll()
@@ -130,8 +131,8 @@ package actor Connection {
     // MARK: The watches of libdbus
 
     private static func from(_ context: UnsafeMutableRawPointer?) -> Connection? {
-        // Not retained by libdbus: it calls back only while the handle is open, and the handle is
-        // closed before the actor goes.
+        // libdbus holds no reference to it: it calls back only while the handle is open, and the
+        // handle is closed before the actor is freed.
         context.map { Unmanaged<Connection>.fromOpaque($0).takeUnretainedValue() }
     }
 
@@ -175,7 +176,7 @@ package actor Connection {
 
     private static let messagesPerRound = 256
 
-    /// Takes what has come, but lets others on the loop have their turn.
+    /// Handles the messages that have arrived, but lets other work on the loop run in between.
     private func takeMessages() {
         for _ in 0..<Self.messagesPerRound {
             guard let handle else { return }
@@ -199,7 +200,7 @@ package actor Connection {
         case .call: takeCall(raw)
         case .signal:
             if raw.interface == "org.freedesktop.DBus.Local" {
-                // libdbus's own word, which no bus lets through: the connection is gone.
+                // A message from libdbus itself, which no bus forwards: the connection is lost.
                 if raw.member == "Disconnected", raw.sender == nil { shutDown() }
             } else {
                 takeSignal(raw)
@@ -208,11 +209,13 @@ package actor Connection {
         }
     }
 
-    /// Hands a message to libdbus, which sends at once what the socket takes; its serial.
+    /// Passes a message to libdbus, which immediately sends what the socket accepts; returns its
+    /// serial.
     func post(_ message: borrowing RawMessage) throws(BusError) -> UInt32 {
         guard let handle else { throw .disconnected }
         guard dbus_connection_get_is_connected(handle) != 0 else {
-            // Lost, and its last word stands in the queue: it is taken soon.
+            // The connection is lost, and the last message about this is in the queue: it will be
+            // handled soon.
             throw .disconnected
         }
         var serial: UInt32 = 0
@@ -222,13 +225,13 @@ package actor Connection {
         return serial
     }
 
-    /// Whether descriptors can go over this connection.
+    /// Whether the connection can transfer descriptors.
     package var carriesDescriptors: Bool {
         guard let handle else { return false }
         return dbus_connection_can_send_type(handle, CInt(UInt8(ascii: "h"))) != 0
     }
 
-    /// Bytes that wait for the socket to take them.
+    /// The number of bytes that wait until the socket accepts them.
     package var backlog: Int {
         guard let handle else { return 0 }
         return Int(dbus_connection_get_outgoing_size(handle))

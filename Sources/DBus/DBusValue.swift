@@ -11,20 +11,20 @@ package indirect enum DBusValue: Hashable, Sendable {
     case double(Double)
     case string(String)
     case objectPath(ObjectPath)
-    /// Any number of complete types, none included.
+    /// Any number of complete types, possibly none.
     case signature([Signature])
     case descriptor(UnixDescriptor)
-    /// An array of bytes, which is never an `array`.
+    /// An array of bytes; it is never an `array`.
     case bytes([UInt8])
-    /// Of a type that is not `byte`; the elements have just this type.
+    /// An array of a type other than `byte`; all elements have exactly this type.
     case array(of: Signature, [DBusValue])
-    /// In the order of the wire; keys may come twice.
+    /// In the order of the wire; keys may occur twice.
     case dictionary(key: Signature, value: Signature, [DBusEntry])
-    /// One value or more.
+    /// One or more values.
     case structure([DBusValue])
     case variant(DBusValue)
 
-    /// What is written in a message for this type of value.
+    /// The type in the notation of a message.
     package var signature: Signature {
         switch self {
         case .byte: .byte
@@ -51,7 +51,7 @@ package indirect enum DBusValue: Hashable, Sendable {
     }
 }
 
-/// A key and its value in a dictionary.
+/// One entry of a dictionary: its key and its value.
 package struct DBusEntry: Hashable, Sendable {
     package let key: DBusValue
     package let value: DBusValue
@@ -65,7 +65,7 @@ package struct DBusEntry: Hashable, Sendable {
 // MARK: Building
 
 extension DBusValue {
-    /// `a{sv}`, sorted by name so that equal contents are equal on the wire.
+    /// `a{sv}`, sorted by name, so that equal contents are equal on the wire.
     package static func properties(_ values: [String: DBusValue]) -> DBusValue {
         .dictionary(
             key: .string,
@@ -85,10 +85,10 @@ extension DBusValue {
     }
 }
 
-// MARK: Taking apart
+// MARK: Extracting
 
 extension DBusValue {
-    /// Without the variants around it.
+    /// The value without the variants around it.
     package var unwrapped: DBusValue {
         var value = self
         while case .variant(let inner) = value { value = inner }
@@ -115,7 +115,7 @@ extension DBusValue {
         if case .descriptor(let value) = self { value } else { nil }
     }
 
-    /// Any of the whole numbers, as far as it fits.
+    /// Any integer, if it fits into an `Int`.
     package var asInt: Int? {
         switch self {
         case .byte(let value): Int(value)
@@ -131,13 +131,13 @@ extension DBusValue {
         }
     }
 
-    /// The elements when all are strings.
+    /// The elements, if all are strings.
     package var asStrings: [String]? {
         guard case .array(.string, let elements) = self else { return nil }
         return elements.compactMap(\.asString)
     }
 
-    /// What `a{sv}` holds, without the variants; the last wins when a name comes twice.
+    /// The contents of `a{sv}`, without the variants; of equal names, the last one counts.
     package var asProperties: [String: DBusValue]? {
         guard case .dictionary(.string, .variant, let entries) = self else { return nil }
         var properties: [String: DBusValue] = [:]

@@ -1,14 +1,15 @@
 package import Domain
 import Threads
 
-/// A moment that is set often and comes rarely: kept by the loop, set and lifted on any thread.
+/// A deadline that is set often and rarely reached: kept by the loop, set and cleared on any
+/// thread.
 ///
-/// Moving it later, which is what every new wait does, costs neither a timer nor a switch of
-/// threads: the timer that is there finds out when it comes up.
+/// Moving it later, which happens with every new wait, needs neither a timer nor a change of
+/// threads: the existing timer checks the new moment when it expires.
 package final class Deadline: Sendable {
     private struct State: Sendable {
         var wanted: Moment?
-        /// When the earliest timer of ours comes up.
+        /// When the earliest pending timer expires.
         var armed: Moment?
     }
 
@@ -22,7 +23,7 @@ package final class Deadline: Sendable {
         self.action = action
     }
 
-    /// On the loop's own clock; nil lifts it.
+    /// Sets the deadline on the loop's clock; nil clears it.
     package func set(_ moment: Moment?) {
         let mustArm = state.withLock { state in
             state.wanted = moment
@@ -50,7 +51,7 @@ package final class Deadline: Sendable {
     private func cameUp(_ moment: Moment) {
         let now = EventLoop.now
         let (isDue, next) = state.withLock { state -> (Bool, Moment?) in
-            // A later timer, which an earlier one has taken the place of.
+            // A later timer, which an earlier one has replaced.
             guard state.armed == moment else { return (false, nil) }
             state.armed = nil
             guard let wanted = state.wanted else { return (false, nil) }

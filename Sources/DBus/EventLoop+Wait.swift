@@ -1,8 +1,8 @@
 extension EventLoop {
-    /// Returns after so long, or as soon as the task is cancelled.
+    /// Returns after this time, or as soon as the task is cancelled.
     package func wait(for time: Duration) async {
         guard time > .zero else { return }
-        // A cancelled task ends the stream at once.
+        // A cancelled task ends the stream immediately.
         let bell = AsyncStream<Void> { continuation in
             perform { [self] in
                 let timer = schedule(after: time) { continuation.finish() }

@@ -5,24 +5,24 @@ package import Threads
 
 /// One thread that runs jobs, waits on descriptors and keeps timers: the owner of a bus connection.
 ///
-/// Actors pinned to it may touch what lives on it without a hop. Tasks that prefer it wait for what
-/// it brings without a switch of threads. Handlers run on the thread and must not block. The thread
-/// lives, and keeps this object alive, until `stop`.
+/// Actors pinned to it can access its data without a change of threads, and tasks that prefer it
+/// get its results without one. Handlers run on the thread and must not block. The thread runs, and
+/// keeps this object alive, until `stop`.
 package final class EventLoop: SerialExecutor, TaskExecutor {
-    /// What a descriptor is ready for, or is waited to be ready for.
+    /// The operations that a descriptor is ready for, or is waited on for.
     package struct Readiness: OptionSet, Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         package static let reading = Self(rawValue: 1)
         package static let writing = Self(rawValue: 2)
-        /// Reported without being asked for: the other end is gone, or the descriptor is bad.
+        /// Reported without being requested: the other end is closed, or the descriptor is invalid.
         package static let hungUp = Self(rawValue: 4)
     }
 
-    /// Names a descriptor that is waited on; never used twice.
+    /// Identifies a descriptor that is waited on; never reused.
     package struct WatchID: Hashable, Sendable { fileprivate let number: UInt64 }
-    /// Names a timer; never used twice.
+    /// Identifies a timer; never reused.
     package struct TimerID: Hashable, Sendable { let number: UInt64 }
 
     private enum Work: Sendable {
@@ -33,12 +33,12 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
     private struct Inbox: Sendable {
         var work: [Work] = []
         var stopping = false
-        /// Set by the thread itself, in the same step in which it finds nothing left to do.
+        /// Set by the thread itself, in the same step in which it finds no more work.
         var finished = false
-        /// Set before the first work can come, and nil again once the thread was joined.
+        /// Set before the first work can arrive, and nil again after the thread was joined.
         var thread: pthread_t?
 
-        /// The thread itself looks into the inbox before it waits: nobody has to wake it.
+        /// The thread itself checks the inbox before it waits, so it need not be woken.
         var isOnThread: Bool {
             guard let thread else { return false }
             return pthread_equal(thread, pthread_self()) != 0
@@ -55,7 +55,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
     private let name: String
     private let wake: CInt
     private let inbox = Monitor(Inbox())
-    // Touched on the loop's thread only, which every function that uses it checks.
+    // Accessed only on the loop's thread, which every function that uses it checks.
     private nonisolated(unsafe) var watches: [Watch] = []
     // As above.
     private nonisolated(unsafe) var timers = TimerQueue()
@@ -75,7 +75,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         let wake = eventfd(0, CInt(EFD_CLOEXEC) | CInt(EFD_NONBLOCK))
         guard wake >= 0 else { throw ThreadError(code: errno) }
         let loop = EventLoop(name: name, wake: wake)
-        // Under the lock, so that the thread does not look before it is known.
+        // Under the lock, so that the thread cannot read the handle before it is set.
         let started = loop.inbox.withLock { inbox -> Result<Void, ThreadError> in
             NativeThread.start(name: name) { loop.run() }.map { inbox.thread = $0 }
         }
@@ -83,9 +83,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         return loop
     }
 
-    /// Lets the thread finish what is queued, ends it, and returns when it is gone.
+    /// Lets the thread finish the queued work, ends it, and returns when it is gone.
     ///
-    /// Everything on it must be closed: work that comes later traps. Stopping twice is harmless.
+    /// Everything on it must be closed: later work traps. Stopping twice is harmless.
     package func stop() {
         let thread = inbox.withLock { inbox -> pthread_t? in
             guard let thread = inbox.thread, !inbox.stopping else { return nil }
@@ -103,12 +103,12 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
 
     package func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
 
-    /// Runs `body` on the thread after what is queued.
+    /// Runs `body` on the thread after the queued work.
     package func perform(_ body: @escaping @Sendable () -> Void) { add(.closure(body)) }
 
     private func add(_ work: Work) {
         let mustRing = inbox.withLock { inbox in
-            // Work that nobody does would leave a task waiting forever, without a word.
+            // Work that is never done would make a task wait forever, without an error.
             precondition(!inbox.finished, "work came for the thread \(name) after it stopped")
             inbox.work.append(work)
             return inbox.work.count == 1 && !inbox.isOnThread
@@ -130,9 +130,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         inbox.withLock { $0.isOnThread }
     }
 
-    // MARK: Descriptors and timers, on the thread only
+    // MARK: Descriptors and timers, only on the thread
 
-    /// Calls `handler` whenever the descriptor is ready for `interest`, and when it is hung up.
+    /// Calls `handler` whenever the descriptor is ready for `interest`, and when its other end is
+    /// closed.
     package func watch(
         _ descriptor: CInt,
         for interest: Readiness,
@@ -147,14 +148,15 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         return id
     }
 
-    /// Changes what is waited for; nothing at all, the hang-up included, for the empty set.
+    /// Changes the operations that are waited for; the empty set reports nothing, not even a
+    /// hang-up.
     package func setInterest(_ interest: Readiness, of id: WatchID) {
         checkIsolated()
         guard let index = watches.firstIndex(where: { $0.id == id }) else { return }
         watches[index].interest = interest
     }
 
-    /// Before the descriptor is closed, never after.
+    /// Stops watching; call this before the descriptor is closed, never after.
     package func unwatch(_ id: WatchID) {
         checkIsolated()
         watches.removeAll { $0.id == id }
@@ -170,13 +172,13 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         return timers.count
     }
 
-    /// How often the kernel was asked for what has come.
+    /// How many times the kernel was asked for events.
     package var waitCount: Int {
         checkIsolated()
         return waits
     }
 
-    /// Calls `handler` once, not before the time has passed.
+    /// Calls `handler` once, not before this time has passed.
     package func schedule(
         after time: Duration,
         _ handler: @escaping @Sendable () -> Void
@@ -190,12 +192,13 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         timers.remove(timer)
     }
 
-    /// What all loops of the process go by.
+    /// The clock of all loops in the process.
     package static var now: Moment { LoopClock.now }
 
     // MARK: The thread
 
-    /// After so many turns of work the descriptors and timers have theirs, whatever there is to do.
+    /// After this many rounds of work, descriptors and timers get their turn, even if there is more
+    /// work.
     private static let turnsAtOnce = 16
 
     private func run() {
@@ -216,15 +219,15 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
                 case .closure(let body): body()
                 }
             }
-            // Nothing is waited for any more, only what the work brought about is done.
+            // While stopping, the loop only finishes the work and waits for nothing else.
             if stopping { continue }
-            // A task comes back several times for one thing that it does: to ask the kernel each time
-            // would cost as much as the thing itself.
+            // A task returns to the loop several times for one operation: asking the kernel each
+            // time would cost as much as the operation itself.
             turns += 1
             if !work.isEmpty, turns < Self.turnsAtOnce { continue }
             turns = 0
-            // One at a time, because a handler may set or remove others; those that are due at once
-            // have their turn after what the descriptors bring.
+            // One at a time, because a handler may set or remove others; those that are due at the
+            // same time run after the handlers of the descriptors.
             let now = Self.now
             while let handler = timers.takeExpired(by: now) { handler() }
             waitForDescriptors(&polled, &ids, until: timers.nextMoment())
@@ -249,10 +252,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         }
         var milliseconds: CInt = -1
         if inbox.withLock({ !$0.work.isEmpty }) {
-            // Work that the thread has given itself.
+            // There is work that the thread has given itself.
             milliseconds = 0
         } else if let deadline {
-            // Rounded up: a poll that ends too early would spin until the time has come.
+            // Rounded up: a poll that ends too early would be repeated until the time has come.
             let left = max(0, Self.now.duration(to: deadline).nanoseconds)
             milliseconds = CInt(clamping: left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0))
         }
@@ -267,7 +270,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// A handler may change the watches: each is looked up again, and gone ones are passed over.
+    /// Calls the handlers of ready descriptors.
+    ///
+    /// A handler may change the watches, so each is looked up again, and removed ones are skipped.
     private func serve(_ polled: [pollfd], _ ids: [WatchID]) {
         for (index, id) in ids.enumerated() {
             let events = CInt(polled[index + 1].revents)

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A call of one of our methods, to be answered once: now or later, from any thread.
 ///
-/// Dropped without an answer it is answered with an error, so that no caller waits in vain. A
-/// property that is to be set comes as a call of `Set`, with name, property and value.
+/// If it is dropped without an answer, an error is sent, so that no caller waits in vain. Setting a
+/// property arrives as a call of `Set`, with name, property and value.
 package final class IncomingCall: Sendable {
     package let path: ObjectPath
     package let interface: String
@@ -24,7 +24,7 @@ package final class IncomingCall: Sendable {
         sender = message.sender ?? ""
         serial = message.serial
         self.connection = connection
-        // Who wants no answer gets none.
+        // A caller that requests no answer gets none.
         isAnswered = Atomic(!message.expectsReply)
     }
 
@@ -33,7 +33,7 @@ package final class IncomingCall: Sendable {
     package func reply(_ values: DBusValue...) { answer(.success(values)) }
     package func fail(_ error: ErrorReply) { answer(.failure(error)) }
 
-    /// The first answer counts, the others are dropped.
+    /// Sends the first answer; later ones are ignored.
     package func answer(_ result: Result<[DBusValue], ErrorReply>) {
         guard !isAnswered.exchange(true, ordering: .relaxed) else { return }
         connection.answer(serial, of: sender, result)

@@ -1,4 +1,4 @@
-/// What an interface of ours looks like from outside.
+/// The description of one of our interfaces, as other programs see it.
 package struct InterfaceDescription: Sendable {
     package struct Argument: Sendable {
         package let name: String
@@ -21,7 +21,7 @@ package struct InterfaceDescription: Sendable {
             self.gives = gives
         }
 
-        /// What the arguments of a call must be.
+        /// The required types of a call's arguments.
         var signature: String { takes.map(\.type.text).joined() }
     }
 
@@ -154,7 +154,9 @@ extension InterfaceDescription {
         return text + "</node>\n"
     }
 
-    /// Nothing in it needs escaping: names and signatures have no such characters.
+    /// The interface as XML.
+    ///
+    /// Names and signatures contain no characters that need escaping.
     private var xml: String {
         var text = "  <interface name=\"\(name)\">\n"
         for method in methods {

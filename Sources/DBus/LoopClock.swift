@@ -3,19 +3,19 @@ import Glibc
 import Synchronization
 import Threads
 
-/// The clock that the loops of this process go by.
+/// The clock of the loops in this process.
 ///
-/// It is the kernel's, unless it is asked to wait for somebody: then it goes on for a moment after each
-/// of that one's ticks and stands still until the next. Anyone who ticks by turns that are as hard to get as
-/// those of the work that is timed makes every deadline last as long as that work needs.
+/// It is the kernel's clock, unless a task controls it: then it advances only for a short time
+/// after each tick of that task, and stops until the next one. If the ticks wait for the same
+/// processor as the measured work, every deadline lasts as long as that work needs.
 package enum LoopClock {
-    /// What is shown of a clock that waits for ticks.
+    /// The time of a clock that waits for ticks.
     package struct Shown: Sendable {
-        /// How far it goes without a tick.
+        /// How far it advances without a tick.
         package static let reach = Duration.milliseconds(20)
 
         private var moment: Moment
-        /// What the kernel's clock showed at the last tick.
+        /// The kernel's time at the last tick.
         private var ticked: Moment
 
         package init(from time: Moment) { (moment, ticked) = (time, time) }
@@ -32,13 +32,13 @@ package enum LoopClock {
     private static let waits = Atomic(false)
     private static let shown = Monitor(Shown(from: kernel))
 
-    /// Never jumps, never goes back, and goes on while the machine sleeps.
+    /// Never jumps and never goes back; continues while the machine sleeps.
     package static var now: Moment {
         guard waits.load(ordering: .acquiring) else { return kernel }
         return shown.withLock { $0.moment(at: kernel) }
     }
 
-    /// From the first of these calls on, the clock waits for the next.
+    /// From the first call on, the clock waits for the next call.
     package static func tick() {
         shown.withLock { shown in
             if waits.load(ordering: .relaxed) {

@@ -1,7 +1,7 @@
 import CDBus
 
 extension Message {
-    /// Reads a message from the bytes it has on the wire; nil when the bytes are no message.
+    /// Reads a message from its bytes on the wire; nil when the bytes are not a message.
     package static func parse(_ bytes: [UInt8]) throws(ValueError) -> Message? {
         let pointer = bytes.withUnsafeBytes { buffer in
             dbus_message_demarshal(

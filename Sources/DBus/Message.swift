@@ -1,14 +1,14 @@
 import CDBus
 
-/// A message that came over the bus, as far as it concerns the program.
+/// A message that arrived over the bus, with the parts that the program needs.
 package struct Message: Sendable, Equatable {
     package enum Kind: Sendable, Equatable { case call, reply, error, signal }
 
     package let kind: Kind
     package let serial: UInt32
-    /// The call that this answers.
+    /// The serial of the call that this answers.
     package let replySerial: UInt32?
-    /// The unique name of who sent it, such as `:1.42`; the bus vouches for it.
+    /// The unique name of the sender, such as `:1.42`, which the bus guarantees.
     package let sender: String?
     package let path: ObjectPath?
     package let interface: String?
@@ -17,13 +17,13 @@ package struct Message: Sendable, Equatable {
     package let expectsReply: Bool
     package let body: [DBusValue]
 
-    /// The types of the body in a row.
+    /// The types of the body in sequence.
     package var signature: String { body.map(\.signature.text).joined() }
 }
 
-/// A message of libdbus, freed with its owner.
+/// A libdbus message, freed together with its owner.
 ///
-/// Lives on one thread: that of the connection.
+/// It is used on one thread only: that of the connection.
 struct RawMessage: ~Copyable {
     let pointer: OpaquePointer
 
@@ -53,7 +53,7 @@ struct RawMessage: ~Copyable {
         Self.text(dbus_message_get_path(pointer)).map(ObjectPath.init(checked:))
     }
 
-    /// What an answer needs, also when the body cannot be read.
+    /// The header fields that an answer needs, also when the body cannot be read.
     var head: (serial: UInt32, sender: String?)? {
         guard dbus_message_get_no_reply(pointer) == 0 else { return nil }
         return (dbus_message_get_serial(pointer), sender)
@@ -80,7 +80,7 @@ struct RawMessage: ~Copyable {
         pointer.map { String(cString: $0) }
     }
 
-    // MARK: Making
+    // MARK: Creating
 
     static func call(_ call: MethodCall, expectsReply: Bool) throws(ValueError) -> RawMessage {
         if let name = call.destination { try check(name, dbus_validate_bus_name) }
@@ -95,7 +95,7 @@ struct RawMessage: ~Copyable {
             )
         )
         if !expectsReply { dbus_message_set_no_reply(message.pointer, 1) }
-        // Who is not there is not started for our sake: it is its own service's business.
+        // A service that is not running is not started by this call: that is decided elsewhere.
         dbus_message_set_auto_start(message.pointer, 0)
         try message.append(call.arguments)
         return message
@@ -172,7 +172,7 @@ struct RawMessage: ~Copyable {
     }
 }
 
-/// A call of a method of somebody's object.
+/// A call of a method of an object in another process.
 package struct MethodCall: Sendable {
     /// A unique or a well-known name; nil only where there is no bus in between.
     package var destination: String?
@@ -180,7 +180,7 @@ package struct MethodCall: Sendable {
     package var interface: String
     package var member: String
     package var arguments: [DBusValue]
-    /// How long the answer may take.
+    /// How long to wait for the answer.
     package var patience: Duration
 
     package init(

@@ -1,12 +1,12 @@
 import CDBus
 
-/// Reads the body of a message, counting what it reads.
+/// Reads the body of a message, and counts what it reads.
 ///
-/// libdbus has checked the message against the specification; here it is held to bounds that
-/// keep one hostile message from taking our memory or our stack.
+/// libdbus has checked the message against the specification. These limits keep one hostile message
+/// from exhausting memory or stack.
 struct MessageReader {
     static let deepest = 64
-    /// The tree of a host that has seen ten thousand devices has about 200,000.
+    /// The objects of a host that has seen ten thousand devices have about 200,000 values.
     static let mostValues = 2_000_000
 
     private var left = Self.mostValues
@@ -79,7 +79,7 @@ struct MessageReader {
         guard type == CInt(UInt8(ascii: "e")) else {
             return .array(of: element, try values(&inner, depth: depth))
         }
-        // As "{sv}": the key is one letter.
+        // The element type has the form "{sv}", with a key of one letter.
         let letters = element.text.utf8.dropFirst().dropLast()
         let key = Signature(checked: String(letters.prefix(1)) ?? "")
         let value = Signature(checked: String(letters.dropFirst()) ?? "")
@@ -95,7 +95,7 @@ struct MessageReader {
         return .dictionary(key: key, value: value, entries)
     }
 
-    // MARK: Leaves
+    // MARK: Basic values
 
     private func number<T: BitwiseCopyable>(
         _ iterator: inout DBusMessageIter,
@@ -106,14 +106,14 @@ struct MessageReader {
         return number
     }
 
-    /// Of a string, path or signature, all of which libdbus has found to be UTF-8 without NUL.
+    /// A string, path or signature: libdbus has checked that each is UTF-8 without NUL.
     private func text(_ iterator: inout DBusMessageIter) -> String {
         var pointer: UnsafePointer<CChar>?
         dbus_message_iter_get_basic(&iterator, &pointer)
         return pointer.map { String(cString: $0) } ?? ""
     }
 
-    /// Each reading duplicates the descriptor: read once, and owned from then on.
+    /// Each read duplicates the descriptor, so it is read once and owned from then on.
     private func descriptor(
         _ iterator: inout DBusMessageIter
     ) throws(ValueError) -> UnixDescriptor {

@@ -2,8 +2,8 @@ import CDBus
 
 /// Writes values into a message.
 ///
-/// libdbus ends the process when it is handed what the specification forbids, so everything is
-/// checked before it gets there.
+/// libdbus ends the process when it gets values that the specification forbids, so everything is
+/// checked before.
 struct MessageWriter {
     static let deepest = 32
     static let longest = 32 << 20
@@ -66,7 +66,7 @@ struct MessageWriter {
             }
         case .variant(let content):
             let signature = content.signature
-            // A structure of structures may be deeper than a signature can say.
+            // A structure of structures may be nested deeper than a signature allows.
             guard Signature(signature.text) != nil else { throw .tooDeep(limit: Self.deepest) }
             try container("v", signature.text, &iterator) { writer, inner throws(ValueError) in
                 try writer.append(content, to: &inner, depth: depth + 1)
@@ -103,7 +103,7 @@ struct MessageWriter {
         _ iterator: inout DBusMessageIter,
         _ body: (inout MessageWriter, inout DBusMessageIter) throws(ValueError) -> Void
     ) throws(ValueError) {
-        // The signature of an array counts the array itself too.
+        // The signature of an array includes the array itself.
         if type == "a", let contents, Signature("a" + contents) == nil {
             throw .tooDeep(limit: Self.deepest)
         }
@@ -121,7 +121,7 @@ struct MessageWriter {
         }
     }
 
-    // MARK: Leaves
+    // MARK: Basic values
 
     private func basic<T: BitwiseCopyable>(
         _ number: T,
@@ -155,7 +155,7 @@ struct MessageWriter {
         try count(bytes.count)
         try container("a", "y", &iterator) { _, inner throws(ValueError) in
             let appended = bytes.withUnsafeBufferPointer { buffer -> dbus_bool_t in
-                // libdbus wants an address, also for no bytes at all.
+                // libdbus requires an address even for no bytes.
                 guard var pointer = buffer.baseAddress else { return 1 }
                 return dbus_message_iter_append_fixed_array(
                     &inner,

@@ -15,18 +15,19 @@ package struct ObjectPath: Hashable, Sendable, Comparable, CustomStringConvertib
         self.text = String(text)
     }
 
-    /// What libdbus has checked already.
+    /// A path that libdbus has already checked.
     init(checked text: String) { self.text = text }
 
     package static let root = ObjectPath(checked: "/")
 
-    /// The path one part longer; nil when the part has other than letters, digits, underscores.
+    /// The path with one more part; nil when the part contains anything but letters, digits and
+    /// underscores.
     package func appending(_ part: some StringProtocol) -> ObjectPath? {
         guard !part.isEmpty, part.utf8.allSatisfy(Self.isAllowed) else { return nil }
         return ObjectPath(checked: (self == .root ? "" : text) + "/" + part)
     }
 
-    /// Whether this is `other` or stands somewhere below it.
+    /// Whether this is `other` or is below it.
     package func isWithin(_ other: ObjectPath) -> Bool {
         if other == .root || text == other.text { return true }
         let (own, outer) = (text.utf8, other.text.utf8)

@@ -1,6 +1,6 @@
-/// Our objects on one connection: what they look like, what their properties are, who answers.
+/// Our objects on one connection: their interfaces, their properties, and their handlers.
 ///
-/// A value without a bus: it answers what can be answered at once and names the handler otherwise.
+/// A value without a bus: it answers calls if it can, and otherwise returns the handler.
 struct ObjectTree {
     struct Interface {
         let description: InterfaceDescription
@@ -11,7 +11,7 @@ struct ObjectTree {
     enum Answer {
         case values([DBusValue])
         case error(ErrorReply)
-        /// The owner of the interface answers.
+        /// The handler of the interface answers.
         case ask(@Sendable (IncomingCall) -> Void)
     }
 
@@ -31,7 +31,7 @@ struct ObjectTree {
         objects[path, default: [:]][interface.description.name] = interface
     }
 
-    /// The names of the interfaces that were there.
+    /// Removes an object, and returns the names of its interfaces.
     mutating func remove(_ path: ObjectPath) -> [String] {
         objects.removeValue(forKey: path).map { $0.keys.sorted() } ?? []
     }
@@ -39,7 +39,7 @@ struct ObjectTree {
     mutating func makeManager(_ path: ObjectPath) { managers.insert(path) }
     mutating func removeManager(_ path: ObjectPath) { managers.remove(path) }
 
-    /// Who tells that an object came or went: the nearest manager above it.
+    /// The object that announces additions and removals: the nearest manager above the path.
     func manager(of path: ObjectPath) -> ObjectPath? {
         var candidate: ObjectPath? = path
         while let place = candidate {
@@ -177,7 +177,7 @@ struct ObjectTree {
         return InterfaceDescription.document(descriptions, children: children(of: path))
     }
 
-    /// All below the manager, as `GetManagedObjects` gives them.
+    /// All objects below the manager, in the form of `GetManagedObjects`.
     private func managedObjects(under manager: ObjectPath) -> DBusValue {
         let below = objects.keys.filter { $0.isWithin(manager) && $0 != manager }.sorted()
         return .dictionary(
@@ -189,7 +189,7 @@ struct ObjectTree {
         )
     }
 
-    /// The interfaces of an object and their properties, as `InterfacesAdded` gives them.
+    /// The interfaces of an object and their properties, in the form of `InterfacesAdded`.
     func interfaces(at path: ObjectPath) -> DBusValue {
         let own = (objects[path] ?? [:]).sorted { $0.key < $1.key }
         return .dictionary(

@@ -1,4 +1,4 @@
-/// Who wants which signals, and which rules the bus was given for it.
+/// The observers of signals, and the rules that the bus has for them.
 struct ObserverTable {
     struct Observer {
         let rule: SignalRule
@@ -9,10 +9,11 @@ struct ObserverTable {
     private var observers: [UInt64: Observer] = [:]
     /// The order in which handlers are called.
     private var order: [UInt64] = []
-    /// How many observers need a rule at the bus.
+    /// The number of observers for each rule at the bus.
     private var rules: [String: Int] = [:]
     private var lastID: UInt64 = 0
-    /// Who has a well-known name, for those that rules name; nil inside when nobody has.
+    /// The owners of the well-known names in rules; the inner value is nil for a name without an
+    /// owner.
     private var owners: [String: String?] = [:]
 
     var count: Int { observers.count }
@@ -30,13 +31,13 @@ struct ObserverTable {
         return observers.removeValue(forKey: id)
     }
 
-    /// True when the bus has to be told.
+    /// True when the rule must be added at the bus.
     mutating func retain(rule text: String) -> Bool {
         rules[text, default: 0] += 1
         return rules[text] == 1
     }
 
-    /// True when the bus has to be told.
+    /// True when the rule must be removed at the bus.
     mutating func release(rule text: String) -> Bool {
         guard let count = rules[text] else { return false }
         rules[text] = count > 1 ? count - 1 : nil
@@ -50,7 +51,8 @@ struct ObserverTable {
     }
     mutating func forgetOwner(of name: String) { owners[name] = nil }
 
-    /// Those whose rules fit the heads of the signal, in the order in which they came.
+    /// The observers whose rules match the header of the signal, in the order in which they were
+    /// added.
     func candidates(for raw: borrowing RawMessage) -> [Observer] {
         let (sender, interface) = (raw.sender, raw.interface)
         let (member, path) = (raw.member, raw.path)
@@ -59,7 +61,7 @@ struct ObserverTable {
             let rule = observer.rule
             var owner: String?
             if let name = rule.nameToTrack {
-                // Nobody's signals while nobody has the name.
+                // While a name has no owner, no signal matches it.
                 guard let known = self.owner(of: name) else { return nil }
                 owner = known
             }

@@ -1,13 +1,13 @@
-/// Which signals somebody wants, as a match rule of the bus says it.
+/// Selects signals, with the fields of a match rule of the bus.
 package struct SignalRule: Hashable, Sendable {
-    /// Whose signals: a unique name, or a well-known one and then only from its present owner.
+    /// The sender: a unique name, or a well-known one, which means only its current owner.
     package var sender: String?
     package var interface: String?
     package var member: String?
     package var path: ObjectPath?
-    /// This object and all below it.
+    /// This object and all objects below it.
     package var pathNamespace: ObjectPath?
-    /// The first argument, when it is a string of just this text.
+    /// The first argument, which must be a string with exactly this text.
     package var firstArgument: String?
 
     package init(
@@ -26,7 +26,8 @@ package struct SignalRule: Hashable, Sendable {
         self.firstArgument = firstArgument
     }
 
-    /// The rule in the bus's notation; nil when a part holds what would end its quotes.
+    /// The rule in the bus's notation; nil when a part contains a character that would end its
+    /// quotes.
     var text: String? {
         var parts = ["type='signal'"]
         let pairs = [
@@ -44,10 +45,10 @@ package struct SignalRule: Hashable, Sendable {
         return parts.joined(separator: ",")
     }
 
-    /// Whether the heads of a signal fit; the first argument is looked at by `matches(body:)`.
+    /// Whether the header of a signal matches; `matches(body:)` checks the first argument.
     ///
-    /// The owner is that of the sender's well-known name. Everybody may send us signals that no
-    /// rule of ours asked for, so nothing may be left to the bus.
+    /// `owner` is the owner of the sender's well-known name. Any process may send us signals that
+    /// no rule of ours requested, so the bus's filtering is not sufficient.
     func matches(
         sender: String?,
         owner: String?,
@@ -68,7 +69,7 @@ package struct SignalRule: Hashable, Sendable {
         return body.first == .string(firstArgument)
     }
 
-    /// The well-known name whose owner must be known to tell who the sender is.
+    /// The well-known name whose owner must be known to check the sender.
     var nameToTrack: String? {
         guard let sender, !sender.hasPrefix(":"), sender != Bus.name else { return nil }
         return sender

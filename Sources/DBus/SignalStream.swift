@@ -1,16 +1,16 @@
 import Threads
 
-/// Signals for one reader, as many as it was made for; the oldest are dropped, and it says so.
+/// Signals for one reader, up to a capacity; the oldest are dropped, and the stream reports this.
 package final class SignalStream: Sendable {
     package enum Element: Sendable, Equatable {
         case signal(Message)
-        /// So many were dropped at this place because nobody took them.
+        /// This many signals were dropped at this place, because the reader was too slow.
         case dropped(Int)
     }
 
     fileprivate struct State: Sendable {
         var waiting: [Message] = []
-        /// Where the oldest of `waiting` is; moved instead of the others.
+        /// The index of the oldest element of `waiting`: it is moved instead of the elements.
         var first = 0
         var dropped = 0
         var ended = false
@@ -25,9 +25,9 @@ package final class SignalStream: Sendable {
         self.capacity = capacity
     }
 
-    /// The next element, or nil when the stream has ended or the task is cancelled.
+    /// The next element; nil when the stream has ended or the task is cancelled.
     ///
-    /// For one reader at a time.
+    /// Only one reader at a time.
     package func next() async -> Element? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -11,7 +11,7 @@ package struct Signature: Hashable, Sendable, Comparable, CustomStringConvertibl
         self.text = String(text)
     }
 
-    /// What is known to be right: written here, or checked by libdbus.
+    /// A signature that is known to be valid: written in this program, or checked by libdbus.
     init(checked text: String) { self.text = text }
 
     package static let byte = Signature(checked: "y")
@@ -41,7 +41,7 @@ package struct Signature: Hashable, Sendable, Comparable, CustomStringConvertibl
         return Self.isBasic(first)
     }
 
-    /// The complete types that stand in a row, as in the signature of a message; nil when wrong.
+    /// The complete types of a sequence, as in the signature of a message; nil when it is invalid.
     package static func list(_ text: some StringProtocol) -> [Signature]? {
         let bytes = Array(text.utf8)
         guard bytes.count <= 255 else { return nil }
@@ -70,7 +70,7 @@ package struct Signature: Hashable, Sendable, Comparable, CustomStringConvertibl
         }
     }
 
-    /// Where the complete type that begins at `start` ends; nil when none does.
+    /// The end of the complete type that begins at `start`; nil when there is none.
     private static func end(
         of bytes: [UInt8],
         from start: Int,

@@ -1,9 +1,10 @@
 import Domain
 
-/// Timers by their time, those of one time in the order in which they were set.
+/// Timers sorted by time, and timers with the same time in the order in which they were set.
 ///
-/// A removed timer stays in the heap until it comes up; when most of the heap is such, it is built
-/// again, so that a timer set and removed for each call costs nothing in the long run.
+/// A removed timer stays in the heap until it expires. When most of the heap consists of removed
+/// timers, the heap is rebuilt, so that setting and removing a timer for each call costs nothing in
+/// the long run.
 struct TimerQueue {
     private struct Entry {
         let moment: Moment
@@ -36,7 +37,7 @@ struct TimerQueue {
         heap.sort { $0.isBefore($1) }
     }
 
-    /// Takes the handler of the first timer that has come up by `now`.
+    /// Removes the first timer that has expired by `now`, and returns its handler.
     mutating func takeExpired(by now: Moment) -> (@Sendable () -> Void)? {
         while let first = heap.first {
             if let handler = handlers[first.id] {
@@ -50,7 +51,7 @@ struct TimerQueue {
         return nil
     }
 
-    /// When the first timer comes up.
+    /// When the first timer expires.
     mutating func nextMoment() -> Moment? {
         while let first = heap.first, handlers[first.id] == nil { pop() }
         return heap.first?.moment

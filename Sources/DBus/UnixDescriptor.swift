@@ -2,18 +2,19 @@ import CLinux
 import Glibc
 import Threads
 
-/// A descriptor of the system that came with a message, or goes with one; closed with its owner.
+/// A descriptor of the operating system that arrived with a message, or is sent with one; closed
+/// together with its owner.
 package final class UnixDescriptor: Sendable, Hashable {
     private let number: Monitor<CInt?>
 
-    /// Takes the descriptor over: anyone who had it does not close it any more.
+    /// Takes over the descriptor: its previous owner must not close it.
     package init(owning descriptor: CInt) { number = Monitor(descriptor) }
 
     deinit {
         if let descriptor = take() { close(descriptor) }
     }
 
-    /// Hands the descriptor out for good; nil when that was done before.
+    /// Gives up the descriptor permanently; nil when this was done before.
     package func take() -> CInt? {
         number.withLock { number in
             defer { number = nil }
@@ -24,7 +25,7 @@ package final class UnixDescriptor: Sendable, Hashable {
     /// Lends the descriptor; nil when it was taken.
     func lend<R>(_ body: (CInt) -> R) -> R? { number.withLock { $0.map(body) } }
 
-    /// Two connected sockets that keep the borders of packets and never block.
+    /// Two connected sockets that preserve packet boundaries and never block.
     package static func packetPair() -> (ours: UnixDescriptor, theirs: UnixDescriptor)? {
         var pair: [CInt] = [-1, -1]
         let kind = CInt(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
