@@ -2,7 +2,7 @@ import Domain
 import Radio
 import Simulation
 
-/// Under which addresses the world's devices show themselves, which may change from time to time.
+/// The addresses under which the world's devices appear, which may change over time.
 struct AddressBook {
     private let world: World
     private let lifetime: Duration?
@@ -13,7 +13,7 @@ struct AddressBook {
         self.lifetime = lifetime
     }
 
-    /// How the device at this address of the world is seen now.
+    /// The current address of the device with this address in the world.
     func shown(_ own: String) -> String {
         var number = renewals[own, default: 0]
         if let lifetime, lifetime > .zero {
@@ -23,19 +23,19 @@ struct AddressBook {
         return Self.mixed(own, number)
     }
 
-    /// The device's name in the world, by which faults mean it.
+    /// The device's name in the world, by which faults refer to it.
     func label(_ own: String) -> String? {
         world.device(named: own)?.label
     }
 
-    /// Gives a module another address; false when nobody has such a name or address.
+    /// Gives a module another address; false when no device has this name or address.
     mutating func renew(_ name: String) -> Bool {
         guard let own = world.address(of: name) else { return false }
         renewals[own, default: 0] += 1
         return true
     }
 
-    /// A resolvable private address, as its two highest bits say.
+    /// A resolvable private address, as its two highest bits indicate.
     private static func mixed(_ own: String, _ number: Int) -> String {
         var random = SplitMix64(
             seed: own.utf8.reduce(UInt64(number)) { $0 &* 1_099_511_628_211 ^ UInt64($1) }

@@ -11,7 +11,7 @@ final class Advertising {
 
     private unowned let adapter: FakeAdapter
     private var registered: [Key: Set<GATTUUID>] = [:]
-    /// Asked for, and not yet read from the program.
+    /// Requested, and not yet read from the program.
     private var reading: Set<Key> = []
 
     init(_ adapter: FakeAdapter) { self.adapter = adapter }
@@ -20,7 +20,7 @@ final class Advertising {
     private var slots: Int { daemon.settings.host.advertisingSlots }
     var count: Int { registered.count }
 
-    /// The services that are on the air as connectable advertisements.
+    /// The services in the connectable advertisements that are registered.
     var services: Set<GATTUUID> { registered.values.reduce(into: []) { $0.formUnion($1) } }
 
     var properties: [String: DBusValue] {
@@ -81,7 +81,7 @@ final class Advertising {
         }
     }
 
-    /// Nil for what no advertisement may say.
+    /// Nil for values that an advertisement must not have.
     private static func services(in values: [String: DBusValue]) -> Set<GATTUUID>? {
         guard let type = values["Type"]?.asString, ["peripheral", "broadcast"].contains(type) else {
             return nil
@@ -107,7 +107,7 @@ final class Advertising {
         if registered.count != before { changed() }
     }
 
-    /// Drops all of them, and tells those who had them.
+    /// Drops all advertisements, and informs their programs.
     func releaseAll() {
         let keys = registered.keys.sorted { ($0.client, $0.path) < ($1.client, $1.path) }
         guard !keys.isEmpty else { return }

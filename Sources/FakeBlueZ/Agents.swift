@@ -1,6 +1,6 @@
 import DBus
 
-/// What stands at `/org/bluez`: agents that answer for people, and profiles of classic Bluetooth.
+/// The object at `/org/bluez`: agents that answer for people, and profiles of classic Bluetooth.
 final class Agents: ServedObject {
     struct Agent: Equatable {
         let client: String
@@ -74,7 +74,7 @@ final class Agents: ServedObject {
         tellPairable()
     }
 
-    /// Nobody can pair where nobody answers for it.
+    /// Without an agent, pairing is impossible.
     private func tellPairable() {
         for adapter in daemon.adapters { adapter.setPairable(!agents.isEmpty) }
     }
@@ -84,7 +84,7 @@ final class Agents: ServedObject {
         profiles.removeAll { $0.client == name }
     }
 
-    /// The client's own agent comes first, then the one that was made the default, then the first.
+    /// The client's own agent, or else the default agent, or else the first one.
     func agent(of client: String?) -> Agent? {
         agents.first { $0.client == client } ?? standard ?? agents.first
     }

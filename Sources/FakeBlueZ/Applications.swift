@@ -3,12 +3,12 @@ import Domain
 import Radio
 import Simulation
 
-/// The services that programs have registered at an adapter, and the centrals that come for them.
+/// The services that programs have registered at an adapter, and the centrals that connect to them.
 final class Applications {
     private unowned let adapter: FakeAdapter
     private var registered: [Application] = []
     private var visits: [ObjectIdentifier: CentralVisit] = [:]
-    /// Sockets of centrals that went and count as subscribed when they come back.
+    /// Sockets of centrals that have disconnected and count as subscribed when they reconnect.
     var kept: [String: FakePacketSocket] = [:]
     private var isBeating = false
 
@@ -77,7 +77,7 @@ final class Applications {
         for (central, socket) in kept where !socket.isOpen { kept[central] = nil }
     }
 
-    /// The service ends, or the adapter is pulled out.
+    /// The service ends, or the adapter is unplugged.
     func end() {
         for application in registered { withdraw(application) }
         for socket in kept.values { socket.close() }
@@ -108,7 +108,7 @@ final class Applications {
         }
     }
 
-    /// Puts on the air what is advertised now.
+    /// Makes the air match the current advertisements.
     func refresh() {
         let advertised = adapter.advertising.services
         let isBlocked = adapter.hasLinks && daemon.faults.holds(.oneRole)
@@ -126,7 +126,7 @@ final class Applications {
         if isWaiting, !isBeating { beat() }
     }
 
-    /// An advertisement is sent again and again: who looks for it later hears it, too.
+    /// An advertisement is sent repeatedly, so that a central that looks for it later hears it too.
     private func beat() {
         isBeating = true
         daemon.after(.milliseconds(500)) { [weak self] in
@@ -148,7 +148,7 @@ final class Applications {
         }
     }
 
-    /// A random static address that follows from the central's name.
+    /// A random static address, derived from the central's name.
     private static func address(of label: String) -> String {
         var random = SplitMix64(
             seed: label.utf8.reduce(0xCBF2_9CE4_8422_2325) {

@@ -2,7 +2,7 @@ import DBus
 import Domain
 import Simulation
 
-/// A central at a program's service: what it does is asked of the program, over the bus.
+/// A central at a program's service: its requests are passed to the program, over the bus.
 final class CentralVisit {
     private let visit: HostVisit
     private let service: ServedService
@@ -12,7 +12,7 @@ final class CentralVisit {
     private var writeSocket: FakePacketSocket?
     private var observer: Connection.ObserverID?
     private var isListening = false
-    /// Writes in the order in which the central made them; one is under way at a time.
+    /// Writes in the order in which the central made them; one at a time is passed on.
     private var writes: [[UInt8]] = []
     private var isWriting = false
     private var triedSocket = false
@@ -39,7 +39,7 @@ final class CentralVisit {
         device.arrived()
         visit.onWrite = { [weak self] in self?.wrote($0) }
         guard daemon.faults.happens(.centralPairs) != nil else { return subscribe() }
-        // Without anybody to ask the service refuses, and the central goes.
+        // Without an agent the service refuses, and the central disconnects.
         guard let agent = daemon.agent() else { return visit.end() }
         daemon.ask(agent, "RequestAuthorization", [.objectPath(device.path)]) {
             [weak self] answer in
@@ -93,7 +93,7 @@ final class CentralVisit {
         return .properties(values.merging(more) { $1 })
     }
 
-    // MARK: What it is notified
+    // MARK: Notifications
 
     private func subscribe() {
         guard visit.isUp, let attribute = service.notifying else { return visit.end() }
@@ -141,7 +141,7 @@ final class CentralVisit {
         }
     }
 
-    // MARK: What it writes
+    // MARK: Writes
 
     private func wrote(_ bytes: [UInt8]) {
         if let writeSocket, writeSocket.isOpen, writes.isEmpty { return writeSocket.send(bytes) }

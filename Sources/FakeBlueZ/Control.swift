@@ -1,7 +1,7 @@
 package import DBus
 import Simulation
 
-/// How programs let things go wrong while the depot is served: an object of ours on the same bus.
+/// Lets programs cause faults while the depot is served, through an object on the same bus.
 package enum Control {
     package static let name = "ee.yardmaster.Depot"
     package static let path = ObjectPath("/ee/yardmaster/depot") ?? .root
@@ -27,7 +27,7 @@ package enum Control {
 }
 
 extension FakeBlueZ {
-    /// Opens the object, on a connection that outlives restarts of the service.
+    /// Exports the object, on a connection that outlives restarts of the service.
     func openControl() async throws(BusError) -> Connection {
         let connection = try await Connection.open(address, on: loop)
         await connection.export(Control.description, at: Control.path) { [weak self] call in
@@ -59,7 +59,7 @@ extension FakeBlueZ {
         guard let incident = order.incident else {
             return refuse(call, HostOrder.faults + HostOrder.incidents)
         }
-        // A restart takes its time; in real time nothing hangs on order.
+        // A restart takes time; in real time nothing depends on the order.
         run { host in
             guard await host.cause(incident) else {
                 return call.fail(.failed("there is no such module or adapter"))

@@ -3,15 +3,15 @@ import Domain
 import Radio
 import Simulation
 
-/// Something with a path that answers calls.
+/// An object with a path that answers calls.
 protocol ServedObject: AnyObject {
     var path: ObjectPath { get }
     func called(_ call: IncomingCall)
 }
 
-/// The service itself: its objects, its clients, and what is to go wrong.
+/// The service itself: its objects, its clients, and the faults to simulate.
 ///
-/// Lives on the thread of its loop, as everything that it owns.
+/// It runs on the thread of its loop, like everything that it owns.
 final class Daemon {
     let world: World
     let settings: FakeBlueZ.Settings
@@ -23,7 +23,7 @@ final class Daemon {
     private var sockets: [Int: FakePacketSocket] = [:]
     private var observers: [Connection.ObserverID: (Message) -> Void] = [:]
     private var nextNumber = 0
-    /// Changes with every start: what was set in motion before it comes to nothing.
+    /// Changes with every start: work that was begun before has no effect.
     private(set) var generation = 0
 
     private(set) var adapters: [FakeAdapter] = []
@@ -48,7 +48,7 @@ final class Daemon {
         }
     }
 
-    // MARK: Life
+    // MARK: Starting and ending
 
     func begin(on connection: Connection) {
         generation += 1
@@ -60,7 +60,7 @@ final class Daemon {
         for adapter in adapters where adapter.isPlugged { adapter.appear() }
     }
 
-    /// All that it held is lost; what it keeps on disk is not.
+    /// All its state is lost, except what it keeps on disk.
     func end() {
         generation += 1
         for adapter in adapters { adapter.end() }
@@ -80,7 +80,7 @@ final class Daemon {
         return nextNumber
     }
 
-    /// Does something later, unless the service was restarted meanwhile.
+    /// Runs `body` later, unless the service was restarted meanwhile.
     func after(_ time: Duration, _ body: @escaping () -> Void) {
         let before = generation
         world.after(time) { [weak self] in
@@ -106,7 +106,7 @@ final class Daemon {
             for (description, properties) in interfaces {
                 connection.export(description, at: path, properties: properties, handler)
             }
-            // Only values of ours: they can be sent.
+            // These values are our own, so they can be sent.
             try? connection.announce(path)
         }
     }
@@ -165,7 +165,7 @@ final class Daemon {
         tickets.removeValue(forKey: ticket)?(result)
     }
 
-    /// Hears the signals of a client.
+    /// Observes the signals of a client.
     func observe(
         _ rule: SignalRule,
         _ heard: @escaping (Message) -> Void
@@ -195,10 +195,10 @@ final class Daemon {
         for adapter in adapters { adapter.clientLeft(name) }
     }
 
-    /// The agent that speaks for a client, or without one the default agent; nil without any.
+    /// The agent of a client, or, without a client, the default agent; nil without any agent.
     func agent(of client: String? = nil) -> Agents.Agent? { agents?.agent(of: client) }
 
-    /// Asks an agent.
+    /// Sends a request to an agent.
     func ask(
         _ agent: Agents.Agent,
         _ member: String,
@@ -218,7 +218,7 @@ final class Daemon {
 
     // MARK: Sockets
 
-    /// Owns our end of a socket pair; `packet` hears nil when the other end is gone.
+    /// Owns our end of a socket pair; `packet` is called with nil when the other end is closed.
     func open(
         _ descriptor: UnixDescriptor,
         _ packet: @escaping ([UInt8]?) -> Void
@@ -243,7 +243,7 @@ final class Daemon {
         while sockets[socket]?.read() == true {}
     }
 
-    // MARK: What happens at the host
+    // MARK: Incidents at the host
 
     var figures: HostFigures {
         var figures = HostFigures()

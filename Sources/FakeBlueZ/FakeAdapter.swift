@@ -3,7 +3,7 @@ import Domain
 import Radio
 import Simulation
 
-/// One controller as `org.bluez` shows it.
+/// One controller, as `org.bluez` shows it.
 final class FakeAdapter: ServedObject {
     let air: HostAdapter
     unowned let daemon: Daemon
@@ -16,9 +16,9 @@ final class FakeAdapter: ServedObject {
     private var pairable = false
 
     private(set) var devices: [ObjectPath: FakeDevice] = [:]
-    /// Kept on disk by the devices' addresses.
+    /// Kept on disk, by the devices' addresses.
     var bonds: [String: AirBond] = [:]
-    /// One pairing at a time.
+    /// Only one pairing at a time.
     var isPairing = false
     var addresses: AddressBook
     private(set) lazy var discovery = FakeDiscovery(self)
@@ -38,11 +38,12 @@ final class FakeAdapter: ServedObject {
         return path
     }
 
-    /// Administered locally, so that it is nobody's; stays when the adapter is plugged in again.
+    /// A locally administered address, so that it belongs to no manufacturer; it stays the same
+    /// after replugging.
     var address: String { "02:59:4D:00:00:" + Hex.text([UInt8(truncatingIfNeeded: index)]) }
     private var name: String { "yardmaster-\(index)" }
 
-    // MARK: Life
+    // MARK: Appearing and disappearing
 
     func appear() {
         daemon.serve(
@@ -52,7 +53,7 @@ final class FakeAdapter: ServedObject {
                 (Interfaces.advertisingManager, advertising.properties),
             ]
         )
-        // What is kept on disk: devices that somebody has connected to.
+        // Devices that are kept on disk, because a program has connected to them.
         for device in devices.values.sorted(by: { $0.path < $1.path }) { device.appear() }
     }
 
@@ -71,7 +72,7 @@ final class FakeAdapter: ServedObject {
         ]
     }
 
-    /// The service ends: links go with it, what is on disk stays.
+    /// The service ends: links end too, and what is on disk stays.
     func end() {
         discovery.end()
         advertising.end()
@@ -103,7 +104,7 @@ final class FakeAdapter: ServedObject {
 
     // MARK: Power
 
-    /// `answered` is called when the links have ended, and before the power is told of.
+    /// `answered` is called after the links have ended, and before the change of power is reported.
     func power(_ on: Bool, answered: () -> Void = {}) {
         guard isPlugged, air.isOn != on, !(on && isBlocked) else { return answered() }
         if !on {
@@ -118,7 +119,7 @@ final class FakeAdapter: ServedObject {
         update(["Powered": .boolean(on)])
     }
 
-    /// As long as there is an agent.
+    /// True as long as there is an agent.
     func setPairable(_ on: Bool) {
         guard pairable != on else { return }
         pairable = on
@@ -157,7 +158,7 @@ final class FakeAdapter: ServedObject {
         FakeDevice.path(of: address, on: path).flatMap { devices[$0] }
     }
 
-    /// The device with this address, made when there is none.
+    /// The device with this address; it is created if it does not exist.
     func known(_ address: String) -> FakeDevice? {
         if let device = device(at: address) { return device }
         guard let device = FakeDevice(address, on: self) else { return nil }
@@ -170,7 +171,7 @@ final class FakeAdapter: ServedObject {
         device.vanish()
     }
 
-    /// Whether a link of ours stands or is being made.
+    /// Whether a program has a link, or is making one.
     var hasLinks: Bool { devices.values.contains { $0.link != nil || $0.isConnecting } }
 
     // MARK: Calls

@@ -5,7 +5,7 @@ package import Threads
 
 /// A simulated world served as `org.bluez` on a bus, in real time.
 ///
-/// Everything takes place on one thread: that of the bus connection, which also drives the world.
+/// Everything runs on one thread: that of the bus connection, which also drives the world.
 package actor FakeBlueZ {
     package nonisolated let loop: EventLoop
     package nonisolated let address: BusAddress
@@ -13,16 +13,16 @@ package actor FakeBlueZ {
         loop.asUnownedSerialExecutor()
     }
 
-    /// What the host is like.
+    /// The properties of the host.
     package struct Settings: Sendable {
         package var adapters = ["hci0"]
         package var linksPerAdapter = 7
         package var host = HostPlan()
         package var seed: UInt64 = 1
-        /// Where the world's time begins.
+        /// The world's time at the beginning.
         package var beginning = Moment(nanoseconds: 0)
         package var wallTime = WallTime(milliseconds: 0)
-        /// So many seconds of the world in one.
+        /// The number of seconds in the world for each real second.
         package var pace = 1.0
 
         package init() {}
@@ -33,12 +33,12 @@ package actor FakeBlueZ {
     private lazy var live = makeWorld()
     private lazy var daemon = Daemon(live.world, settings, on: loop, host: self)
     private var connection: Connection?
-    /// While it is wanted: the name is taken again whenever the bus was lost.
+    /// True while the service should run: the name is requested again whenever the bus was lost.
     private var isWanted = false
     private var generation = 0
-    /// For those who let things go wrong; stays over restarts of the service.
+    /// For programs that cause faults; it stays open over restarts of the service.
     private var control: Connection?
-    /// Tasks of ours that are under way: none may come back to the thread after its end.
+    /// Running tasks: none may return to the thread after its end.
     private var errands: [Int: Task<Void, Never>] = [:]
     private var lastErrand = 0
     private var isClosed = false
@@ -65,19 +65,19 @@ package actor FakeBlueZ {
         }
     }
 
-    /// The world's time now.
+    /// The world's current time.
     private var now: Moment {
         settings.beginning.advanced(by: started.duration(to: EventLoop.now) * settings.pace)
     }
 
-    /// Lets `body` put things into the world, or change them.
+    /// Lets `body` add things to the world, or change them.
     package func arrange<R: Sendable>(_ body: @Sendable (World) -> R) -> R {
         live.advance(to: now)
         defer { live.advance(to: now) }
         return body(live.world)
     }
 
-    // MARK: Life
+    // MARK: Starting and stopping
 
     /// Returns when clients can use it.
     package func start() async throws(BusError) {
@@ -85,7 +85,7 @@ package actor FakeBlueZ {
         try await open()
     }
 
-    /// Goes away as a service that is stopped: links end, the name is free.
+    /// Disappears like a service that is stopped: links end, the name is free.
     package func stop() async {
         isWanted = false
         await leave()
@@ -96,17 +96,17 @@ package actor FakeBlueZ {
         control = nil
     }
 
-    /// Ends for good.
+    /// Ends permanently.
     package nonisolated func close() async {
         await stop()
         await endErrands()
-        // One of them may have come as far as the bus.
+        // One of the tasks may have connected to the bus again.
         await stop()
         await closeControl()
         loop.stop()
     }
 
-    /// Does what takes its time in a task, which the end waits for; nothing once it has come.
+    /// Runs slow work in a task, which the end waits for; does nothing after the end.
     func run(_ errand: @escaping @Sendable (FakeBlueZ) async -> Void) {
         guard !isClosed else { return }
         lastErrand += 1
@@ -120,7 +120,7 @@ package actor FakeBlueZ {
     private func endErrands() async {
         isClosed = true
         while let errand = errands.values.first {
-            // What it waits for on the bus fails at once.
+            // Its waits on the bus then fail immediately.
             errand.cancel()
             await errand.value
         }
@@ -162,7 +162,7 @@ package actor FakeBlueZ {
         connection = nil
     }
 
-    /// The bus went: it is tried until it is back.
+    /// The bus was lost: connecting is tried until it is back.
     private func lost(_ before: Int) {
         guard before == generation, isWanted else { return }
         act { $0.end() }
@@ -186,15 +186,15 @@ package actor FakeBlueZ {
         }
     }
 
-    /// The name is dropped and taken again, with everything new.
+    /// The name is released and requested again, with a new state.
     private func restart(after pause: Duration) async {
         await leave()
         comeBack(after: pause)
     }
 
-    // MARK: What comes from outside
+    // MARK: Calls from outside
 
-    /// Does something with the service at its present time, and all that follows from it.
+    /// Uses the service at its current time, including all consequences.
     private func act<R>(_ body: (Daemon) -> R) -> R {
         live.advance(to: now)
         defer { live.advance(to: now) }
@@ -210,12 +210,12 @@ package actor FakeBlueZ {
     func heard(_ message: Message) { act { $0.heard(message) } }
     func ready(_ socket: Int) { act { $0.ready(socket) } }
 
-    // MARK: What goes wrong
+    // MARK: Faults
 
     package func set(_ fault: HostFault) { act { $0.faults.add(fault) } }
     package func lift(_ kind: HostFault.Kind) { act { $0.faults.lift(kind) } }
 
-    /// Lets something happen at the host now; false when it is about something that is not there.
+    /// Causes an incident at the host now; false when its subject does not exist.
     @discardableResult
     package func cause(_ incident: HostIncident) async -> Bool {
         if case .restart(let pause) = incident {
@@ -236,7 +236,7 @@ package actor FakeBlueZ {
     package var figures: HostFigures { act { $0.figures } }
 }
 
-/// What stands at a host at present.
+/// The numbers of objects at a host.
 package struct HostFigures: Sendable, Equatable {
     package var devices = 0
     package var links = 0

@@ -15,17 +15,17 @@ final class FakeCharacteristic: ServedObject {
     private var value: [UInt8] = []
     private var reader: IncomingCall?
     private var writer: IncomingCall?
-    /// Programs that have notifications on by `StartNotify`.
+    /// Programs that have enabled notifications with `StartNotify`.
     private var clients: Set<String> = []
     private var starting: [IncomingCall] = []
     private var isSubscribed = false
-    /// Whether a program hears notifications by signals, as it is told.
+    /// Whether a program gets notifications as signals, as the property shows it.
     private var isNotifying = false
     private var mtu = 23
     private var writeSocket: FakePacketSocket?
     private var notifySocket: FakePacketSocket?
     private var isAcquiring = false
-    /// Left behind by a link that was lost while a socket was asked for.
+    /// Left by a link that was lost while a socket was being acquired.
     private var isLocked = false
 
     init(
@@ -45,7 +45,7 @@ final class FakeCharacteristic: ServedObject {
     private var daemon: Daemon { device.daemon }
     var canNotify: Bool { !flags.isDisjoint(with: [.notify, .indicate]) }
 
-    /// What stands in the descriptor that switches notifications on.
+    /// The value of the descriptor that enables notifications.
     var configuration: [UInt8] {
         guard isSubscribed else { return [0, 0] }
         return flags.contains(.notify) ? [1, 0] : [2, 0]
@@ -131,7 +131,8 @@ final class FakeCharacteristic: ServedObject {
             return call.fail(.inProgress)
         }
         let offset = call.arguments[0].asProperties?["offset"]?.asInt ?? 0
-        // The device's own stack refuses it; what only tells has no rights, and asks its program.
+        // The device's own stack refuses the read; a characteristic that only notifies has no
+        // access rights, so its program is asked.
         guard flags.contains(.read) || flags.isDisjoint(with: [.write, .writeWithoutResponse])
         else { return call.fail(.notPermitted("Read not permitted")) }
         reader = call
@@ -170,14 +171,14 @@ final class FakeCharacteristic: ServedObject {
         guard bytes.count <= link.mtu - 3 else {
             return call.fail(.bluezFailed("Failed to initiate write"))
         }
-        // Sent all the same, and dropped over there: nobody hears of it.
+        // Sent all the same and dropped by the device; no error is reported.
         guard flags.contains(.writeWithoutResponse) else { return call.reply() }
         link.send(bytes, to: characteristic)
         call.reply()
     }
 
     private func request(_ bytes: [UInt8], _ offset: Int, _ call: IncomingCall, on link: HostLink) {
-        // A write at an offset changes what is there: known from the last reading.
+        // A write at an offset changes part of the value, which is known from the last read.
         let whole = offset > 0 ? Array(value.prefix(offset)) + bytes : bytes
         writer = call
         secured { [characteristic] in
@@ -193,7 +194,7 @@ final class FakeCharacteristic: ServedObject {
         }
     }
 
-    /// Makes a request, and once more when the link is secure enough after the first.
+    /// Makes a request, and repeats it once if the link was made more secure after the first.
     private func secured<Value: Sendable>(
         _ request: @escaping (@escaping (Result<Value, RadioError>) -> Void) -> Void,
         _ done: @escaping (Result<Value, RadioError>) -> Void
@@ -226,7 +227,7 @@ final class FakeCharacteristic: ServedObject {
                 self?.released(write: true)
                 return
             }
-            // Longer than the link carries: dropped without a word, as bluetoothd does.
+            // A packet longer than the link allows is dropped without an error, as bluetoothd does.
             if bytes.count <= limit { link?.send(bytes, to: characteristic) }
         }
         update("WriteAcquired", .boolean(true))
@@ -253,7 +254,7 @@ final class FakeCharacteristic: ServedObject {
             guard self.link === link, link.isUp, let pair = UnixDescriptor.packetPair() else {
                 return call.fail(.noLink)
             }
-            // What came before this is lost: the socket is made after the device's answer.
+            // Earlier notifications are lost: the socket is created after the device's answer.
             notifySocket = daemon.open(pair.ours) { [weak self] bytes in
                 if bytes == nil { self?.released(write: false) }
             }
@@ -268,7 +269,7 @@ final class FakeCharacteristic: ServedObject {
         guard canNotify else { return call.fail(.notSupported) }
         guard notifySocket == nil else { return call.fail(.notPermitted("Notify acquired")) }
         guard clients.insert(call.sender).inserted else { return call.reply() }
-        // Without a link it is kept in mind for the next one.
+        // Without a link, the request is remembered for the next one.
         guard let link else { return call.reply() }
         starting.append(call)
         subscribe(on: link) { [weak self] error in
@@ -304,7 +305,7 @@ final class FakeCharacteristic: ServedObject {
         }
     }
 
-    /// Nobody listens any more: the device is told.
+    /// Without receivers, notifications are disabled at the device.
     private func settleSubscription() {
         guard clients.isEmpty, notifySocket == nil else { return }
         tellNotifying(false)

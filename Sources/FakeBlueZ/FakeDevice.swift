@@ -3,7 +3,8 @@ import Domain
 import Radio
 import Simulation
 
-/// A device that is known to the service: heard, connected to, or a central that came.
+/// A device that the service knows: it was heard or connected to, or is a central that has
+/// connected.
 final class FakeDevice: ServedObject {
     let path: ObjectPath
     let address: String
@@ -28,10 +29,10 @@ final class FakeDevice: ServedObject {
     private var attempt: Attempt?
     private var ending: [IncomingCall] = []
     private var table = GATTTable()
-    /// What ends the visit when this is a central.
+    /// Called to end the visit when this is a central.
     var onDisconnect: (() -> Void)?
 
-    /// A connection that is asked for.
+    /// A requested connection.
     private final class Attempt {
         var air: HostAttempt?
         var calls: [IncomingCall] = []
@@ -42,7 +43,7 @@ final class FakeDevice: ServedObject {
         adapter.appending("dev_" + address.split(separator: ":").joined(separator: "_"))
     }
 
-    /// Nil for what is no address.
+    /// Nil for an invalid address.
     init?(_ address: String, on adapter: FakeAdapter) {
         guard let path = Self.path(of: address, on: adapter.path) else { return nil }
         self.path = path
@@ -57,7 +58,7 @@ final class FakeDevice: ServedObject {
     var daemon: Daemon { adapter.daemon }
     var isConnecting: Bool { attempt != nil }
 
-    /// By which faults and incidents mean it.
+    /// The names by which faults and incidents refer to it.
     var names: [String] {
         var names = [address, own]
         if let label = link?.label ?? adapter.addresses.label(own) { names.append(label) }
@@ -100,12 +101,12 @@ final class FakeDevice: ServedObject {
         alias ?? name ?? address.split(separator: ":").joined(separator: "-")
     }
 
-    /// As the two highest bits of the address say.
+    /// The type that the two highest bits of the address indicate.
     private var addressType: String {
         Hex.bytes(address.prefix(2)).map { $0[0] >> 6 == 0 } ?? true ? "public" : "random"
     }
 
-    /// The advertised ones first, then those that were found.
+    /// The advertised services first, then those that were found.
     private var uuids: DBusValue {
         let found = table.services.filter { !advertisedServices.contains($0) }
         return .strings((advertisedServices + found).map(\.description))
@@ -123,7 +124,7 @@ final class FakeDevice: ServedObject {
 
     // MARK: Advertisements
 
-    /// With `repeats` data are told of each time, whether they have changed or not.
+    /// With `repeats`, the data are reported each time, even if they have not changed.
     func heard(_ advertisement: Advertisement, repeats: Bool) {
         own = advertisement.peer.handle
         lastHeard = daemon.world.now
@@ -156,14 +157,14 @@ final class FakeDevice: ServedObject {
         }
     }
 
-    /// The scan is over: how strong it was is no longer so.
+    /// The scan has ended, so its signal strength is no longer valid.
     func scanEnded() {
         guard signal != nil else { return }
         signal = nil
         update([:], removed: ["RSSI"])
     }
 
-    /// Nobody connected to it: it goes when it was not heard for long.
+    /// The device was not connected to, so it is removed when it has not been heard for long.
     private func expire(after time: Duration) {
         daemon.after(time) { [weak self] in
             guard let self, isServed, isTemporary, !isConnected else { return }
@@ -211,7 +212,7 @@ final class FakeDevice: ServedObject {
 
     // MARK: Bonds
 
-    /// What there is with a module; a central's has no keys here.
+    /// The bond with a module; a central's bond has no keys here.
     private var bond: AirBond? {
         get { adapter.bonds[address] }
         set { adapter.bonds[address] = newValue }
@@ -234,8 +235,8 @@ final class FakeDevice: ServedObject {
         }
     }
 
-    /// Pairs on the link that there is; `isWanted` when a program has asked for it, so that its
-    /// agent need not be asked whether it may be.
+    /// Pairs on the existing link; `isWanted` is true when a program has requested it, so that its
+    /// agent need not be asked for permission.
     private func pair(
         by agent: Agents.Agent?,
         isWanted: Bool,
@@ -268,16 +269,17 @@ final class FakeDevice: ServedObject {
             paired()
             done(nil)
         case .failure(let failure):
-            // Anyone who was given a wrong passkey ends the link.
+            // A device that gets a wrong passkey ends the link.
             if failure == .wrongPasskey { link.end() }
             done(.authenticationFailed)
         }
     }
 
-    /// A characteristic wants more than the link has: the service raises it by itself.
+    /// A characteristic requires more security than the link has: the service raises it
+    /// automatically.
     func raiseSecurity(_ done: @escaping (Bool) -> Void) {
         let agent = daemon.agent()
-        // What has a bond already is only raised by a passkey.
+        // A device with a bond can only be raised with a passkey.
         guard let agent, bond == nil || agent.hasKeyboard && bond?.isAuthenticated == false else {
             return done(false)
         }
@@ -299,7 +301,7 @@ final class FakeDevice: ServedObject {
             return call.fail(.unknownObject(path))
         }
         if happens(.connectUnanswered) != nil {
-            // Kept, so that it is not answered for being dropped.
+            // Kept, so that it is not answered by being dropped.
             return unanswered.append(call)
         }
         if happens(.connectWithoutLink) != nil { return call.reply() }
@@ -316,9 +318,9 @@ final class FakeDevice: ServedObject {
 
     private var unanswered: [IncomingCall] = []
 
-    /// How long the kernel looks for a device.
+    /// How long the kernel searches for a device.
     private static let patience = Duration.seconds(40)
-    /// What the device calls itself to whom is connected to it.
+    /// The name that the device reports to a connected host.
     private static let ownName = "BLE module"
 
     private func begin(_ done: @escaping (ErrorReply?) -> Void) {
@@ -343,7 +345,7 @@ final class FakeDevice: ServedObject {
             guard !attempt.isDone else { return }
             finish(.connectAborted)
             attempt.air?.cancel()
-            // What is not there is not kept either, unless there is a bond.
+            // A device that was not found is removed, unless it has a bond.
             if let self, !isPaired, !isConnected { adapter.remove(self) }
         }
         guard adapter.addresses.shown(own) == address, !isBlocked else { return }
@@ -366,11 +368,11 @@ final class FakeDevice: ServedObject {
         }
     }
 
-    /// The services that were told of last, when they were found.
+    /// The services that were last reported as found.
     private var told: DBusValue?
     private var cancelAttempt: (ErrorReply) -> Void = { _ in }
 
-    /// The controllers met and lost each other before anything was said.
+    /// The controllers connected and lost each other before any data was exchanged.
     private func abort(_ link: HostLink, _ finish: @escaping (ErrorReply?) -> Void) {
         linked(link)
         daemon.after(.milliseconds(50)) {
@@ -379,7 +381,7 @@ final class FakeDevice: ServedObject {
         }
     }
 
-    /// The other side does not know the key any more: the link ends when it should be encrypted.
+    /// The other device has lost the key: the link ends when it should be encrypted.
     private func lostKeys(_ link: HostLink, _ finish: @escaping (ErrorReply?) -> Void) {
         daemon.after(.milliseconds(500)) {
             link.end()
@@ -408,7 +410,7 @@ final class FakeDevice: ServedObject {
             told = uuids
             update(["UUIDs": uuids])
         }
-        // Services that are not remembered are read, the device's own name among them: that is shown
+        // Services that are not cached are read, and the device's own name with them: it is shown
         // until the next advertisement.
         if areNew, name != nil, name != Self.ownName {
             name = Self.ownName
@@ -417,16 +419,16 @@ final class FakeDevice: ServedObject {
         table.resubscribe()
     }
 
-    /// A link that some other program has, or a run that was killed.
+    /// A link of another program, or of a run that was killed.
     func connectForSomebody() {
         guard !isConnected, attempt == nil else { return }
         begin { _ in }
     }
 
-    /// A central has come by itself.
+    /// A central has connected on its own.
     func arrived() {
         isConnected = true
-        // One that is bonded has its object still.
+        // A bonded central still has its object.
         if isServed { update(["Connected": .boolean(true)]) } else { appear() }
     }
 
@@ -451,7 +453,7 @@ final class FakeDevice: ServedObject {
         }
     }
 
-    /// The link is gone: that is reported in one signal, and then what stood on it ends.
+    /// The link is lost: this is reported in one signal, and then everything that used it ends.
     func lost() {
         guard isConnected else { return }
         isConnected = false
@@ -464,7 +466,7 @@ final class FakeDevice: ServedObject {
         if isTemporary { adapter.remove(self) }
     }
 
-    /// The object goes, with the link and everything below it.
+    /// The object is removed, with the link and everything below it.
     func vanish() {
         if attempt != nil { cancelAttempt(.connectAborted) }
         isTemporary = false
@@ -478,7 +480,7 @@ final class FakeDevice: ServedObject {
         unanswered = []
     }
 
-    /// The service ends: nobody hears of it.
+    /// The service ends without reporting anything.
     func serviceEnded() {
         isServed = false
         if attempt != nil { cancelAttempt(.connectAborted) }

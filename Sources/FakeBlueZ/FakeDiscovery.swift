@@ -3,7 +3,7 @@ import Domain
 import Radio
 import Simulation
 
-/// The scan of an adapter: who wants it, with which filters, and what it brings.
+/// The scan of an adapter: its clients with their filters, and its results.
 final class FakeDiscovery {
     private enum Deafness { case none, untilRescan, untilPowerCycle }
 
@@ -12,7 +12,7 @@ final class FakeDiscovery {
     private var clients: Set<String> = []
     private var deafness = Deafness.none
     private var wasPoweredOff = false
-    /// When each device was last told of, for clients that want no duplicates.
+    /// When each device was last reported, for clients that want no duplicates.
     private var told: [String: Moment] = [:]
     /// Devices heard in this scan.
     private var heardOnes: Set<ObjectPath> = []
@@ -40,7 +40,7 @@ final class FakeDiscovery {
         if deafness == .untilRescan { deafness = .none }
         let isFirst = clients.isEmpty
         clients.insert(call.sender)
-        // Refused because it is under way: the scan is there all the same.
+        // The call is refused as "in progress", but the scan runs all the same.
         if daemon.faults.happens(.scanRefused) != nil { call.fail(.busy) } else { call.reply() }
         guard isFirst else { return }
         listen()
@@ -54,7 +54,7 @@ final class FakeDiscovery {
         }
         if daemon.faults.happens(.scanStuck) != nil {
             deafness = .untilRescan
-            // The session is gone all the same: only the controller goes on.
+            // The session has ended all the same: only the controller continues.
             clients.remove(call.sender)
             return call.fail(.busy)
         }
@@ -73,14 +73,14 @@ final class FakeDiscovery {
         adapter.update(["Discovering": .boolean(false)])
     }
 
-    /// Ends it for everybody: the adapter goes off, or the service.
+    /// Ends the scan for all clients: the adapter or the service goes off.
     func end() {
         guard isOn else { return }
         clients = []
         finish()
     }
 
-    /// The adapter was off: what ailed the controller is over.
+    /// The adapter was switched off and on, which clears the controller's fault.
     func powerCycled() { deafness = .none }
 
     // MARK: The air
@@ -101,7 +101,7 @@ final class FakeDiscovery {
         if daemon.faults.happens(.deaf) != nil { deafness = .untilRescan }
         if daemon.faults.happens(.deafUntilPowerCycle) != nil { deafness = .untilPowerCycle }
         guard deafness == .none else { return }
-        // No two packets arrive equally strong, and an equal strength is not told.
+        // No two packets have the same strength, and an unchanged strength is not reported.
         jitter = (jitter + 1) % 3
         var advertisement = advertisement
         advertisement.signal += jitter - 1
@@ -120,7 +120,7 @@ final class FakeDiscovery {
     }
 }
 
-/// What one client wants to hear of.
+/// The filter of one client.
 struct DiscoveryFilter: Equatable {
     private var services: [GATTUUID] = []
     private var weakest: Int?
@@ -130,7 +130,7 @@ struct DiscoveryFilter: Equatable {
 
     init() {}
 
-    /// Nil for a value of a wrong type, or both measures of distance at once.
+    /// Nil for a value of a wrong type, or when both distance measures are given.
     static func read(_ values: [String: DBusValue]) -> DiscoveryFilter? {
         var filter = DiscoveryFilter()
         filter.wantsDuplicates = false

@@ -1,9 +1,9 @@
 import DBus
 import Glibc
 
-/// The service's end of an acquired socket: never blocks, and drops what does not fit.
+/// The service's end of an acquired socket: it never blocks, and drops what does not fit.
 final class FakePacketSocket {
-    /// As bluetoothd's buffer: longer packets are cut.
+    /// The size of bluetoothd's buffer: longer packets are cut.
     private static let longest = 512
 
     private var descriptor: CInt?
@@ -11,7 +11,7 @@ final class FakePacketSocket {
     private let loop: EventLoop
     private let onClose: () -> Void
     var packet: ([UInt8]?) -> Void
-    /// Packets that the other end was too slow for.
+    /// Packets that were dropped because the other end was too slow.
     private(set) var dropped = 0
 
     init(
@@ -32,7 +32,7 @@ final class FakePacketSocket {
 
     var isOpen: Bool { descriptor != nil }
 
-    /// One packet a turn, as bluetoothd takes them; an empty one counts as the end.
+    /// Reads one packet per turn, like bluetoothd; an empty one counts as the end.
     ///
     /// False when there was none.
     @discardableResult
@@ -59,7 +59,7 @@ final class FakePacketSocket {
         if count < 0 { dropped += 1 }
     }
 
-    /// The other end sees a hang-up.
+    /// Closes the socket, so that the other end gets a hang-up.
     func close() {
         guard let descriptor else { return }
         self.descriptor = nil

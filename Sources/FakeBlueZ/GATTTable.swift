@@ -3,7 +3,7 @@ import Domain
 import Radio
 import Simulation
 
-/// What the service knows of a device's attributes, and shows as objects; kept beyond the link.
+/// The device's attributes that the service knows and shows as objects; kept after the link.
 struct GATTTable {
     private var entries: [Entry] = []
     private var characteristics: [FakeCharacteristic] = []
@@ -23,9 +23,9 @@ struct GATTTable {
         return list
     }
 
-    /// Shows what was found, before the services count as resolved.
+    /// Shows the found services, before they are reported as resolved.
     ///
-    /// True when they are others than those that were remembered.
+    /// True when they differ from the remembered ones.
     mutating func open(_ link: HostLink, of device: FakeDevice, stale: HostFault?) -> Bool {
         var found = link.characteristics.map { Entry(characteristic: $0.key, flags: $0.value) }
         found.sort {
@@ -51,7 +51,8 @@ struct GATTTable {
         }.map(\.element)
     }
 
-    /// Handles count up: a service, for each characteristic two, and one for its descriptor.
+    /// Handles count up: one for a service, two for each characteristic, and one for its
+    /// descriptor.
     private mutating func build(of device: FakeDevice, mtu: Int) {
         var handle = 1
         var service: (uuid: GATTUUID, path: ObjectPath)?
@@ -93,12 +94,12 @@ struct GATTTable {
         Hex.text([UInt8(truncatingIfNeeded: handle >> 8), UInt8(truncatingIfNeeded: handle)])
     }
 
-    /// Those who had notifications on before get them again by themselves.
+    /// Programs that had enabled notifications before get them again automatically.
     func resubscribe() {
         for characteristic in characteristics { characteristic.resubscribe() }
     }
 
-    /// The link is gone: what was under way on it fails.
+    /// The link is lost: running requests on it fail.
     func close() {
         for characteristic in characteristics { characteristic.closed() }
     }
@@ -113,11 +114,11 @@ struct GATTTable {
         objects = []
     }
 
-    /// Service by service; what an object holds goes before itself.
+    /// Sorted service by service; the contents of an object come before the object itself.
     private static func inTheirEnd(_ objects: [any ServedObject]) -> [any ServedObject] {
         func key(_ path: ObjectPath) -> String {
             let depth = path.text.utf8.count { $0 == 0x2F }
-            // Behind all that begins with its own path.
+            // After all paths that begin with this one.
             return path.text + (depth < 7 ? "~" : "")
         }
         return objects.sorted { key($0.path) < key($1.path) }
@@ -129,11 +130,11 @@ struct GATTTable {
 }
 
 extension ObjectPath {
-    /// What the last four digits of an attribute's path say.
+    /// The handle in the last four digits of an attribute's path.
     var handle: UInt16 { UInt16(name.suffix(4), radix: 16) ?? 0 }
 }
 
-/// A service of a device, which has nothing to call.
+/// A service of a device, which has no methods.
 final class FakeService: ServedObject {
     let path: ObjectPath
     private let uuid: GATTUUID
@@ -164,7 +165,7 @@ final class FakeService: ServedObject {
     func called(_ call: IncomingCall) { call.fail(.unknownMethod(call.member)) }
 }
 
-/// The descriptor that switches notifications on; only the service itself writes it.
+/// The descriptor that enables notifications; only the service itself writes it.
 final class FakeDescriptor: ServedObject {
     let path: ObjectPath
     private unowned let characteristic: FakeCharacteristic

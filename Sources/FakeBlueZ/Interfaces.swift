@@ -1,6 +1,6 @@
 import DBus
 
-/// What the interfaces of `org.bluez` look like in version 5.66.
+/// The interfaces of `org.bluez` in version 5.66.
 enum Interfaces {
     static let adapter = describe(
         "org.bluez.Adapter1",
@@ -99,7 +99,8 @@ enum Interfaces {
         ]
     )
 
-    /// From the short form: arguments and properties as `name:type`, arguments with spaces between.
+    /// Parses the short form: arguments and properties as `name:type`, arguments separated by
+    /// spaces.
     static func describe(
         _ name: String,
         _ methods: [(name: String, takes: String, gives: String)] = [],

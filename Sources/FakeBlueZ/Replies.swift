@@ -1,7 +1,7 @@
 import DBus
 import Radio
 
-/// What BlueZ answers when it refuses, in its own words.
+/// BlueZ's error answers, with its own texts.
 extension ErrorReply {
     private static func bluez(_ name: String, _ message: String) -> ErrorReply {
         ErrorReply("org.bluez.Error." + name, message)
@@ -34,7 +34,7 @@ extension ErrorReply {
         "Rejected send message: the policy of the bus does not let you talk to org.bluez"
     )
 
-    /// As the answer of the Attribute Protocol is told to a client.
+    /// An error of the Attribute Protocol, as a client gets it.
     static func att(_ error: ATTError) -> ErrorReply {
         switch error.rawValue {
         case 0x02: .notPermitted("Read not permitted")
@@ -48,7 +48,7 @@ extension ErrorReply {
         }
     }
 
-    /// Of a request that ended without an answer of the other side, or with one.
+    /// The error of a request, with or without an answer of the other device.
     static func request(_ error: RadioError) -> ErrorReply {
         if case .att(let error) = error { return .att(error) }
         return .bluezFailed("Operation failed with ATT error: 0x0e")

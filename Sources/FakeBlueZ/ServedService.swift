@@ -1,13 +1,13 @@
 import DBus
 import Domain
 
-/// A service that a program serves through us, as its objects describe it.
+/// A service that a program serves through this daemon, as its objects describe it.
 struct ServedService {
     struct Attribute {
         let path: ObjectPath
         let uuid: GATTUUID
         let flags: Set<String>
-        /// Whether the program hands out sockets for it.
+        /// Whether the program provides sockets for it.
         let hasNotifySocket: Bool
         let hasWriteSocket: Bool
     }
@@ -16,19 +16,19 @@ struct ServedService {
     let uuid: GATTUUID
     private(set) var characteristics: [Attribute]
 
-    /// The one that a central subscribes to.
+    /// The characteristic that a central subscribes to.
     var notifying: Attribute? {
         characteristics.first { !$0.flags.isDisjoint(with: ["notify", "indicate"]) }
     }
 
-    /// The one that a central writes to.
+    /// The characteristic that a central writes to.
     var writable: Attribute? {
         characteristics.first {
             !$0.flags.isDisjoint(with: ["write-without-response", "write", "reliable-write"])
         }
     }
 
-    /// From the answer of `GetManagedObjects`; nil when it is none, or says what cannot be.
+    /// Parses the answer of `GetManagedObjects`; nil when it is malformed or contradictory.
     static func read(_ tree: DBusValue, of client: String) -> [ServedService]? {
         guard case .dictionary(.objectPath, _, let objects) = tree else { return nil }
         var services: [ObjectPath: ServedService] = [:]

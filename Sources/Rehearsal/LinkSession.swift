@@ -5,15 +5,15 @@ import Radio
 import Simulation
 import Threads
 
-/// The link of a real central to a simulated module, for as long as it stands.
+/// The link of a real central to a simulated module.
 ///
-/// What the central asks is asked of the module over simulated air, one thing after another, with
-/// the MTU of the real link.
+/// Requests of the central are passed to the module over simulated air, one after another, with the
+/// MTU of the real link.
 final class LinkSession: Sendable {
     let central: ObjectPath
     private let requests: AsyncStream<HostRequest>
     private let entrance: AsyncStream<HostRequest>.Continuation
-    /// Let go only when the real link is gone: bluetoothd 5.82 dies of a socket that is closed
+    /// Closed only when the real link is gone: bluetoothd 5.82 crashes when a socket is closed
     /// before.
     private let sockets = Monitor<[PacketSocket]>([])
 
@@ -22,15 +22,15 @@ final class LinkSession: Sendable {
         (requests, entrance) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(4_096))
     }
 
-    /// Takes a request up, unless too many wait or the link is over.
+    /// Accepts a request, unless too many wait or the link is gone.
     func take(_ request: HostRequest) {
         guard case .enqueued = entrance.yield(request) else { return request.endUnheard() }
     }
 
-    /// No request comes any more: the central is gone.
+    /// The central has disconnected, so no more requests arrive.
     func end() { entrance.finish() }
 
-    /// Serves until the central or the module ends it.
+    /// Serves until the central or the module ends the link.
     func run(_ place: LinkPlace) async {
         await withTaskGroup(of: Void.self) { group in
             var link: SimulatedLink?
@@ -69,7 +69,7 @@ final class LinkSession: Sendable {
 
     // MARK: Requests
 
-    /// Answers a request; what then remains to be done on the side.
+    /// Answers a request; returns the work that remains to be done in parallel.
     private func answer(
         _ request: HostRequest,
         on link: SimulatedLink,
@@ -107,7 +107,7 @@ final class LinkSession: Sendable {
         return nil
     }
 
-    /// Hands out a socket, and passes on what the module notifies for as long as it is open.
+    /// Provides a socket, and passes on the module's notifications while it is open.
     private func subscribed(
         _ request: HostRequest,
         _ subscription: any Subscription,
@@ -117,7 +117,7 @@ final class LinkSession: Sendable {
             request.call.fail(ErrorReply("org.bluez.Error.Failed", "no socket"))
             return nil
         }
-        // What comes back on it is the word that an indication was confirmed.
+        // Packets that arrive on it only report that an indication was confirmed.
         socket.onHangUp {}
         sockets.withLock { $0.append(socket) }
         request.call.reply(.descriptor(theirs), .uint16(UInt16(request.mtu)))
@@ -134,7 +134,7 @@ final class LinkSession: Sendable {
         }
     }
 
-    /// False when the central does not listen any more.
+    /// False when the central no longer listens.
     private static func pass(
         _ bytes: [UInt8],
         to socket: PacketSocket
@@ -151,20 +151,22 @@ final class LinkSession: Sendable {
     }
 }
 
-/// Where a session takes place: the adapter outside, and the module's air inside.
+/// Where a session runs: the adapter outside, and the module's air inside.
 struct LinkPlace: Sendable {
     let radio: BlueZ
     let depot: SimulatedDepot
-    /// Both names: of the adapter outside and of its stand-in in the air.
+    /// The name both of the adapter outside and of its counterpart in the air.
     let adapter: String
-    /// Under which address the module is heard in the air.
+    /// The address of the module in the air.
     let module: Peer
-    /// The real link is paired by then: the one in the air does as the module wants.
+    /// The bond policy in the air.
+    ///
+    /// The real link is already paired, so this one follows the module's requirements.
     let bond: BondPolicy
 
     var time: VirtualTime { depot.simulation.time }
 
-    /// A link in the air with the MTU of the real one.
+    /// Makes a link in the air with the MTU of the real one.
     func connect(mtu: Int) async -> SimulatedLink? {
         await depot.simulation.air.setMTU(mtu, of: adapter)
         let link = try? await depot.radio(adapter).connect(

@@ -4,9 +4,9 @@ import Domain
 import Radio
 import Simulation
 
-/// Serves one simulated module from one real adapter: what it shows in the air is shown there.
+/// Serves one simulated module from one real adapter, which shows what the module shows in the air.
 struct ModuleStage: Sendable {
-    /// How often the module is looked at.
+    /// How often the module is checked for changes.
     private static let glance = Duration.milliseconds(40)
 
     let label: String
@@ -20,7 +20,7 @@ struct ModuleStage: Sendable {
     private let events: AsyncStream<StageEvent>
     private let entrance: AsyncStream<StageEvent>.Continuation
 
-    /// Takes the adapter.
+    /// Takes the adapter for this module.
     init(
         _ label: String,
         on adapter: String,
@@ -41,7 +41,7 @@ struct ModuleStage: Sendable {
         bond = await depot.simulation.air.arrange { world in
             world.devices.first { $0.label == label }?.security?.plan
         }
-        // The vehicle's side of a pairing: it agrees to what its plan says.
+        // The vehicle's side of a pairing: it agrees to what its plan allows.
         let policy = bond.map { BondPolicy($0.refuses ? .none : $0.pairing) } ?? .unbonded
         station = try await radio.openStation(on: adapter, bond: policy) { event in
             guard case .dropped = entrance.yield(.station(event)) else { return }
@@ -51,7 +51,7 @@ struct ModuleStage: Sendable {
         note(.serviceBack(adapter: adapter))
     }
 
-    /// Until the task is cancelled.
+    /// Runs until the task is cancelled.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await watchModule() }
@@ -65,18 +65,18 @@ struct ModuleStage: Sendable {
         }
     }
 
-    /// Gives the adapter back.
+    /// Releases the adapter.
     func close() async { await radio.closeStation(station) }
 
     private struct State {
         var face = ModuleFace(broadcast: nil, table: [:])
         var session: LinkSession?
-        /// What is wanted at the station, and what was told of it.
+        /// The requested state of the station, and the last reported broadcast.
         var shown = ModuleFace(broadcast: nil, table: [:])
         var told: Broadcast?
     }
 
-    /// Tells each time the module looks different.
+    /// Sends an event each time the module's appearance changes.
     private func watchModule() async {
         var last: ModuleFace?
         var told: String?
@@ -90,7 +90,7 @@ struct ModuleStage: Sendable {
                     table: device.characteristics
                 )
                 face.pairing = device.security?.plan.pairing ?? .none
-                // In the middle of things it says nothing of itself.
+                // While it is busy, its record is not shown.
                 if device.broadcast != nil { face.record = device.record }
                 return face
             }
@@ -135,7 +135,7 @@ struct ModuleStage: Sendable {
         }
     }
 
-    /// One central at a time: another one is not answered.
+    /// Only one central at a time: another one gets no answer.
     private func arrived(
         _ central: ObjectPath,
         _ state: inout State,
@@ -185,9 +185,9 @@ struct ModuleStage: Sendable {
         }
     }
 
-    // MARK: What is shown
+    // MARK: Appearance
 
-    /// Shows the module as it is; while it has a link only its advertisement goes.
+    /// Shows the module's current state; while it has a link, only its advertisement is removed.
     private func show(_ state: inout State) async {
         var wanted = state.shown
         if state.session == nil {

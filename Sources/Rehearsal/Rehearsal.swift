@@ -5,9 +5,9 @@ import Radio
 package import Simulation
 import Threads
 
-/// A simulated depot served from real adapters: each module by an adapter of its own.
+/// A simulated depot served from real adapters, with one adapter for each module.
 package struct Rehearsal: Sendable {
-    /// How often it is asked whether to end.
+    /// How often the end condition is checked.
     private static let patience = Duration.milliseconds(100)
 
     private let file: DepotFile
@@ -18,9 +18,9 @@ package struct Rehearsal: Sendable {
     private let populate: @Sendable (Air) async -> Void
     private let note: @Sendable (RehearsalNote) -> Void
 
-    /// Serves what stands in the file and what `populate` adds to it.
+    /// Serves the depot in the file, with the additions of `populate`.
     ///
-    /// A simulated central finds its service's characteristics by `socket`.
+    /// `socket` returns the characteristics of a service for a simulated central.
     package init(
         _ file: DepotFile,
         on adapters: [String],
@@ -39,9 +39,9 @@ package struct Rehearsal: Sendable {
         self.note = note
     }
 
-    /// Plays in real time on the calling thread until `isOver` says so.
+    /// Plays in real time on the calling thread until `isOver` returns true.
     ///
-    /// Nothing that the modules went through is kept.
+    /// Changes in the modules are not kept.
     package func play(
         seed: UInt64?,
         until isOver: @escaping @Sendable () -> Bool
@@ -59,8 +59,8 @@ package struct Rehearsal: Sendable {
         _ isOver: @escaping @Sendable () -> Bool
     ) async -> Result<Void, RehearsalError> {
         await withTaskGroup(of: Void.self) { group in
-            // Answers of the real host come from outside: the simulation must not take a wait for
-            // them for its end.
+            // Answers of the real host come from outside the simulation, so it must not take a wait
+            // for them for a standstill.
             group.addTask {
                 while !Task.isCancelled {
                     await depot.simulation.time.sleep(for: Self.patience, "the real host")
@@ -109,7 +109,7 @@ package struct Rehearsal: Sendable {
             for stage in stages { group.addTask { await stage.run() } }
             for guest in guests { group.addTask { await guest.run() } }
             while !isOver() {
-                // After a loss of the bus somebody has to ask for a new connection.
+                // After a loss of the bus, a new connection must be requested.
                 try? await radio.attach()
                 await depot.simulation.time.sleep(for: Self.patience, "the end of the rehearsal")
             }
@@ -140,7 +140,7 @@ package struct Rehearsal: Sendable {
         }
     }
 
-    /// An adapter that can serve must be there.
+    /// Checks that the adapter exists and can serve.
     private func check(_ word: String) async throws(RehearsalError) {
         let adapters: [AdapterReport]
         do throws(RadioError) { adapters = try await radio.survey() } catch { throw .radio(error) }

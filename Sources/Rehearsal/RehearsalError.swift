@@ -1,6 +1,6 @@
 package import Radio
 
-/// Why a rehearsal cannot begin, or cannot go on.
+/// Why a rehearsal cannot begin or continue.
 package enum RehearsalError: Error, Hashable, Sendable {
     /// The host's Bluetooth cannot be used.
     case radio(RadioError)
@@ -8,7 +8,7 @@ package enum RehearsalError: Error, Hashable, Sendable {
     case adapterOff(String)
     /// The adapter cannot advertise or serve.
     case noPeripheralRole(String)
-    /// More simulated modules than adapters to serve them from.
+    /// There are more simulated modules than adapters.
     case tooFewAdapters(modules: Int, adapters: Int)
     case noModules
     case depot(String)
@@ -33,19 +33,19 @@ extension RehearsalError: CustomStringConvertible {
     }
 }
 
-/// What somebody who watches a rehearsal reads.
+/// A message for a person who watches a rehearsal.
 package enum RehearsalNote: Hashable, Sendable, CustomStringConvertible {
-    /// A module can be heard on an adapter under a name.
+    /// A module advertises on an adapter under this name.
     case advertises(module: String, adapter: String, name: String)
     case silent(module: String, adapter: String)
     case connected(module: String, adapter: String, central: String)
     case disconnected(module: String, adapter: String)
     case refused(adapter: String, what: String)
-    /// What a module that has no link says of itself.
+    /// The state of a module without a link, by its own record.
     case record(module: String, adapter: String, String)
     case serviceGone(adapter: String)
     case serviceBack(adapter: String)
-    /// A vehicle has found whom it looks for.
+    /// A vehicle found a host that advertises its service, and connected to it.
     case visits(vehicle: String, adapter: String, host: String)
     case leaves(vehicle: String, adapter: String)
 

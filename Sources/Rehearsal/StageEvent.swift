@@ -4,21 +4,21 @@ import Domain
 import Radio
 import Simulation
 
-/// What happens between a simulated module and the adapter that stands for it, in its order.
+/// The events between a simulated module and its adapter, in their order.
 enum StageEvent: Sendable {
     case station(StationEvent)
-    /// The module looks different from now on.
+    /// The module's appearance has changed.
     case face(ModuleFace)
 }
 
-/// What a module shows to anyone who has not connected to it.
+/// What a module shows to devices that are not connected to it.
 struct ModuleFace: Sendable, Equatable {
-    /// Nil while it is silent.
+    /// The advertisement that it sends now; nil while it is silent.
     var broadcast: Broadcast?
     var table: [Characteristic: CharacteristicFlags]
-    /// What a link must be like before the table can be used.
+    /// The pairing that a link needs before the table can be used.
     var pairing = Pairing.none
-    /// What it says of itself; nil while it has a link.
+    /// The module's state as its own record; nil while it has a link.
     var record: String?
 }
 
@@ -27,14 +27,14 @@ struct HostRequest: Sendable {
     enum Kind: Sendable {
         case read(offset: Int)
         case write([UInt8])
-        /// Without response.
+        /// A write without response.
         case command([UInt8])
         case subscribe
     }
 
     let kind: Kind
     let characteristic: Characteristic
-    /// What was agreed on for the link; 23 when it is not told.
+    /// The MTU of the link; 23 when it is unknown.
     let mtu: Int
     let call: IncomingCall
 
@@ -56,11 +56,11 @@ struct HostRequest: Sendable {
 }
 
 extension HostRequest {
-    /// Ends a request that the module does not hear any more: its link ends, and real BlueZ must
-    /// not be left without a word until then.
+    /// Answers a request that the module no longer receives, because its link ends: real BlueZ must
+    /// not wait for an answer until then.
     ///
-    /// A write was acknowledged by the module's stack; bluetoothd 5.82 dies when it is answered, or
-    /// given up, after the end of its link. An error would be taken for the module's own.
+    /// A write was acknowledged by the module's stack; bluetoothd 5.82 crashes when it is answered,
+    /// or given up, after the end of its link. An error would be taken for an error of the module.
     func endUnheard() {
         switch kind {
         case .write, .command: call.reply()
@@ -70,7 +70,7 @@ extension HostRequest {
 }
 
 extension ErrorReply {
-    /// As BlueZ wants to hear it, so that the central gets the error of the protocol.
+    /// The error in the form that BlueZ passes on to the central as an error of the protocol.
     init(_ error: RadioError) {
         let name =
             switch error {

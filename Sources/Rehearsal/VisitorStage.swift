@@ -2,24 +2,25 @@ import Domain
 import Radio
 import Simulation
 
-/// Lets one simulated vehicle look for its service by a real adapter, and connect to it.
+/// Lets one simulated vehicle search for its service with a real adapter, and connect to it.
 struct VisitorStage: Sendable {
-    /// How long to wait before it looks again.
+    /// The pause before it searches again.
     private static let pause = Duration.milliseconds(200)
 
     let label: String
     let adapter: String
     let depot: SimulatedDepot
     let central: any Central
-    /// Real time, which the real adapter's deadlines are given in.
+    /// Real time, which the real adapter's deadlines use.
     let clock: any Timekeeper
-    /// What it finds in the service: ours to notify on, and its own to write on.
+    /// The characteristics in the service: one for the host's notifications, and one for the
+    /// vehicle's writes.
     let socket: (notify: GATTUUID, write: GATTUUID)
     let note: @Sendable (RehearsalNote) -> Void
 
     private var time: VirtualTime { depot.simulation.time }
 
-    /// Until the task is cancelled.
+    /// Runs until the task is cancelled.
     func run() async {
         while !Task.isCancelled {
             if let service = await sought() {
@@ -39,7 +40,8 @@ struct VisitorStage: Sendable {
         }
     }
 
-    /// Finds anyone who advertises the service, and stays until one of the two ends it.
+    /// Connects to a host that advertises the service, and stays until one of the two ends the
+    /// link.
     private func visit(_ service: GATTUUID) async throws(RadioError) {
         guard let host = try await find(service) else { return }
         let link = try await central.connect(to: host, before: clock.now.advanced(by: .seconds(30)))
@@ -55,7 +57,7 @@ struct VisitorStage: Sendable {
 
     private func leave(_ link: any Link) async {
         await link.disconnect()
-        // The host's services may be others when it is met again.
+        // The host's services may have changed when it is found again.
         await central.forget(link.peer)
         note(.leaves(vehicle: label, adapter: adapter))
         let record = await depot.simulation.air.arrange { world in
@@ -104,7 +106,7 @@ struct VisitorStage: Sendable {
         }
     }
 
-    /// From the host to the vehicle: a stream of bytes, in pieces that the vehicle takes.
+    /// Passes bytes from the host to the vehicle, in pieces that the vehicle accepts.
     private func passOn(_ heard: any Subscription, to vehicle: any CentralLink) async {
         do throws(RadioError) {
             while !Task.isCancelled {
@@ -120,7 +122,7 @@ struct VisitorStage: Sendable {
         } catch {}
     }
 
-    /// From the vehicle to the host.
+    /// Passes bytes from the vehicle to the host.
     private func passOn(
         _ vehicle: any CentralLink,
         to link: any Link,
