@@ -1,4 +1,4 @@
-/// The script for bash 4 and later; needs nothing of the bash-completion package.
+/// The script for bash 4 and later; it does not need the bash-completion package.
 enum BashCompletion {
     static var script: String {
         var script = #"""
@@ -21,7 +21,7 @@ enum BashCompletion {
         script += "        return\n    fi\n"
         for group in Completion.groups {
             let words = Completion.secondWords(of: group).joined(separator: " ")
-            // Where the word stands alone too, its own flags may follow it.
+            // If the word is also a command without a second word, its flags may follow it.
             let isForm = Completion.isCommand(group) ? " && ${COMP_WORDS[2]} != -*" : ""
             script += """
                     if [[ $command == \(group)\(isForm) ]]; then

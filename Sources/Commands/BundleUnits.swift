@@ -1,6 +1,6 @@
 import Domain
 
-/// The systemd units by which a depot takes over the bundles that come into a folder, as text.
+/// The text of the systemd units with which a depot applies the bundles that arrive in a folder.
 package struct BundleUnits: Sendable {
     private static let stem = "yardmaster-bundles"
 
@@ -89,7 +89,7 @@ package struct BundleUnits: Sendable {
         )
     }
 
-    /// A value that is no command line: only specifiers are spelled out.
+    /// A value that is not a command line: only specifiers are escaped.
     private static func specifiersKept(_ text: String) -> String {
         text.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
     }

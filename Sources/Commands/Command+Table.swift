@@ -1,5 +1,5 @@
 extension Command {
-    /// Every command, in the order that help lists them.
+    /// All commands, in the order in which the help lists them.
     package static let all: [Command] = [
         .validate, .plan, .run, .status, .show, .morning, .pause, .resume, .abort, .retry, .inhibit,
         .uninhibit,

@@ -1,4 +1,4 @@
-/// The commands that there are; the executable has one file for each.
+/// The names of all commands; the executable has one file for each.
 package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case validate, plan, run, status, show, morning, pause, resume, abort, retry, inhibit, uninhibit
     case clear, history
@@ -39,7 +39,7 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case serve, simulate, doctor, schema, completion, complete, man, help, version
 }
 
-/// One command: everything that parsing, help, manual and completions know about it.
+/// One command, as parser, help, manual and completions need it.
 package struct Command: Sendable, Equatable {
     package let id: CommandName
     /// One sentence without a full stop, for lists of commands.
@@ -49,9 +49,9 @@ package struct Command: Sendable, Equatable {
     package let arguments: [Argument]
     package let flags: [Flag]
     package let examples: [Example]
-    /// Those that the command can end with besides 0, 1 and 64, which any can.
+    /// The exit codes of the command other than 0, 1 and 64, which every command has.
     package let exitCodes: [ExitCode]
-    /// Hidden commands work but stand in no list.
+    /// Whether the command works but is not listed.
     package let isHidden: Bool
 
     package struct Example: Sendable, Equatable {
@@ -84,12 +84,12 @@ package struct Command: Sendable, Equatable {
         self.isHidden = isHidden
     }
 
-    /// One word, or several for a command that has forms: `simulate image`.
+    /// One word, or several for a command with forms, such as `trust show`.
     package var name: String { id.rawValue }
 
     package var words: [String] { name.split(separator: " ").map { String($0) } }
 
-    /// Every code that the command can end with, in rising order.
+    /// Every exit code of the command, in rising order.
     package var allExitCodes: [ExitCode] {
         let any: [ExitCode] = [.done, .internalError, .usage]
         return ExitCode.allCases.filter { any.contains($0) || exitCodes.contains($0) }

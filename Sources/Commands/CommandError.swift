@@ -1,7 +1,7 @@
 import Domain
 package import Wire
 
-/// What ends a command before or instead of its result, written for a person.
+/// An error that ends a command before or instead of its result, written for a person.
 package struct CommandError: Error, Sendable, Equatable {
     package enum Kind: String, CaseIterable, Sendable {
         case usage, manifest
@@ -28,9 +28,9 @@ package struct CommandError: Error, Sendable, Equatable {
     }
 
     package let kind: Kind
-    /// What could not be done.
+    /// What failed.
     package let sentence: String
-    /// Why, the nearest cause first.
+    /// Why it failed, the direct cause first.
     package let causes: [String]
     /// What to try next.
     package let hint: String?
@@ -49,9 +49,10 @@ package struct CommandError: Error, Sendable, Equatable {
 
     package var exitCode: ExitCode { kind.exitCode }
 
-    /// The lines for standard error, each ended by a line feed.
+    /// The lines for standard error, each with a line feed at its end.
     ///
-    /// Further lines of a text that has several are set in, so that a list of faults stays whole.
+    /// Further lines of a text with several lines are indented, so that a list of errors stays
+    /// together.
     package var text: String {
         var text = "yardmaster: error: " + Self.indented(sentence)
         for cause in causes { text += "  because " + Self.indented(cause) }

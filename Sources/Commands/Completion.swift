@@ -1,4 +1,4 @@
-/// The completion scripts, one for each shell, made from the table.
+/// The completion scripts, one for each shell, generated from the table.
 package enum Completion: String, CaseIterable, Sendable {
     case bash, zsh, fish
 
@@ -10,7 +10,7 @@ package enum Completion: String, CaseIterable, Sendable {
         }
     }
 
-    /// What only the program knows, and the scripts ask it for.
+    /// The kinds of word that the scripts have to request from the program.
     package enum Known: String, CaseIterable, Sendable {
         case vehicles, rollouts, runs
 
@@ -29,29 +29,30 @@ package enum Completion: String, CaseIterable, Sendable {
     /// The commands that are offered.
     static var commands: [Command] { Command.all.filter { !$0.isHidden } }
 
-    /// First words of commands that have a second one, such as `simulate`.
+    /// The first words of commands with two words, such as `history show`.
     static var groups: [String] {
         commands.filter { $0.words.count > 1 }.map { $0.words[0] }.unique
     }
 
-    /// What may stand first on the line.
+    /// The possible first words of a command line.
     static var firstWords: [String] { commands.map { $0.words[0] }.unique }
 
-    /// What may follow the first word of a group.
+    /// The possible second words after the first word of a group.
     static func secondWords(of group: String) -> [String] {
         commands.filter { $0.words.count > 1 && $0.words[0] == group }.map { $0.words[1] }.unique
     }
 
-    /// Whether the first word of a group is a command by itself too, such as `history`.
+    /// Whether the first word of a group is also a command without a second word, such as
+    /// `history`.
     static func isCommand(_ group: String) -> Bool { commands.contains { $0.name == group } }
 
-    /// What a list says of a first word.
+    /// The description of a first word in a list.
     static func summary(of word: String) -> String {
         commands.first { $0.name == word }?.summary
             ?? secondWords(of: word).joined(separator: ", ")
     }
 
-    /// The text between single quotes for a shell that has no escape inside them.
+    /// The text in single quotes, for a shell without escapes inside them.
     static func quoted(_ text: String) -> String {
         var quoted = "'"
         for character in text {
@@ -62,7 +63,7 @@ package enum Completion: String, CaseIterable, Sendable {
 }
 
 extension [String] {
-    /// The elements in order, each only where it first stands.
+    /// The elements in order, each only at its first position.
     fileprivate var unique: [String] {
         reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }

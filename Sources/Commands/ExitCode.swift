@@ -1,6 +1,6 @@
 package import Wire
 
-/// How the program ends, as the number that the shell sees: the only table of these.
+/// The exit codes of the program: the only table of these.
 package enum ExitCode: Int32, CaseIterable, Sendable, Hashable {
     case done = 0
     case internalError = 1
@@ -21,7 +21,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable, Hashable {
     case interrupted = 130
     case terminated = 143
 
-    /// One word for programs; stays when the sentence is improved.
+    /// One word for programs, which stays the same when the sentence changes.
     package var name: String {
         switch self {
         case .done: "done"
@@ -45,7 +45,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// What it means, for people: begins small and has no full stop, to stand after a colon.
+    /// The meaning for people, to be used after a colon: lower case, without a full stop.
     package var sentence: String {
         switch self {
         case .done: "done; nothing to do counts as done"
@@ -70,15 +70,15 @@ package enum ExitCode: Int32, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// The one to end with when several apply; `done` when none does.
+    /// The code to use when several apply; `done` when none does.
     package static func worst(of codes: some Sequence<ExitCode>) -> ExitCode {
         codes.max { $0.weight < $1.weight } ?? .done
     }
 
-    /// Grows with how much the code asks of a person.
+    /// Grows with the attention that the code requires from a person.
     ///
-    /// 64 to 78 mean that no fleet work was started, so nothing about vehicles can outweigh them;
-    /// a run that a person ended says so before it says how far it came.
+    /// 64 to 78 mean that no fleet work was started, so they outweigh all results of vehicles. When
+    /// a person has ended the run, that comes before the results.
     private var weight: Int {
         switch self {
         case .internalError: 17

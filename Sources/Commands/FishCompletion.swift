@@ -44,7 +44,7 @@ enum FishCompletion {
         return script
     }
 
-    /// What a flag's value is completed with.
+    /// The completion of a flag's value.
     private static func taking(_ kind: ValueKind) -> String {
         switch kind {
         case .file, .fileOrStream, .fileEnding: "-r -F"
@@ -56,7 +56,7 @@ enum FishCompletion {
         }
     }
 
-    /// What the program itself knows.
+    /// The completion with words that the program itself provides.
     private static func known(_ kind: ValueKind) -> String {
         Completion.Known(kind).map { " -a '(__yardmaster_known \($0.rawValue))'" } ?? ""
     }

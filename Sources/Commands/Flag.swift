@@ -1,15 +1,15 @@
-/// One flag of one or more commands: parsed, explained and completed from here.
+/// One flag of one or more commands, as parser, help and completions need it.
 package struct Flag: Sendable, Equatable {
-    /// Without the dashes.
+    /// The name without the dashes.
     package let long: String
     package let short: Character?
-    /// Nil for a flag that is only there or not.
+    /// Nil for a flag without a value.
     package let value: Value?
     package let help: String
-    /// What holds without the flag, as help shows it.
+    /// The default, as the help shows it.
     package let fallback: String?
     package let isRepeatable: Bool
-    /// The long name of a flag without which this one means nothing.
+    /// The long name of another flag that this one requires.
     package let needs: String?
 
     package init(
@@ -30,9 +30,9 @@ package struct Flag: Sendable, Equatable {
         self.needs = needs
     }
 
-    /// What a flag takes.
+    /// The value of a flag.
     package struct Value: Sendable, Equatable {
-        /// As help shows it, such as `DIR`.
+        /// The name in the help, such as `DIR`.
         package let name: String
         package let kind: ValueKind
 
@@ -42,7 +42,7 @@ package struct Flag: Sendable, Equatable {
         }
     }
 
-    /// Help's text with what else the table knows.
+    /// The help text with the other facts from the table.
     package var fullHelp: String {
         var text = help
         if let needs { text += " Only with --\(needs)." }
@@ -52,7 +52,7 @@ package struct Flag: Sendable, Equatable {
     }
 }
 
-/// One word of a command line that is no flag.
+/// A word of a command line that is not a flag.
 package struct Argument: Sendable, Equatable {
     package enum Count: Sendable, Equatable {
         case one, atMostOne, any
@@ -70,7 +70,7 @@ package struct Argument: Sendable, Equatable {
         self.help = help
     }
 
-    /// As usage lines show it: brackets mean that it may be left out.
+    /// The argument in usage lines; brackets mean that it is optional.
     package var usage: String {
         switch count {
         case .one: name

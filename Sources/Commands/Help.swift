@@ -1,4 +1,4 @@
-/// The text of `--help`, made from the table.
+/// The text of `--help`, generated from the table.
 package enum Help {
     private static let width = 80
 
@@ -6,7 +6,7 @@ package enum Help {
         command.flatMap { Command.named($0) }.map { text(for: $0) } ?? program
     }
 
-    /// Help for the words after `help`, none meaning the program's own.
+    /// The help for the words after `help`; without words, the program's own.
     package static func text(for words: [String]) throws(UsageError) -> String {
         guard !words.isEmpty else { return program }
         let command = try Parser.command(words)
@@ -77,7 +77,7 @@ package enum Help {
 }
 
 extension Flag {
-    /// As `-q, --quiet` or `    --state DIR`.
+    /// The flag in the form `-q, --quiet` or `    --state DIR`.
     fileprivate var term: String {
         (short.map { "-\($0), " } ?? "    ") + "--" + long + (value.map { " " + $0.name } ?? "")
     }

@@ -1,8 +1,9 @@
-/// A command line that was understood: a command with its checked values.
+/// A parsed command line: a command with its checked values.
 package struct Invocation: Sendable, Equatable {
     package let command: CommandName
     package let arguments: [String]
-    /// By long name, in the order given; a flag without value has an empty text for each time.
+    /// The values by long flag name, in the given order; a flag without a value has an empty text
+    /// for each use.
     private let given: [String: [String]]
 
     init(command: CommandName, arguments: [String], given: [String: [String]]) {
@@ -18,7 +19,7 @@ package struct Invocation: Sendable, Equatable {
     package func values(_ flag: String) -> [String] { given[flag] ?? [] }
 }
 
-/// What a command line asks for.
+/// The result of parsing a command line.
 package enum Request: Sendable, Equatable {
     case run(Invocation)
     /// Help for one command, or for the program.

@@ -1,4 +1,4 @@
-/// The manual page yardmaster(1) in mdoc, made from the table.
+/// The manual page yardmaster(1) in mdoc, generated from the table.
 package enum ManualPage {
     package static let text: String = {
         var page = Mdoc()
@@ -17,16 +17,17 @@ package enum ManualPage {
     }()
 }
 
-/// Builds a page line by line; all text goes through the one escape.
+/// Builds a page line by line; all text passes through the same escape function.
 private struct Mdoc {
     var text = ""
 
-    /// A macro with words that are ours and need no escape.
+    /// A macro with fixed words that need no escape.
     mutating func macro(_ name: String, _ words: String = "") {
         text += "." + name + (words.isEmpty ? "" : " " + words) + "\n"
     }
 
-    /// Running text: a line for each sentence, as mdoc wants, and none that looks like a macro.
+    /// Running text: a line for each sentence, as mdoc recommends, and none that looks like a
+    /// macro.
     mutating func prose(_ prose: String) {
         for sentence in Self.sentences(prose) {
             for line in Paragraph.lines(Self.escape(sentence), width: 76) {
@@ -35,7 +36,7 @@ private struct Mdoc {
         }
     }
 
-    /// What troff would take for its own: backslashes, and hyphens that must stay hyphens.
+    /// Escapes what troff would interpret: backslashes, and hyphens that must stay hyphens.
     static func escape(_ text: String) -> String {
         var escaped = ""
         for character in text {
@@ -194,13 +195,13 @@ private struct Mdoc {
                 macro("Pp")
             }
         }
-        // No paragraph ends a section.
+        // A section must not end with a paragraph macro.
         text.removeLast(".Pp\n".utf8.count)
     }
 }
 
 extension Argument {
-    /// How mdoc marks it.
+    /// The mdoc macro of the argument.
     fileprivate var macro: (name: String, words: String) {
         switch count {
         case .one: ("Ar", name)

@@ -1,4 +1,5 @@
-/// The systemd units that send notices: of a failed service of ours, and those that did not arrive.
+/// The systemd units for notices: one for a failed service of this program, one that sends notices
+/// again.
 package struct NotifyUnits: Sendable {
     private let program: String
 
@@ -66,7 +67,7 @@ package struct NotifyUnits: Sendable {
         )
     }
 
-    /// A mail program is often one that takes the rights of another user: no sandbox for that.
+    /// Mail programs often run with the rights of another user, which a sandbox would prevent.
     private var common: String {
         """
         TimeoutStartSec=10min

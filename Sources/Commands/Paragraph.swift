@@ -1,6 +1,6 @@
-/// Running text set into lines.
+/// Wraps running text into lines.
 enum Paragraph {
-    /// The words of `text` in lines of at most `width` characters, but for words longer than that.
+    /// The words of `text` in lines of at most `width` characters, except for longer words.
     static func lines(_ text: String, width: Int) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -18,7 +18,7 @@ enum Paragraph {
         return lines
     }
 
-    /// A term with its explanation beside it, or below when the term is too long.
+    /// A term with its explanation beside it, or below it when the term is too long.
     static func entry(_ term: String, _ text: String, column: Int, width: Int) -> String {
         let lines = lines(text, width: width - column)
         let indent = String(repeating: " ", count: column)

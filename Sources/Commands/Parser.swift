@@ -1,4 +1,4 @@
-/// Reads a command line by the table; the arguments come without the program's own name.
+/// Parses a command line by the table; the arguments do not include the program's name.
 package enum Parser {
     package static func parse(_ arguments: [String]) throws(UsageError) -> Request {
         guard let first = arguments.first else { return .help(nil) }
@@ -14,7 +14,7 @@ package enum Parser {
         return try line.read(arguments.dropFirst(command.words.count))
     }
 
-    /// The command that the words begin with; of several, the one with most words.
+    /// The command that the words begin with; if several match, the one with the most words.
     package static func command(_ words: [String]) throws(UsageError) -> Command {
         let fitting = Command.all.filter { words.starts(with: $0.words) }
         if let longest = fitting.max(by: { $0.words.count < $1.words.count }) { return longest }
@@ -25,15 +25,16 @@ package enum Parser {
         throw .unknownCommand(word, nearest: Spelling.nearest(to: word, among: names))
     }
 
-    /// Whether the result is wanted as JSON, guessed from a line that is wrong.
+    /// Whether the result should be JSON, guessed from an invalid command line.
     package static func wantsJSON(_ arguments: [String]) -> Bool {
         arguments.prefix { $0 != "--" }.contains("--json")
     }
 }
 
-/// Reads what follows the command.
+/// Parses the part after the command.
 ///
-/// The first fault is kept and reading goes on, because a `--help` further on wins over it.
+/// The first error is kept and parsing continues, because a later `--help` takes precedence over
+/// it.
 private struct CommandLineReader {
     let command: Command
     var arguments: [String] = []
@@ -132,7 +133,7 @@ private struct CommandLineReader {
 }
 
 extension Flag {
-    /// Whether `name`, with its dashes, means this flag.
+    /// Whether `name`, with its dashes, is this flag.
     fileprivate func answers(to name: String) -> Bool {
         name == "--" + long || short.map { name == "-\($0)" } ?? false
     }

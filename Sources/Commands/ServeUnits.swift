@@ -1,4 +1,4 @@
-/// The systemd units of the pages: a socket that is always there, and the service it starts.
+/// The systemd units for the pages: a permanent socket, and the service that it starts.
 package struct ServeUnits: Sendable {
     private let program: String
 

@@ -1,19 +1,19 @@
 import Domain
 
-/// The systemd units that a rollout runs under, as text: nothing is installed from here.
+/// The text of the systemd units for a rollout; this code installs nothing.
 ///
 /// Without a rollout they are templates: `yardmaster@NAME.timer` runs `/etc/yardmaster/NAME.yaml`.
 package struct ServiceUnits: Sendable {
-    /// What a manifest says of its units.
+    /// The facts of a manifest that its units need.
     package struct Rollout: Sendable {
         package let name: String
         /// An absolute path.
         package let manifest: String
-        /// When its window opens, as a calendar expression; nil without a window.
+        /// The opening time of its window as a calendar expression; nil without a window.
         package var opens: String?
-        /// Names of the credentials that its vehicles' secrets are kept in.
+        /// The names of the credentials with its vehicles' secrets.
         package var credentials: [String] = []
-        /// How long a connection attempt may take, which is not cut short.
+        /// The time limit of a connection attempt, which a stop does not interrupt.
         package var connectTimeout = ServiceUnits.usualConnectTimeout
         package var needsNetwork = true
 
@@ -23,27 +23,29 @@ package struct ServiceUnits: Sendable {
         }
     }
 
-    /// One file of the pair.
+    /// One unit file.
     package struct Unit: Sendable, Equatable {
         package let name: String
         package let text: String
     }
 
     package static let usualConnectTimeout = Duration.seconds(30)
-    /// Where credentials are kept: of root, for nobody else.
+    /// The folder of credentials, which only root can read.
     package static let credentials = "/etc/yardmaster/credentials"
-    /// Worth another attempt soon: Bluetooth or the network is not there yet, another run is.
+    /// Worth another attempt soon: Bluetooth or the network is not ready yet, or another run is
+    /// active.
     private static let passing: [ExitCode] = [.unavailable, .busy]
-    /// Nobody need be called: the next run goes on with what is left.
+    /// No person is needed: the next run continues with the remaining work.
     package static let fine: [ExitCode] = [.someMissed, .workLeft, .interrupted, .terminated]
-    /// A transfer that makes no progress is given up after so long, and this is some more.
+    /// The time in which a transfer without progress ends, with a margin.
     private static let stopMargin = Duration.seconds(90)
 
     private let program: String
     private let rollout: Rollout?
     private let profiles: String?
 
-    /// `program` is the absolute path of the binary, `profiles` that of the operator's own.
+    /// `program` is the absolute path of the binary, `profiles` the path of the operator's own
+    /// profiles.
     package init(program: String, rollout: Rollout? = nil, profiles: String? = nil) {
         self.program = program
         self.rollout = rollout
@@ -51,7 +53,7 @@ package struct ServiceUnits: Sendable {
     }
 
     private var stem: String { rollout.map { "yardmaster-\($0.name)" } ?? "yardmaster@" }
-    /// The rollout's name; in a template the instance's.
+    /// The rollout's name; in a template, the instance's name.
     private var name: String { rollout?.name ?? "%i" }
 
     package var service: Unit {
@@ -62,7 +64,7 @@ package struct ServiceUnits: Sendable {
         Unit(name: stem + ".timer", text: timerText)
     }
 
-    // MARK: The service
+    // MARK: Service
 
     private var serviceText: String {
         let manifest = rollout.map { Self.word($0.manifest) } ?? "/etc/yardmaster/%i.yaml"
@@ -132,7 +134,7 @@ package struct ServiceUnits: Sendable {
             """
     }
 
-    /// What keeps a service of ours to its own files.
+    /// The settings that restrict a service of this program to its own files.
     static func sandbox(home: String) -> String {
         """
         # It talks to the system bus and to image servers, and writes its state directory.
@@ -178,7 +180,7 @@ package struct ServiceUnits: Sendable {
         return (["# What the fleet list calls credential:NAME."] + lines).joined(separator: "\n")
     }
 
-    // MARK: The timer
+    // MARK: Timer
 
     private var timerText: String {
         let opens = rollout?.opens
@@ -206,7 +208,7 @@ package struct ServiceUnits: Sendable {
             """
     }
 
-    // MARK: Spelling
+    // MARK: Formatting
 
     static func numbers(_ codes: [ExitCode]) -> String {
         codes.map { String($0.rawValue) }.joined(separator: " ")
@@ -216,7 +218,7 @@ package struct ServiceUnits: Sendable {
         ["/home", "/root", "/run/user"].contains { path.hasPrefix($0 + "/") }
     }
 
-    /// A word of a command line as systemd reads it: specifiers, variables and quotes spelled out.
+    /// A word in a systemd command line: specifiers, variables and quotes are escaped.
     package static func word(_ text: String) -> String {
         var word = ""
         var isPlain = !text.isEmpty

@@ -1,9 +1,9 @@
-/// Finds what a mistyped word was meant to be.
+/// Finds the word that a mistyped word was meant to be.
 enum Spelling {
     /// The nearest of `words`, the first of equally near ones; nil when none is near.
     static func nearest(to word: String, among words: [String]) -> String? {
         let typed = Array(word.utf8)
-        // A long word would only cost time: no typing error leads there.
+        // A long word would only cost time: it is not the result of a typing error.
         guard (1...40).contains(typed.count) else { return nil }
         if typed.count >= 3, let longer = words.first(where: { $0.hasPrefix(word) }) {
             return longer
@@ -18,7 +18,8 @@ enum Spelling {
         return best?.word
     }
 
-    /// How many letters must be put in, left out, changed or swapped with their neighbour.
+    /// The number of insertions, deletions, replacements and swaps of neighbours between the two
+    /// words.
     static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var rows = [Array(0...right.count)]
         for (i, a) in left.enumerated() {

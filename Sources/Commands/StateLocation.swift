@@ -1,9 +1,9 @@
-/// Where the journal, the images and the lock are kept.
+/// The directory of the journal, the images and the lock.
 package enum StateLocation {
-    /// The flag's directory, else the service manager's, else the user's.
+    /// The flag's directory, or else the service manager's, or else the user's.
     ///
-    /// Nil when nothing says where. A variable that is no absolute path is passed over, as the XDG
-    /// specification asks; the service manager may name several, of which the first is ours.
+    /// Nil when none is set. A variable that is not an absolute path is ignored, as the XDG
+    /// specification requires; of several directories from the service manager, the first is used.
     package static func path(
         flag: String?,
         environment: (String) -> String?

@@ -1,11 +1,11 @@
 import Domain
 
-/// What is wrong with a command line.
+/// An error in a command line.
 package enum UsageError: Error, Sendable, Equatable {
     case unknownCommand(String, nearest: String?)
-    /// The first word of commands that have several forms, alone.
+    /// The first word of commands with two words, without a second one.
     case incompleteCommand(String, forms: [String])
-    /// A flag stands before the command.
+    /// A flag before the command.
     case flagBeforeCommand(String)
     case unknownFlag(String, nearest: String?, command: CommandName)
     case missingValue(flag: String, value: String, command: CommandName)
@@ -16,10 +16,10 @@ package enum UsageError: Error, Sendable, Equatable {
     case missingArgument(String, command: CommandName)
     case extraArgument(String, command: CommandName)
     case needs(flag: String, other: String, command: CommandName)
-    /// Two results want standard output.
+    /// Two results would be written to standard output.
     case twoResults(command: CommandName)
 
-    /// The same for people.
+    /// The error for people.
     package var commandError: CommandError {
         CommandError(.usage, sentence, hint: hint)
     }

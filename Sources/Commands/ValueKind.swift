@@ -1,15 +1,15 @@
 import Domain
 
-/// What the text of a value must be, which is also what a shell can complete it with.
+/// The kind of a value, which decides how it is checked and how a shell completes it.
 package enum ValueKind: Sendable, Equatable {
     case file
     /// A file, or `-` for the standard stream.
     case fileOrStream
-    /// A file whose name ends in one of these.
+    /// A file whose name has one of these endings.
     case fileEnding([String])
     case directory
     case vehicles
-    /// Anything that is not empty.
+    /// Any text that is not empty.
     case text
     /// A whole number of at most 64 bits, without sign.
     case whole
@@ -27,7 +27,7 @@ package enum ValueKind: Sendable, Equatable {
     /// The words of a command's name.
     case command
 
-    /// What was expected when `text` does not fit, nil when it does.
+    /// A description of the expected text when `text` is invalid; nil when it is valid.
     func complaint(about text: String) -> String? {
         switch self {
         case .file, .fileOrStream, .directory:

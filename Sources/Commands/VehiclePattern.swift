@@ -16,7 +16,7 @@ package struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
 
     package func matches(_ vehicle: VehicleID) -> Bool { matches(vehicle.text) }
 
-    /// Walks both once and goes back only to the latest star, so the time stays bounded.
+    /// Scans both texts once and returns only to the latest star, so the time is bounded.
     package func matches(_ text: String) -> Bool {
         let name = Array(text)
         var (place, at) = (0, 0)

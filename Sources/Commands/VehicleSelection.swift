@@ -1,31 +1,32 @@
-/// Whom a flag or an argument means: an id, a pattern, a label's value, or how vehicles ended last.
+/// The vehicles that a flag or an argument selects: by an id, a pattern, a label's value, or their
+/// last result.
 package struct VehicleSelection: Sendable, Equatable, CustomStringConvertible {
-    /// Vehicles by how they stand in the last run of the rollout.
+    /// Vehicles by their state in the last run of the rollout.
     package enum Group: String, CaseIterable, Sendable {
-        /// They answered, and it went wrong.
+        /// They answered, and an error occurred.
         case failed
-        /// Nobody heard them.
+        /// They were not heard.
         case unreachable
         /// A precondition did not hold.
         case deferred
         /// A command that may or may not have been carried out.
         case doubt
 
-        /// As it is written.
+        /// The group as it is written in the command line.
         package var word: String { "@" + rawValue }
     }
 
     package enum Form: Sendable, Equatable {
         case pattern(VehiclePattern)
         case group(Group)
-        /// A column of the fleet list and a pattern of its value.
+        /// A column of the fleet list, and a pattern for its value.
         case label(String, VehiclePattern)
     }
 
     package let text: String
     package let form: Form
 
-    /// Nil when it is empty, too long, or an unknown group.
+    /// Nil when the text is empty, too long, or an unknown group.
     package init?(_ text: some StringProtocol) {
         guard let pattern = VehiclePattern(text) else { return nil }
         self.text = String(text)
@@ -42,14 +43,14 @@ package struct VehicleSelection: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// What was expected where there is none.
+    /// A description of valid text, for error messages.
     package static let expected =
         "a vehicle's id, a pattern such as 'bus-*', LABEL=VALUE, or one of "
         + Group.allCases.map(\.word).joined(separator: ", ")
 
     package var description: String { text }
 
-    /// Whether it says which vehicles by their ids alone.
+    /// Whether it selects vehicles by their ids only.
     package var isPattern: Bool {
         if case .pattern = form { return true }
         return false

@@ -33,7 +33,7 @@ enum ZshCompletion {
             """
         for group in Completion.groups {
             let words = Completion.secondWords(of: group).joined(separator: " ")
-            // Where the word stands alone too, its own flags may follow it.
+            // If the word is also a command without a second word, its flags may follow it.
             let isForm = Completion.isCommand(group) ? " && $words[2] != -*" : ""
             script += """
                     if [[ $command == \(group)\(isForm) ]]; then
@@ -71,7 +71,7 @@ enum ZshCompletion {
             """
     }
 
-    /// One flag as `_arguments` wants it.
+    /// One flag in the form that `_arguments` requires.
     private static func specification(_ flag: Flag) -> String {
         let help = Completion.quoted("[" + escaped(flag.help) + "]")
         guard let value = flag.value else {
@@ -95,7 +95,7 @@ enum ZshCompletion {
         }
     }
 
-    /// Brackets, colons and backslashes end the parts of a specification.
+    /// Escapes brackets, colons and backslashes, which end the parts of a specification.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for character in text {
