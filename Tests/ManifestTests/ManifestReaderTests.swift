@@ -386,7 +386,7 @@ import Testing
         ("https://-a.example/x", "names no host"), ("https://a!b/x", "names no host"),
         ("https://1.2.3.256/x", "names no host"), ("https://1.2.3/x", "names no host"),
         ("file:a%2Fb", "`%2F` or `%00`"), ("file:a%00b", "`%2F` or `%00`"),
-        ("file:100%.zip", "`%` without two hex digits"), ("file:a%e9.zip", "no UTF-8"),
+        ("file:100%.zip", "`%` without two hex digits"), ("file:a%e9.zip", "not valid UTF-8"),
     ])
     func `a URL that is none is refused and not repeated`(url: String, words: String) throws {
         let manifest = Sample.manifest.replacing(
