@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-/* The header checks the types of variadic calls by macros that do not know these pointers. */
+/* The header's macros check the types of variadic calls, and do not work with these pointers. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt

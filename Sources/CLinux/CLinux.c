@@ -35,7 +35,7 @@ int unread_bytes(int descriptor) {
     return ioctl(descriptor, SIOCOUTQ, &bytes) == 0 ? bytes : -1;
 }
 
-/* The words are kept for good: they are made once for each library. */
+/* The text is never freed: it is made once for each library. */
 static const char *words(const char *format, const char *file, const char *name) {
     int length = snprintf(NULL, 0, format, file, name);
     char *text = length < 0 ? NULL : malloc((size_t)length + 1);

@@ -68,14 +68,14 @@ int web_descriptor(void *connection) {
     return info ? info->connect_fd : -1;
 }
 
-/* The library would print what clients do wrong. */
+/* Without this, the library would print the errors of clients. */
 static void unheard(void *context, const char *format, va_list arguments) {
     (void)context;
     (void)format;
     (void)arguments;
 }
 
-/* The address before the library has changed anything in it; freed when the request is over. */
+/* Keeps the address before the library changes it; freed at the end of the request. */
 static void *target_came(void *context, const char *target, struct MHD_Connection *connection) {
     (void)context;
     (void)connection;
@@ -87,7 +87,7 @@ static void *target_came(void *context, const char *target, struct MHD_Connectio
     return request;
 }
 
-/* Whether all of a body can be taken; one without a length that is said beforehand never is. */
+/* Whether a body can be accepted; a body without an announced length never is. */
 static int is_short(struct server *server, struct MHD_Connection *connection) {
     if (web_header_count(connection, "Transfer-Encoding") > 0) return 0;
     if (web_header_count(connection, "Content-Length") == 0) return 1;
@@ -160,8 +160,8 @@ void *web_begin(
     int listener, unsigned connections, size_t memory, unsigned seconds,
     const struct web_calls *calls
 ) {
-    /* A server lives for months: its threads share one heap, and large blocks, such as pages and lists of
-       vehicles, go back to the system as soon as they are freed, however many there were before. */
+    /* A server runs for months: its threads share one heap, and large blocks, such as pages and lists
+       of vehicles, are returned to the system as soon as they are freed. */
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     struct server *server = calloc(1, sizeof *server);

@@ -4,20 +4,21 @@
 #endif
 #include <curl/curl.h>
 
-/* The distribution's libcurl, taken into the process only when something is fetched.
+/* The distribution's libcurl, loaded into the process only when a file is downloaded.
 
-   Linked to it, every command would pay for it and the thirty libraries behind it. Each function
-   here is libcurl's of the same name with a fixed number of arguments; none may be called before
-   curl_load has returned NULL. */
+   If it were linked, every command would load it and the thirty libraries that it needs. Each
+   function here calls libcurl's function of a similar name with a fixed number of arguments; none
+   may be called before curl_load has returned NULL. */
 
-/* Loads and starts the library, once; NULL when it is there, else why it is not. Any thread. */
+/* Loads and starts the library, once; returns NULL, or the reason for a failure. Any thread may
+   call it. */
 const char *curl_load(void);
 
 const char *curl_loaded_version(void);
 
 CURL *curl_easy_begin(void);
 void curl_easy_end(CURL *easy);
-/* Makes a handle as good as new, but for its connections. */
+/* Resets a handle, but keeps its connections. */
 void curl_easy_renew(CURL *easy);
 CURLcode curl_easy_set_long(CURL *easy, CURLoption option, long value);
 CURLcode curl_easy_set_offset(CURL *easy, CURLoption option, curl_off_t value);
@@ -30,10 +31,10 @@ CURLcode curl_easy_set_taker(
 );
 CURLcode curl_easy_info_long(CURL *easy, CURLINFO info, long *value);
 CURLcode curl_easy_info_offset(CURL *easy, CURLINFO info, curl_off_t *value);
-/* What is given belongs to the handle and lives until its next transfer. */
+/* The returned value belongs to the handle and is valid until its next transfer. */
 CURLcode curl_easy_info_text(CURL *easy, CURLINFO info, const char **value);
 CURLcode curl_easy_info_pointer(CURL *easy, void **value);
-/* Takes up a transfer that its taker has paused. */
+/* Continues a transfer that its taker has paused. */
 CURLcode curl_easy_go_on(CURL *easy);
 const char *curl_easy_words(CURLcode code);
 
@@ -46,7 +47,7 @@ CURLMcode curl_multi_add(CURLM *multi, CURL *easy);
 CURLMcode curl_multi_remove(CURLM *multi, CURL *easy);
 CURLMcode curl_multi_go(CURLM *multi, int *running);
 CURLMcode curl_multi_wait_for(CURLM *multi, int milliseconds);
-/* The only one that another thread may call while the library is at work. */
+/* The only function that another thread may call while the library is working. */
 CURLMcode curl_multi_wake(CURLM *multi);
 CURLMcode curl_multi_set_long(CURLM *multi, CURLMoption option, long value);
 /* The next transfer that ended, with its code; NULL when there is none. */
