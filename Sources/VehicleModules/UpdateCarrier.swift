@@ -243,7 +243,7 @@ extension UpdateCarrier: UpdateEnvironment {
         return error.fault(while: "while authenticating")
     }
 
-    // MARK: What is seen
+    // MARK: Observations
 
     func checkAgain() async throws(Halt) {}
 

@@ -54,7 +54,7 @@ package final class VehicleLink {
 
     private var central: any Central { adapter() }
 
-    // MARK: What is open
+    // MARK: State
 
     package var isOpen: Bool { application != nil || receiver != nil }
 

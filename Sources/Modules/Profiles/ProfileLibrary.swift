@@ -115,7 +115,7 @@ package struct ProfileLibrary: Sendable {
         return library
     }
 
-    // MARK: Those of the operator
+    // MARK: The operator's profiles
 
     /// Adds each `*.yaml` file of a folder; all mistakes in them go into `diagnostics`.
     ///

@@ -100,7 +100,7 @@ struct ProfileReader {
         )
     }
 
-    // MARK: How patient one must be
+    // MARK: Times
 
     private mutating func times(of shape: ProfileShape?) -> ProfileTimes {
         var times = ProfileTimes()
@@ -192,7 +192,7 @@ struct ProfileReader {
         }
     }
 
-    // MARK: How it is known
+    // MARK: Advertisement
 
     private mutating func advertisement(of shape: ProfileShape?) -> AdvertisementForm? {
         let place = reader.place(of: "advertisement")
@@ -289,7 +289,7 @@ struct ProfileReader {
         }
     }
 
-    // MARK: How it is spoken with
+    // MARK: GATT and authentication
 
     private mutating func gatt(of shape: ProfileShape?) -> GATTForm? {
         guard let node = reader.node("gatt"), let shape else { return nil }
@@ -336,7 +336,7 @@ struct ProfileReader {
         return form
     }
 
-    // MARK: What it can do
+    // MARK: Properties and features
 
     private mutating func properties(of shape: ProfileShape?) -> [PropertySpec] {
         let items = reader.list("properties", .optional, of: "properties")
@@ -427,7 +427,7 @@ struct ProfileReader {
         )
     }
 
-    // MARK: What can be updated
+    // MARK: Firmware
 
     private func target(_ node: SourceNode, of shape: ProfileShape?) -> FirmwareTarget? {
         var part = FieldReader(node, diagnostics, as: "a firmware target")

@@ -183,7 +183,7 @@ package struct StatesForm: Sendable, Hashable {
     }
 }
 
-// MARK: In a record
+// MARK: Encoding
 
 extension PropertySpec {
     /// The value from the data of its record; nil when the data is too short.

@@ -47,7 +47,7 @@ package protocol UpdateEnvironment: AnyObject {
     /// the update.
     func refusal(_ error: ModuleError) throws(Halt) -> UpdateFault
 
-    // MARK: What is seen
+    // MARK: Observations
 
     /// Called before the module restarts into another program.
     func checkAgain() async throws(Halt)
