@@ -5,10 +5,11 @@ extension Command {
         .bundleCreate,
         summary: "Put a rollout into one file for a depot without network",
         description: [
-            "Fetches and judges the images of the manifest as a run would, then writes them with "
-                + "the documents of their repositories, their signatures, the manifest and the "
-                + "fleet list into one file, and the profiles of --profiles. Of secrets only the "
-                + "references are in it, never the values. Files that the manifest names must be in its folder or below."
+            "Downloads and verifies the images of the manifest as a run would, then "
+                + "writes them into one file, with the documents of their repositories, their "
+                + "signatures, the manifest, the fleet list and the profiles of --profiles. The "
+                + "file contains only references to secrets, never their values. Files that the "
+                + "manifest names must be in its folder or below."
         ],
         arguments: [
             Argument("MANIFEST", .file, help: "The fleet manifest, a YAML or JSON file."),
@@ -30,16 +31,18 @@ extension Command {
 
     static let bundleVerify = Command(
         .bundleVerify,
-        summary: "Judge a bundle by what this depot trusts",
+        summary: "Verify a bundle by what this depot trusts",
         description: [
-            "Reads every part of the bundle and judges its images as a run does, by the roots and "
-                + "the record of releases in the state directory: a bundle cannot vouch for "
-                + "itself. Nothing is kept, unless --target-dir is given: then the images go into "
-                + "the image store, what was verified into the state directory, and the manifest "
-                + "with its files into that directory, from where 'run' works without a network.",
-            "All of it is taken over or nothing. A file that is there already stays: the same "
-                + "bundle can be taken over again, one with another file is refused. Parts that the "
-                + "manifest does not name are refused, and links are not followed.",
+            "Reads every part of the bundle and verifies its images as a run does, with "
+                + "the roots and the record of releases in the state directory: a bundle cannot "
+                + "prove itself. Nothing is stored, unless --target-dir is given: then the "
+                + "images go into the image store, the verified documents into the state "
+                + "directory, and the manifest with its files into that directory, from where "
+                + "'run' works without a network.",
+            "The bundle is taken over completely or not at all. Existing files stay: the "
+                + "same bundle can be taken over again, and a bundle with a different file is "
+                + "refused. Parts that the manifest does not name are refused, and links are "
+                + "not followed.",
             "The manifest is trusted only as far as the file is: with --key the bundle must have "
                 + "a signature of minisign beside it, BUNDLE.minisig, by that key. Keys that only "
                 + "the manifest in it names count with --key alone; otherwise the depot must know "
@@ -48,7 +51,7 @@ extension Command {
         arguments: [bundle],
         flags: [.state, .key, .threshold, .targetDirectory, .json, .quiet, .noColor],
         examples: [
-            Example("yardmaster bundle verify /media/stick/tallinn.bundle", "Only looks."),
+            Example("yardmaster bundle verify /media/stick/tallinn.bundle", "Stores nothing."),
             Example(
                 "yardmaster bundle verify --key depot.pub --target-dir rollout tallinn.bundle",
                 "Takes over a bundle that our own office signed."
@@ -64,15 +67,17 @@ extension Command {
         .bundleApply,
         summary: "Verify a bundle, take it over and show its plan",
         description: [
-            "Does what 'bundle verify', 'validate' and 'plan' do, one after the other, and stops at "
-                + "the first that says no. The files get a folder of their own in --target-dir; a "
-                + "link by the rollout's name leads to the latest, and is changed only when all is "
-                + "right: a nightly run that is given the manifest behind the link always finds a "
-                + "whole rollout. Secrets that lie beside the manifest of before are taken along.",
-            "With --from every file in that folder whose name ends in '.bundle' is applied, in the "
-                + "order of their names, and moved into its folder 'applied', or into 'refused' with "
-                + "the reason beside it. Copy a bundle there under another name and rename it when it "
-                + "is whole. 'systemd print --watch' prints the units that do this by themselves.",
+            "Does the work of 'bundle verify', 'validate' and 'plan', one after the "
+                + "other, and stops at the first error. The files get their own folder in "
+                + "--target-dir. A link with the rollout's name points to the latest folder, "
+                + "and is changed only when everything is valid, so that a nightly run with the "
+                + "manifest behind the link always finds a complete rollout. Secrets beside the "
+                + "previous manifest are copied.",
+            "With --from every file in that folder whose name ends in '.bundle' is "
+                + "applied, in the order of their names, and moved into its folder 'applied', "
+                + "or into 'refused' with the reason beside it. Copy a bundle there under "
+                + "another name and rename it when it is complete. 'systemd print --watch' "
+                + "prints the units that do this automatically.",
         ],
         arguments: [Argument("BUNDLE", .file, .atMostOne, help: "The bundle's file.")],
         flags: [
@@ -88,7 +93,7 @@ extension Command {
             Example(
                 "yardmaster bundle apply --key office.pub --target-dir /srv/rollouts --from "
                     + "/srv/bundles",
-                "All that lie there."
+                "All bundles in that folder."
             ),
         ],
         exitCodes: [
@@ -99,12 +104,12 @@ extension Command {
 
     static let bundleCopy = Command(
         .bundleCopy,
-        summary: "Copy a bundle, part by part, and go on with a copy that was cut",
+        summary: "Copy a bundle part by part, and resume an interrupted copy",
         description: [
-            "Copies a bundle and the signatures beside it. Each part is verified before it is "
-                + "written. What was copied is kept as FILE.part when the copy is cut, by whatever: "
-                + "the same command reads and verifies it and brings the rest. The copy gets its "
-                + "name when all of it is on the disk, after its signatures."
+            "Copies a bundle and the signatures beside it. Each part is verified before "
+                + "it is written. If the copy is interrupted, the copied parts are kept as "
+                + "FILE.part: the same command reads and verifies them and copies the rest. The "
+                + "copy gets its name when all of it is on the disk, after its signatures."
         ],
         arguments: [
             bundle, Argument("FILE", .file, help: "The copy, or the folder that gets it."),
@@ -123,8 +128,8 @@ extension Command {
         .bundleShow,
         summary: "List what is in a bundle",
         description: [
-            "Lists the parts of a bundle with their sizes and digests, and what its manifest says "
-                + "of the images. Nothing of it is judged."
+            "Lists the parts of a bundle with their sizes and digests, and the facts "
+                + "about the images in its manifest. Nothing is verified."
         ],
         arguments: [bundle],
         flags: [.json, .quiet, .noColor],

@@ -7,16 +7,16 @@ extension Command {
         "VEHICLE",
         .vehicles,
         .any,
-        help: "The ids of the vehicles that are meant."
+        help: "The ids of the vehicles."
     )
 
     static let pause = Command(
         .pause,
-        summary: "Let a rollout begin nothing new",
+        summary: "Pause a rollout, so that it begins nothing new",
         description: [
-            "In force from its answer on, whatever becomes of a run. A run under way begins no "
-                + "further vehicle, finishes those that it has and ends with code 12; the next "
-                + "runs begin nothing and end with code 12, until 'resume'."
+            "Takes effect before the command returns, whatever happens to a run. An "
+                + "active run begins no further vehicle, finishes those in work and ends with "
+                + "code 12; the next runs begin nothing and end with code 12, until 'resume'."
         ],
         flags: control,
         examples: [
@@ -27,23 +27,24 @@ extension Command {
 
     static let resume = Command(
         .resume,
-        summary: "Let a paused rollout go on",
+        summary: "Continue a paused rollout",
         description: [
-            "The next run goes on; one under way drains. Failures from before do not count at the "
-                + "gate any more, and a wave that had ended is over."
+            "The next run continues the rollout; an active run still drains. Earlier "
+                + "failures no longer count at the gate, and a wave that had ended is over."
         ],
         flags: control,
-        examples: [Example("yardmaster resume --rollout tallinn-4.12", "Lets it go on.")],
+        examples: [Example("yardmaster resume --rollout tallinn-4.12", "Continues it.")],
         exitCodes: refusals
     )
 
     static let abort = Command(
         .abort,
-        summary: "End a rollout for good",
+        summary: "End a rollout permanently",
         description: [
-            "As 'pause', and for good: nothing is tried again, vehicles that were not begun end as "
-                + "aborted, and further runs of this plan end with code 13. A module in mid-update "
-                + "is finished first: left alone it would stay in its bootloader."
+            "Like 'pause', but permanent: nothing is tried again, vehicles that were not "
+                + "begun end as aborted, and further runs of this plan end with code 13. A "
+                + "module in the middle of an update is finished first: otherwise it would stay "
+                + "in its bootloader."
         ],
         flags: control,
         examples: [Example("yardmaster abort --reason recalled", "Ends the last one.")],
@@ -52,26 +53,27 @@ extension Command {
 
     static let retry = Command(
         .retry,
-        summary: "Take failed and unreachable vehicles again",
+        summary: "Try failed and unreachable vehicles again",
         description: [
-            "Takes the verdict of failed, unreachable and deferred vehicles away, those named or "
-                + "all: a run under way takes them again, or else the next one. What was carried "
-                + "out stays done. For a vehicle in doubt that is named it also says that the "
-                + "command was not carried out, so that it may be sent again."
+            "Removes the verdicts of failed, unreachable and deferred vehicles, of the "
+                + "named ones or of all: an active run tries them again, or else the next one. "
+                + "Completed steps stay done. For a named vehicle in doubt it also records that "
+                + "the command was not carried out, so that it may be sent again."
         ],
         arguments: [vehicles],
         flags: control,
-        examples: [Example("yardmaster retry bus-17 bus-21", "Takes these two again tonight.")],
+        examples: [Example("yardmaster retry bus-17 bus-21", "Tries these two again tonight.")],
         exitCodes: refusals
     )
 
     static let inhibit = Command(
         .inhibit,
-        summary: "Leave vehicles, or the whole depot, alone",
+        summary: "Exclude vehicles, or the whole depot, from work",
         description: [
-            "From its answer on nothing is begun on these vehicles, without one on all of them, "
-                + "until 'uninhibit'. A run that is at work on one finishes the step it is at, and "
-                + "an update until the module is at rest. Patterns mean vehicles as in 'exec'."
+            "When the command has returned, no work begins on these vehicles, or on any "
+                + "vehicle when none is named, until 'uninhibit'. A run that works on one of "
+                + "them finishes the current step, and an update until the module is at rest. "
+                + "Patterns select vehicles as in 'exec'."
         ],
         arguments: [vehicles],
         flags: [.state, .known, .reason, .expiry, .json, .quiet, .noColor],
@@ -88,7 +90,7 @@ extension Command {
     static let uninhibit = Command(
         .uninhibit,
         summary: "Lift an inhibition",
-        description: ["Takes back 'inhibit' for these vehicles; without one, for the depot."],
+        description: ["Ends 'inhibit' for these vehicles; when none is named, for the depot."],
         arguments: [vehicles],
         flags: [.state, .known, .json, .quiet, .noColor],
         examples: [Example("yardmaster uninhibit bus-17", "Lets it take part again.")],
@@ -97,11 +99,12 @@ extension Command {
 
     static let clear = Command(
         .clear,
-        summary: "Say that vehicles have been looked at",
+        summary: "Record that a person has checked vehicles",
         description: [
-            "A person has looked: an update that is not proven is owed no more, a command in doubt "
-                + "counts as done, a step of `always` is not owed any more, and failures are "
-                + "forgotten. Without a vehicle only the failures of all are forgotten."
+            "For use after a person has checked the vehicles: an unproven update is no "
+                + "longer owed, a command in doubt counts as done, a step of `always` is no "
+                + "longer owed, and failures are forgotten. Without a vehicle, only the "
+                + "failures of all vehicles are forgotten."
         ],
         arguments: [vehicles],
         flags: [.state, .known, .reason, .json, .quiet, .noColor],

@@ -3,24 +3,26 @@ extension Command {
         .enrol,
         summary: "Bring vehicles into service",
         description: [
-            "Finds the module of a new vehicle by its serial, by its name, or as the strongest one in "
-                + "reach that is not listed yet; pairs where its profile says so; gives it a secret "
-                + "of its own, proves that on a new link, reads what the module is, and writes the "
-                + "vehicle's row into the fleet list and its secret into a file that only its "
-                + "owner can read.",
-            "Every secret that the module could have is on disk before it could have it, and stays "
-                + "until another one was proven. Broken off anywhere, the same command goes on "
-                + "where it stood; given once more, it changes nothing. The secret of before stays "
-                + "beside the new one, in KEY.before.",
-            "With --undo the module gets back what it had before, or forgets all where its family can, "
-                + "and its vehicle is taken off the list; its secret stays in KEY.undone.",
+            "Finds the module of a new vehicle by its serial, by its name, or as the "
+                + "strongest one in range that is not listed yet; pairs if its profile requires "
+                + "it; gives it its own secret, proves the secret on a new link, reads the "
+                + "module's facts, and writes the vehicle's row into the fleet list and its "
+                + "secret into a file that only its owner can read.",
+            "Every secret that the module could have is on disk before the module can "
+                + "have it, and stays there until another one was proven. After an interruption "
+                + "at any point, the same command continues; when it is run once more, it "
+                + "changes nothing. The previous secret is kept beside the new one, in "
+                + "KEY.before.",
+            "With --undo the module gets its previous secret back, or is reset where its "
+                + "family allows it, and its vehicle is removed from the list; its secret is "
+                + "kept in KEY.undone.",
         ],
         arguments: [
             Argument(
                 "VEHICLE",
                 .vehicles,
                 .atMostOne,
-                help: "The id that the vehicle has, or is to have, in the fleet list."
+                help: "The id of the vehicle in the fleet list, existing or new."
             )
         ],
         flags: [
@@ -36,7 +38,7 @@ extension Command {
             ),
             Example(
                 "yardmaster enrol --fleet tallinn.csv --batch pallet.csv",
-                "All that a list of the maker's names."
+                "All modules in a list of the manufacturer."
             ),
             Example(
                 "yardmaster enrol --fleet tallinn.csv --rotate bike-31",
@@ -59,15 +61,16 @@ extension Command {
         "batch",
         value: Flag.Value("FILE.csv", .file),
         help:
-            "Enrol every row of this file. Its columns are id, serial, family and, where they are "
-            + "wanted, profile old-secret and passkey; others are copied into columns of that name."
+            "Enrol every row of this file. Its columns are id, serial, family and, "
+            + "optionally, profile, old-secret and passkey; others are copied into columns "
+            + "of the same name."
     )
 
     private static let serial = Flag(
         "serial",
         value: Flag.Value("SERIAL", .text),
         help: "The module's serial.",
-        fallback: "the strongest module in reach that is not listed"
+        fallback: "the strongest module in range that is not listed"
     )
 
     private static let name = Flag(
@@ -93,21 +96,21 @@ extension Command {
     private static let oldSecret = Flag(
         "old-secret",
         value: Flag.Value("REFERENCE", .text),
-        help: "Where the secret is kept that the module has now, where it has one: file:PATH, "
+        help: "The reference to the module's current secret, if it has one: file:PATH, "
             + "credential:NAME or env:NAME."
     )
 
     private static let passkey = Flag(
         "passkey",
         value: Flag.Value("REFERENCE", .text),
-        help: "Where the six digits are kept by which the module is paired with: file:PATH, "
-            + "credential:NAME or env:NAME. They stand in the column passkey of its row then."
+        help: "The reference to the six digits for pairing: file:PATH, credential:NAME or "
+            + "env:NAME. It is written into the column passkey of the vehicle's row."
     )
 
     private static let keys = Flag(
         "keys",
         value: Flag.Value("DIR", .directory),
-        help: "Where secrets are put, as seen from the fleet list.",
+        help: "The folder for secrets, relative to the fleet list.",
         fallback: "keys"
     )
 

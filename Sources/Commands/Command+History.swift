@@ -1,7 +1,7 @@
 extension Command {
     static let history = Command(
         .history,
-        summary: "List the runs that there were",
+        summary: "List the past runs",
         description: [
             "Lists the runs of the state directory, the newest first: when, how long, with which "
                 + "exit code, and how their vehicles ended. The journal keeps the last 200."
@@ -18,9 +18,9 @@ extension Command {
         .historyShow,
         summary: "Show a run with every vehicle's events",
         description: [
-            "Tells a run again from the journal: what concerned all of it, then each vehicle with "
-                + "everything that happened to it, to the millisecond. Reports can be made of it "
-                + "long after the run, also of one that was cut off."
+            "Shows a run from the journal: first the events of the whole run, then each "
+                + "vehicle with all its events, to the millisecond. Reports can be made long "
+                + "after the run, even if the run was cut off."
         ],
         arguments: [
             Argument("RUN", .run, help: "The run's number as 'history' lists it, or 'last'.")
@@ -40,9 +40,10 @@ extension Command {
         .historyCompare,
         summary: "Compare two runs",
         description: [
-            "Shows the counts of two runs side by side, and the vehicles that they left in different "
-                + "ways: first those that were done and are not any more, then those that are done "
-                + "now, then the others. Done now and done already count as the same."
+            "Shows the counts of two runs side by side, and the vehicles with different "
+                + "results: first those that were done and are not any more, then those that "
+                + "are done now, then the others. Newly done and already done count as the "
+                + "same."
         ],
         arguments: [
             Argument("BEFORE", .run, help: "A run's number as 'history' lists it, or 'last'."),
@@ -52,7 +53,7 @@ extension Command {
         examples: [
             Example(
                 "yardmaster history compare 41 last",
-                "What the last night has changed since run 41."
+                "What has changed between run 41 and the last night."
             )
         ],
         exitCodes: [.inputMissing, .cannotCreate, .cannotWrite, .configuration]

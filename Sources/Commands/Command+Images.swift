@@ -1,17 +1,18 @@
 extension Command {
     static let fetch = Command(
         .fetch,
-        summary: "Bring the images of a manifest into the store",
+        summary: "Download the images of a manifest into the store",
         description: [
-            "Fetches every image that the manifest's steps need and the store does not have, "
-                + "several at once, and verifies each: what does not have the digest that the "
-                + "manifest promises is not kept. No vehicle is touched. A run does the same "
-                + "before its first radio packet; with the images in the store it needs no "
+            "Downloads every image that the manifest's steps need and the store does not "
+                + "have, several at the same time, and verifies each: an image without the "
+                + "digest in the manifest is not kept. No vehicle is touched. A run does the "
+                + "same before its first radio packet; with the images in the store it needs no "
                 + "network.",
-            "What arrived of an image is kept when the network fails: the next fetch goes on "
-                + "there. Mirrors are tried in the manifest's order. Two processes may fetch into "
-                + "one store; each image is fetched once. A proxy is taken from https_proxy, "
-                + "http_proxy and no_proxy, or from the manifest's 'fetch'.",
+            "If the network fails, the received part of an image is kept, and the next "
+                + "fetch continues there. Mirrors are tried in the manifest's order. Two "
+                + "processes may download into one store; each image is downloaded once. A "
+                + "proxy is taken from https_proxy, http_proxy and no_proxy, or from the "
+                + "manifest's 'fetch'.",
             "The last line is such as 'fetched=2 present=1 failed=0 exit=0'.",
         ],
         arguments: [
@@ -35,8 +36,8 @@ extension Command {
         .imagesList,
         summary: "List the images in the store",
         description: [
-            "Lists every image in the store with its size, whether it is whole, and the rollouts "
-                + "that need it. Nothing is read but the names."
+            "Lists every image in the store with its size, whether it is complete, and "
+                + "the rollouts that need it. Only the names are read."
         ],
         flags: [.state, .json, .quiet, .noColor],
         examples: [Example("yardmaster images list", "One line for each image.")],
@@ -47,9 +48,9 @@ extension Command {
         .imagesVerify,
         summary: "Read every image in the store and check its digest",
         description: [
-            "Reads every image in the store and compares it with the digest that is its name. A "
-                + "damaged one is reported and left: it is never used, and the next fetch or run "
-                + "replaces it."
+            "Reads every image in the store and compares it with the digest that is its "
+                + "name. A damaged image is reported and stays: it is never used, and the next "
+                + "fetch or run replaces it."
         ],
         flags: [.state, .json, .quiet, .noColor],
         examples: [Example("yardmaster images verify --quiet", "From cron: exit 77 is bad news.")],
@@ -60,16 +61,16 @@ extension Command {
         .imagesPrune,
         summary: "Remove the images that no rollout needs",
         description: [
-            "Removes every image, whole or not, that no rollout refers to. A rollout refers to the "
-                + "images of its manifest from its latest fetch or run on; --forget ends that. What a "
-                + "rollout needs that was begun and is not over always stays."
+            "Removes every image, complete or not, that no rollout refers to. A rollout "
+                + "refers to the images of its manifest since its latest fetch or run; --forget "
+                + "ends that. Images that a begun and unfinished rollout needs always stay."
         ],
         flags: [.forget, .state, .json, .quiet, .noColor],
         examples: [
-            Example("yardmaster images prune", "Removes what an older manifest had."),
+            Example("yardmaster images prune", "Removes the images of older manifests."),
             Example(
                 "yardmaster images prune --forget tallinn-4.11",
-                "Also what only that rollout needed."
+                "Also removes the images that only that rollout needed."
             ),
         ],
         exitCodes: [

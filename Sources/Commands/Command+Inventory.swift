@@ -1,17 +1,18 @@
 extension Command {
     static let inventory = Command(
         .inventory,
-        summary: "Show what each vehicle is, runs and owes",
+        summary: "Read and show the state of each vehicle",
         description: [
-            "Hears the vehicles of a manifest, connects to each and reads what it is: the versions "
-                + "of all parts, model, battery and every property that can be read. Shows that "
-                + "with signal, bond, when it was last seen, what is owed to it, and what is not "
-                + "as the manifest has it. Nothing is changed on a vehicle.",
-            "Without a manifest it looks at anyone who is in reach; modules that are opened by a "
-                + "secret are then heard and not read.",
-            "What was found is kept in the journal: 'inventory --last' shows it again without any "
-                + "radio, and 'show' and 'scan --json' print it. It holds the lock of the state "
-                + "directory, as a run does. GO devices look for us and are not read.",
+            "Listens for the vehicles of a manifest, connects to each and reads the "
+                + "versions of all parts, the model, the battery and every readable property. "
+                + "Shows them with the signal, the bond, the last sighting, what is owed, "
+                + "and differences from the manifest. Nothing is changed on a vehicle.",
+            "Without a manifest it reads every module in range; modules that require a "
+                + "secret are then only heard.",
+            "The results are kept in the journal: 'inventory --last' shows them again "
+                + "without radio, and 'show' and 'scan --json' print them. It holds the lock of "
+                + "the state directory, as a run does. GO devices connect to us and are not "
+                + "read.",
         ],
         flags: [
             listed, .limit, kept, listening, .state, .profiles, .bus, .simulate, .pace, .seed,
@@ -20,13 +21,13 @@ extension Command {
         examples: [
             Example(
                 "yardmaster inventory --fleet tallinn.yaml",
-                "Reads every vehicle and says what differs from the manifest."
+                "Reads every vehicle and shows the differences from the manifest."
             ),
             Example(
                 "yardmaster inventory --fleet tallinn.yaml --last --csv > yard.csv",
-                "What was read last, for a spreadsheet; needs no Bluetooth."
+                "The last results, for a spreadsheet; needs no Bluetooth."
             ),
-            Example("yardmaster inventory --for 10s", "Anyone who is in reach."),
+            Example("yardmaster inventory --for 10s", "All modules in range."),
         ],
         exitCodes: [
             .someFailed, .someMissed, .invalidManifest, .inputMissing, .unavailable,
@@ -38,18 +39,18 @@ extension Command {
         "fleet",
         value: Flag.Value("MANIFEST", .file),
         help: "The manifest whose vehicles are read, and that they are compared with.",
-        fallback: "anyone who is in reach"
+        fallback: "all modules in range"
     )
 
     private static let kept = Flag(
         "last",
-        help: "Show what was read last, from the journal; no radio is used."
+        help: "Show the last results from the journal; no radio is used."
     )
 
     private static let listening = Flag(
         "for",
         value: Flag.Value("TIME", .duration),
-        help: "How long to listen for those that were not heard yet, such as 10s or 2m.",
+        help: "How long to listen for modules that were not heard yet, such as 10s or 2m.",
         fallback: "30s"
     )
 

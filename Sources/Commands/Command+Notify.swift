@@ -3,18 +3,18 @@ extension Command {
 
     static let notifyTest = Command(
         .notifyTest,
-        summary: "Send a test notice to everybody who gets notices",
+        summary: "Send a test notice to all recipients of notices",
         description: [
-            "Takes the same way as every notice, and says of each target whether it arrived, or why "
-                + "not. Targets are named in /etc/yardmaster/notify.yaml, in notify.yaml of the state "
-                + "directory, and under `notify` of a manifest."
+            "Uses the same way as every notice, and reports for each target whether it "
+                + "arrived, or why not. Targets are listed in /etc/yardmaster/notify.yaml, in "
+                + "notify.yaml of the state directory, and under `notify` of a manifest."
         ],
         arguments: [
             Argument("TARGET", .text, .any, help: "Only these, by their names in the lists.")
         ],
         flags: targets,
         examples: [
-            Example("yardmaster notify test", "Tells everybody."),
+            Example("yardmaster notify test", "Sends to all recipients."),
             Example("yardmaster notify test --manifest tallinn.yaml crew", "One of a manifest."),
         ],
         exitCodes: [
@@ -25,7 +25,7 @@ extension Command {
 
     static let notifyList = Command(
         .notifyList,
-        summary: "Show who gets notices of how runs end, and which did not arrive",
+        summary: "Show the recipients of notices, and undelivered notices",
         description: [
             "Lists the targets, then the last notices: first those that did not arrive, with the "
                 + "reason and when they are tried again. With --quiet only these."
@@ -37,15 +37,15 @@ extension Command {
 
     static let notifySend = Command(
         .notifySend,
-        summary: "Tell again what did not arrive",
+        summary: "Send undelivered notices again",
         description: [
-            "Tries what is due; a notice is tried for a day, with longer and longer pauses. Where a "
-                + "list says `silent-after`, the targets that it names get a notice when nothing was heard "
-                + "from the last rollout for so long. yardmaster-notify.timer does it every five "
-                + "minutes."
+            "Sends the notices that are due; a notice is tried for a day, with longer and "
+                + "longer pauses. Where a list has `silent-after`, its targets get a notice "
+                + "when nothing was heard from the last rollout for this time. "
+                + "yardmaster-notify.timer does it every five minutes."
         ],
         flags: targets,
-        examples: [Example("yardmaster notify send", "Tries what is due.")],
+        examples: [Example("yardmaster notify send", "Sends what is due.")],
         exitCodes: [
             .invalidManifest, .inputMissing, .cannotCreate, .cannotWrite, .configuration,
         ]
@@ -53,10 +53,10 @@ extension Command {
 
     static let notifyFailure = Command(
         .notifyFailure,
-        summary: "Tell that a systemd unit has failed",
+        summary: "Send a notice that a systemd unit has failed",
         description: [
-            "For `OnFailure=`: takes the exit status from what systemd hands over, and repeats nothing "
-                + "that the run itself has reported."
+            "For `OnFailure=`: uses the exit status that systemd passes, and does not "
+                + "repeat what the run itself has reported."
         ],
         arguments: [Argument("UNIT", .text, help: "The unit's name.")],
         flags: targets,

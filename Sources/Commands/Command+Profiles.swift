@@ -1,7 +1,7 @@
 extension Command {
     static let profilesList = Command(
         .profilesList,
-        summary: "List the profiles of modules that are known",
+        summary: "List the known profiles of modules",
         description: [
             "Lists every profile with its family, its name and its title: those that are built in, "
                 + "and those of the folder that --profiles names, which come before built-in ones "
@@ -14,7 +14,7 @@ extension Command {
 
     static let profilesShow = Command(
         .profilesShow,
-        summary: "Print a profile as its file has it",
+        summary: "Print the file of a profile",
         description: [
             "Prints the file of a profile, to be read or to be copied and changed for another "
                 + "model. The name is that of 'profiles list': 'comodule/generic', or 'generic' "
@@ -35,8 +35,8 @@ extension Command {
         .profilesCheck,
         summary: "Check a profile that you have written",
         description: [
-            "Reads a profile's file and reports every mistake in it with its place. Nothing is "
-                + "connected to."
+            "Reads a profile's file and reports every mistake in it with its place. No "
+                + "module is connected to."
         ],
         arguments: [Argument("FILE", .file, help: "The profile, a YAML file.")],
         flags: [.json, .quiet, .noColor],

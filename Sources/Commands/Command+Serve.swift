@@ -9,12 +9,13 @@ extension Command {
                 + "can be read without script and on a phone, and load nothing from elsewhere. "
                 + "Programs find the documents of --json below /api/v1, metrics at /metrics, and "
                 + "/healthz.",
-            "It serves on the loopback or on a unix socket alone, and a web server in front of it lets "
-                + "others in. A socket that systemd hands over is used instead. No run waits for it.",
-            "Nobody is asked who he is, and nothing can be changed, unless there is a list of tokens: "
-                + "access.yaml in the state directory, or --access. Then readers may look, and "
-                + "operators may pause, resume, abort, retry, inhibit, uninhibit and clear too; "
-                + "who it was is written down.",
+            "It serves only on the loopback or on a unix socket, and a web server in "
+                + "front of it gives others access. A socket from systemd is used instead, if "
+                + "there is one. No run waits for it.",
+            "Without a list of tokens there is no login, and nothing can be changed. With "
+                + "a list, which is access.yaml in the state directory or --access, readers may "
+                + "look, and operators may also pause, resume, abort, retry, inhibit, uninhibit "
+                + "and clear; each act is recorded with its author.",
         ],
         flags: [.state, .listen, .host, .access, .quiet, .noColor],
         examples: [
@@ -25,7 +26,7 @@ extension Command {
             ),
             Example(
                 "yardmaster serve --host depot.example.com",
-                "Behind a web server that hands on the name it was asked by."
+                "Behind a web server that passes on the requested host name."
             ),
         ],
         exitCodes: [.unavailable, .configuration, .interrupted, .terminated]
@@ -44,14 +45,14 @@ extension Flag {
     fileprivate static let access = Flag(
         "access",
         value: Value("FILE", .file),
-        help: "Let in those whom this list names, and nobody else.",
+        help: "Give access only to the people in this list.",
         fallback: "access.yaml in the state directory, where there is one"
     )
 
     fileprivate static let host = Flag(
         "host",
         value: Value("NAME", .text),
-        help: "Answer to this name too, beside localhost: the one that browsers ask for.",
+        help: "Also answer to this name, in addition to localhost: the name that browsers request.",
         isRepeatable: true
     )
 }

@@ -7,11 +7,12 @@ extension Command {
                 + "'yardmaster@NAME.timer' runs /etc/yardmaster/NAME.yaml every night. With one they "
                 + "are made for it: the timer begins when its window opens, in its time zone, and "
                 + "the service is given the credentials that its fleet list names.",
-            "Nothing is installed. The service runs as the user 'yardmaster', sees nothing but its "
-                + "own files, ends at a safe point when it is stopped, and counts as failed only "
-                + "when somebody should look.",
-            "With --watch it prints a path unit and its service instead: 'bundle apply' takes over "
-                + "every bundle that comes into the folder and is signed by the keys named.",
+            "Nothing is installed. The service runs as the user 'yardmaster', sees only "
+                + "its own files, ends at a safe point when it is stopped, and counts as failed "
+                + "only when a person should check.",
+            "With --watch it prints a path unit and its service instead: 'bundle apply' "
+                + "takes over every bundle that arrives in the folder and is signed by the "
+                + "given keys.",
         ],
         arguments: [
             Argument("MANIFEST", .file, .atMostOne, help: "The fleet manifest to make them for.")
@@ -29,7 +30,7 @@ extension Command {
             Example(
                 "yardmaster systemd print --watch /srv/bundles --target-dir /srv/rollouts --key "
                     + "/etc/yardmaster/office.pub",
-                "For bundles that somebody copies there."
+                "For bundles that people copy there."
             ),
         ],
         exitCodes: [.invalidManifest, .inputMissing, .configuration]
@@ -47,10 +48,10 @@ extension Flag {
             ])
         ),
         help:
-            "Print only one: service or timer, with --watch service or path; failure, which sends "
-            + "a notice when a service of ours has failed; notify-service and notify-timer, which send "
-            + "again what did not arrive; serve-socket and serve-service, which show the rollouts "
-            + "to browsers.",
+            "Print only one: service or timer, with --watch service or path; failure, "
+            + "which sends a notice when a service of this program has failed; "
+            + "notify-service and notify-timer, which send notices again that did not "
+            + "arrive; serve-socket and serve-service, which show the rollouts to browsers.",
         fallback: "both, each after a line with its path"
     )
 

@@ -30,16 +30,16 @@ extension Command {
         .validate,
         summary: "Check a manifest and the files it names",
         description: [
-            "Reads the manifest and the vehicle tables it names and reports every fault at once, "
-                + "each with file, line and column: all that a run would find before it uses "
-                + "radio, also keys, tokens and images that are missing or wrong on this machine. "
-                + "A fault that many rows have is reported once. Neither the network nor Bluetooth "
-                + "is used and nothing is written."
+            "Reads the manifest and the vehicle tables it names and reports all errors "
+                + "together, each with file, line and column: every error that a run would find "
+                + "before it uses the radio, including keys, tokens and images that are missing "
+                + "or wrong on this machine. An error in many rows is reported once. Neither "
+                + "the network nor Bluetooth is used and nothing is written."
         ],
         arguments: [manifest],
         flags: [.profiles, .withoutFiles, .json, .quiet, .noColor],
         examples: [
-            Example("yardmaster validate tallinn.yaml", "Says what is wrong with it, if anything.")
+            Example("yardmaster validate tallinn.yaml", "Reports its errors, if there are any.")
         ],
         exitCodes: [.invalidManifest, .inputMissing, .trustRefused, .configuration]
     )
@@ -48,10 +48,11 @@ extension Command {
         .plan,
         summary: "Show what a run would do",
         description: [
-            "Turns the manifest into the frozen plan that a run would follow: the vehicles in "
-                + "their waves, the steps and images of each, and the rules at which the rollout "
-                + "pauses; and from the journal what would happen to each vehicle, and how long it "
-                + "takes. The plan's digest tells two plans apart. No vehicle is touched."
+            "Turns the manifest into the frozen plan that a run would follow: the "
+                + "vehicles in their waves, the steps and images of each, and the rules at "
+                + "which the rollout pauses; and, from the journal, what would happen to each "
+                + "vehicle, and how long it takes. Different plans have different digests. No "
+                + "vehicle is touched."
         ],
         arguments: [manifest],
         flags: [.state, .limit, .profiles, .simulate, .json, .quiet, .noColor],
@@ -69,16 +70,17 @@ extension Command {
 
     static let run = Command(
         .run,
-        summary: "Bring the vehicles of a manifest to where it says",
+        summary: "Carry out the rollout of a manifest",
         description: [
-            "Fetches and verifies the images, then connects to the modules wave by wave on all "
-                + "adapters, updates each, waits through its restarts, reads back its version and "
-                + "carries out the other steps. An update counts as done only when the module itself reports the "
-                + "new version.",
-            "Everything intended and done is in the journal first: a run that was interrupted in "
-                + "any way is continued by giving the same command again, and what was carried out "
-                + "stays done until the rollout is begun again, by --again or by its manifest's "
-                + "`again`. INT or TERM ends the run at the next safe point, a second one at once.",
+            "Downloads and verifies the images, then connects to the modules wave by wave "
+                + "on all adapters, updates each, waits through its restarts, reads back its "
+                + "version and carries out the other steps. An update counts as done only when "
+                + "the module itself reports the new version.",
+            "Every intent and every result is written to the journal first: a run that "
+                + "was interrupted in any way is continued by the same command, and completed "
+                + "steps stay done until the rollout is begun again, by --again or by its "
+                + "manifest's `again`. INT or TERM ends the run at the next safe point, a "
+                + "second one immediately.",
             "The result goes to standard output and ends with a line such as "
                 + "'rollout=tallinn-4.12 ok=41 current=3 deferred=2 unreachable=1 failed=0 "
                 + "exit=0'. Progress and warnings go to standard error.",
@@ -90,14 +92,14 @@ extension Command {
         ],
         examples: [
             Example("yardmaster run tallinn.yaml", "Runs or continues the rollout."),
-            Example("yardmaster run --again checks.yaml", "Does every step once more."),
+            Example("yardmaster run --again checks.yaml", "Carries out every step once more."),
             Example(
                 "yardmaster run --quiet --events /var/log/yardmaster.jsonl nightly.yaml",
                 "From cron: no output, and so no mail, unless something went wrong."
             ),
             Example(
                 "yardmaster run --report night.html --report night.xml tallinn.yaml",
-                "Leaves a report for people and one for the build server."
+                "Writes a report for people and one for the build server."
             ),
             Example(
                 "yardmaster run --simulate depot.yaml --seed 7 tallinn.yaml",
@@ -113,19 +115,18 @@ extension Command {
 
     static let status = Command(
         .status,
-        summary: "Show where the rollouts stand",
+        summary: "Show the state of the rollouts",
         description: [
-            "Reads the journal and shows the rollout with its vehicles: how they ended, or what they "
-                + "wait for; whether it is paused and why; what was asked for, what is left alone, "
-                + "and which deadline fires next. Takes no lock: it may be asked while a run is "
-                + "under way.",
-            "With --watch it shows what the run shows on its own terminal, also on that of "
-                + "somebody else, until Ctrl-C; into a pipe it writes a line for each thing that happens.",
+            "Reads the journal and shows the rollout with its vehicles: how they ended, "
+                + "or what they wait for; whether it is paused and why; requests, excluded "
+                + "vehicles, and the next deadline. Takes no lock: it may be used during a run.",
+            "With --watch it shows the same as the run's own terminal, also for other "
+                + "users, until Ctrl-C; into a pipe it writes a line for each event.",
         ],
         flags: [.state, .rollout, .fleetOfStatus, .limit, .watch, .json, .quiet, .noColor],
         examples: [
             Example("yardmaster status", "A line for each vehicle of the latest rollout."),
-            Example("yardmaster status --watch", "The run under way, as on its own terminal."),
+            Example("yardmaster status --watch", "The active run, as on its own terminal."),
             Example("yardmaster status --json", "The same for a program."),
         ],
         exitCodes: [.inputMissing, .cannotWrite, .configuration, .terminated]
@@ -133,20 +134,21 @@ extension Command {
 
     static let scan = Command(
         .scan,
-        summary: "Show which modules are in reach",
+        summary: "Show which modules are in range",
         description: [
             "Listens for modules of every family that has a profile and shows each with its "
                 + "serial, its signal and its name: in a table that is redrawn on a terminal, "
                 + "elsewhere with a line for each that comes or goes. A module that was not heard "
                 + "for five seconds counts as gone.",
-            "Nothing is connected to. A module that is connected to a phone, or that sleeps, is "
-                + "not heard. With --json it also prints what an inventory has read of a module.",
+            "No module is connected to. A module that is connected to a phone, or that "
+                + "sleeps, is not heard. With --json it also prints what an inventory has read "
+                + "from a module.",
         ],
         flags: [
             .length, .state, .profiles, .bus, .simulate, .pace, .seed, .json, .quiet, .noColor,
         ],
         examples: [
-            Example("yardmaster scan", "Half a minute of what is around."),
+            Example("yardmaster scan", "All modules that are heard in half a minute."),
             Example(
                 "yardmaster scan --for 5s --json --simulate depot.yaml",
                 "The simulated depot, for a program."
@@ -159,12 +161,12 @@ extension Command {
 
     static let exec = Command(
         .exec,
-        summary: "Give vehicles one order",
+        summary: "Carry out steps on single vehicles",
         description: [
-            "Does one step, or several with ';' between them, on one vehicle or those that a "
-                + "pattern names: the same steps as in a manifest, by the same road, with the "
-                + "journal first. Waves, gates and windows do not hold.",
-            "A command whose result never came ends in doubt and is not given again.",
+            "Carries out one step, or several with ';' between them, on one vehicle or "
+                + "those that a pattern selects: the same steps as in a manifest, in the same "
+                + "way, with the journal first. Waves, gates and windows do not apply.",
+            "A command whose result never arrives ends in doubt and is not sent again.",
         ],
         arguments: [
             Argument("VEHICLE", .vehicles, help: "The vehicle's id, or a pattern such as 'bus-*'."),
@@ -228,11 +230,11 @@ extension Command {
 
     static let tokenShow = Command(
         .tokenShow,
-        summary: "Show what a car-share token is good for",
+        summary: "Show what a car-share token permits",
         description: [
-            "Says whose token it is, for which vehicle, from when to when and for which commands, "
-                + "and every reason for which it would be refused. The private key in it is "
-                + "checked and never shown. A token that would be refused ends with 78."
+            "Shows whose token it is, for which vehicle, from when to when and for which "
+                + "commands, and every reason for which it would be refused. The private key in "
+                + "it is checked and never shown. A token that would be refused ends with 78."
         ],
         arguments: [
             Argument(
@@ -252,32 +254,33 @@ extension Command {
         .secretsCheck,
         summary: "Read every key and token that a manifest names",
         description: [
-            "Reads each key, token and passkey that the manifest's vehicles name and says how it "
-                + "stands: whether it is there, whether others can read it, whether it is one, "
-                + "whose a token is and when it ends. A token that ends within a week is reported. "
-                + "Of a token that is handed out when it is needed only what it is asked with is "
+            "Reads each key, token and passkey that the manifest's vehicles name and "
+                + "reports its state: whether it exists, whether others can read it, whether it "
+                + "is valid, whose a token is and when it ends. A token that ends within a week "
+                + "is reported. For tokens from an issuer, only the secret of the request is "
                 + "read. No secret is ever shown, and nothing is sent."
         ],
         arguments: [manifest],
         flags: [.profiles, .json, .quiet, .noColor],
         examples: [
-            Example("yardmaster secrets check tallinn.yaml", "Shows how each secret stands.")
+            Example("yardmaster secrets check tallinn.yaml", "Shows the state of each secret.")
         ],
         exitCodes: [.invalidManifest, .inputMissing, .trustRefused, .configuration]
     )
 
     static let secretsRotate = Command(
         .secretsRotate,
-        summary: "Give the modules of a fleet other secrets",
+        summary: "Give the modules of a fleet new secrets",
         description: [
-            "Gives each module whose secret is kept in a file another one, proves it on a new link, "
-                + "and puts it in the place of the old one, which stays beside it in KEY.before. It is a "
-                + "rollout of its own, NAME-secrets: in the manifest's waves and windows, by its gates, "
-                + "with the journal first; 'status', 'pause' and their like work on it.",
-            "A change that is cut off locks nobody out: the new secret is in KEY.new before the module could "
-                + "have it, and the next run that meets the module, of whichever rollout, finds out "
-                + "which one it has. Give the same command until it says that all are done; with "
-                + "--again it begins once more.",
+            "Gives each module whose secret is kept in a file a new one, proves it on a "
+                + "new link, and stores it in place of the old one, which is kept beside it in "
+                + "KEY.before. It is a separate rollout, NAME-secrets: with the manifest's "
+                + "waves, windows and gates, and with the journal first; 'status', 'pause' and "
+                + "similar commands work on it.",
+            "An interrupted change locks nobody out: the new secret is in KEY.new before "
+                + "the module can have it, and the next run that reaches the module, in any "
+                + "rollout, finds out which one it has. Repeat the command until it reports "
+                + "that all are done; with --again it begins once more.",
         ],
         arguments: [manifest],
         flags: [
@@ -306,12 +309,12 @@ extension Command {
         .imageInspect,
         summary: "Show what is in an image file and whether it is intact",
         description: [
-            "Takes a Secure DFU package, an MCUboot image or a package of MCUboot images apart, "
-                + "checks everything that can be checked without a module and shows what it is: "
-                + "versions, hashes, signatures, what it fits and what it needs. Of a file that "
-                + "is broken it says where and why.",
-            "Of an image that is in the store it also says where it came from and who stood behind "
-                + "it: which key or role, what the signer said, and since when that is known.",
+            "Parses a Secure DFU package, an MCUboot image or a package of MCUboot "
+                + "images, checks everything that can be checked without a module and shows its "
+                + "contents: versions, hashes, signatures, what it fits and what it needs. For "
+                + "a broken file it reports where and why.",
+            "For an image in the store it also shows its source and its signers: which "
+                + "key or role, what the signer stated, and since when that is known.",
         ],
         arguments: [
             Argument(
@@ -325,7 +328,7 @@ extension Command {
             Example("yardmaster image inspect city-4.12.0.zip", "Lists the parts of a package."),
             Example(
                 "yardmaster image inspect --json app_update.bin",
-                "The same of an MCUboot image, for a program."
+                "The same for an MCUboot image and a program."
             ),
         ],
         exitCodes: [.invalidManifest, .inputMissing, .cannotWrite]
@@ -333,18 +336,19 @@ extension Command {
 
     static let simulate = Command(
         .simulate,
-        summary: "Put a simulated depot in the place of Bluetooth, for any program",
+        summary: "Serve a simulated depot as Bluetooth for any program",
         description: [
-            "Serves the depot's modules as the Bluetooth service org.bluez on a bus, in real time, "
-                + "until it is interrupted. 'run --bus' works on them, and so does any other "
-                + "program for BlueZ: the modules advertise, are connected to and updated, and "
-                + "simulated GO devices come to anyone who advertises their service.",
-            "With --adapter a module is served from a real adapter, through the host's Bluetooth, so "
-                + "that another adapter can work on it: a rehearsal with two adapters and no "
-                + "vehicle. A GO device looks for its service with the adapter that it is given. "
-                + "Modules are given adapters in the order of the file.",
-            "On a bus the modules remember in the state directory, as with --simulate. A line on standard "
-                + "output says when programs can begin.",
+            "Serves the depot's modules as the Bluetooth service org.bluez on a bus, in "
+                + "real time, until it is interrupted. 'run --bus' works on them, and so does "
+                + "any other program for BlueZ: the modules advertise, can be connected to and "
+                + "updated, and simulated GO devices connect to every host that advertises "
+                + "their service.",
+            "With --adapter a module is served from a real adapter, through the host's "
+                + "Bluetooth, so that another adapter can work on it: a rehearsal with two "
+                + "adapters and no vehicle. A GO device searches for its service with its "
+                + "adapter. Modules are assigned to adapters in the order of the file.",
+            "On a bus the modules keep their state in the state directory, as with "
+                + "--simulate. A line on standard output reports when programs can begin.",
         ],
         arguments: [Argument("DEPOT.yaml", .file, help: "The simulated depot.")],
         flags: [
@@ -357,7 +361,7 @@ extension Command {
             ),
             Example(
                 "yardmaster simulate --bus unix:path=/tmp/bus --state /tmp/depot depot.yaml",
-                "On a bus of its own, with a memory apart from that of the runs."
+                "On a separate bus, with a state apart from that of the runs."
             ),
             Example(
                 "yardmaster simulate --adapter hci1 depot.yaml",
@@ -372,35 +376,39 @@ extension Command {
 
     static let doctor = Command(
         .doctor,
-        summary: "Say what is wrong with this host's Bluetooth",
+        summary: "Check this host's Bluetooth",
         description: [
-            "Looks at the bus, the Bluetooth service and its version, the adapters and who else "
-                + "uses them, and the service's settings, and says of each fault what to do. "
-                + "Nothing is changed and no vehicle is touched."
+            "Checks the bus, the Bluetooth service and its version, the adapters and "
+                + "other programs that use them, and the service's settings, and reports a "
+                + "remedy for each fault. Nothing is changed and no vehicle is touched."
         ],
         flags: [.bus, .json, .quiet, .noColor],
         examples: [
-            Example("yardmaster doctor", "Says whether vehicles can be worked on from here.")
+            Example("yardmaster doctor", "Reports whether this host can work on vehicles.")
         ],
         exitCodes: [.unavailable, .configuration]
     )
 
     static let schema = Command(
         .schema,
-        summary: "Print the manifest's JSON Schema, or what describes the interface for programs",
+        summary: "Print the manifest's JSON Schema, or the interface description for programs",
         description: [
             "Prints the JSON Schema of the fleet manifest, for editors that check and complete "
                 + "while one types. It is made from the table that the manifest is read with.",
-            "With `--api` it prints the description (OpenAPI 3.1) of the documents that `--json` "
-                + "writes and of what `serve` gives to programs. It is made from what writes them.",
+            "With `--api` it prints the description (OpenAPI 3.1) of the documents that "
+                + "`--json` writes and that `serve` gives to programs. It is generated from the "
+                + "code that writes them.",
         ],
         flags: [.api],
         examples: [
             Example(
                 "yardmaster schema > yardmaster.schema.json",
-                "Keeps it where an editor looks."
+                "Stores it where an editor finds it."
             ),
-            Example("yardmaster schema --api > api.json", "Keeps it where a program is written."),
+            Example(
+                "yardmaster schema --api > api.json",
+                "Stores it where a program is developed."
+            ),
         ]
     )
 
@@ -445,7 +453,7 @@ extension Command {
         .man,
         summary: "Print the manual page",
         description: ["Prints the manual page in mdoc, to be installed as yardmaster.1."],
-        examples: [Example("yardmaster man | mandoc -l", "Reads it.")],
+        examples: [Example("yardmaster man | mandoc -l", "Shows it.")],
         isHidden: true
     )
 

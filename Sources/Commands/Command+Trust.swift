@@ -1,23 +1,25 @@
 extension Command {
     static let trust = Command(
         .trust,
-        summary: "Keep and show what signed repositories are trusted for",
+        summary: "Manage and show trusted keys and repositories",
         description: [
             "Works on the trusted documents of one TUF repository in a directory. 'init' makes a "
                 + "root the trusted one, 'refresh' brings the documents up to date, 'download' "
                 + "does that and fetches the targets named, 'show' prints what is trusted.",
-            "'add', 'reset' and 'show' work on the state directory. 'add' makes a public key known to "
-                + "this depot: a bundle can only use keys that are. It takes a public key of minisign, "
-                + "as its file or as the line 'RW...' itself, for images and bundles, and a PEM file "
-                + "with a public key (Ed25519, P-256, or RSA of 2048 bits and more) for "
-                + "attestations; not a certificate and no secret key.",
-            "'reset' begins the record of releases of a key or a repository from the start, so that older "
-                + "releases are taken again; the reason is written down and shown by 'show'.",
-            "'init', 'refresh' and 'download' end in 0 or 1 and nothing else, as the conformance "
-                + "suite of TUF clients expects. "
-                + "A document counts only when the keys that its delegator names have signed it, "
-                + "it is no older than what was seen before and has not expired; whatever fails, "
-                + "what was trusted before stays.",
+            "'add', 'reset' and 'show' work on the state directory. 'add' makes a public "
+                + "key known to this depot: a bundle can only use known keys. It accepts a "
+                + "public key of minisign, as its file or as the line 'RW...' itself, for "
+                + "images and bundles, and a PEM file with a public key (Ed25519, P-256, or RSA "
+                + "of 2048 bits and more) for attestations; it accepts no certificate and no "
+                + "secret key.",
+            "'reset' begins the record of releases of a key or a repository from the "
+                + "start, so that older releases are accepted again; the reason is recorded and "
+                + "shown by 'show'.",
+            "'init', 'refresh' and 'download' end only with 0 or 1, as the conformance "
+                + "suite of TUF clients expects. A document counts only when the keys that its "
+                + "delegator names have signed it, it is no older than the last one seen, and "
+                + "it has not expired; after any failure, the documents that were trusted "
+                + "before stay.",
         ],
         arguments: [
             Argument(
@@ -40,7 +42,7 @@ extension Command {
         examples: [
             Example(
                 "yardmaster trust --metadata-dir vendor init root.json",
-                "Trusts a root that came by a way you trust."
+                "Trusts a root that you received in a trusted way."
             ),
             Example(
                 "yardmaster trust --metadata-dir vendor "
@@ -49,16 +51,16 @@ extension Command {
             ),
             Example(
                 "yardmaster trust --metadata-dir vendor show",
-                "Tells versions, expiries and signers."
+                "Shows versions, expiries and signers."
             ),
             Example("yardmaster trust add office.pub", "Before the first bundle by this key."),
             Example(
                 "yardmaster trust add builder.pem",
-                "Before the first attestation by this key comes in a bundle that nobody signed."
+                "Before the first attestation by this key arrives in an unsigned bundle."
             ),
             Example(
                 "yardmaster trust reset --key office.pub --reason 'counts from one again'",
-                "Takes older releases by this key again."
+                "Accepts older releases by this key again."
             ),
         ],
         exitCodes: [.inputMissing, .cannotCreate, .cannotWrite, .trustRefused, .configuration]

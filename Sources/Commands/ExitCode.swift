@@ -49,13 +49,13 @@ package enum ExitCode: Int32, CaseIterable, Sendable, Hashable {
     package var sentence: String {
         switch self {
         case .done: "done; nothing to do counts as done"
-        case .internalError: "a bug of ours"
+        case .internalError: "a bug in this program"
         case .someFailed: "some vehicles failed"
         case .someMissed:
             "none failed, but more were unreachable or deferred than the manifest tolerates"
         case .paused: "a gate paused the rollout"
         case .aborted: "the rollout was aborted"
-        case .workLeft: "the window or the budget ended with work left; run again to go on"
+        case .workLeft: "the window or the budget ended with work left; run again to continue"
         case .usage: "the command line is wrong"
         case .invalidManifest: "the manifest or a file it names is invalid"
         case .inputMissing: "an input file is missing or cannot be read"

@@ -12,7 +12,7 @@ extension Flag {
     static let forget = Flag(
         "forget",
         value: Value("ROLLOUT", .rollout),
-        help: "End what this rollout needs, by the name in its manifest.",
+        help: "End this rollout's need for its images; the name is that in its manifest.",
         isRepeatable: true
     )
 
@@ -29,16 +29,16 @@ extension Flag {
     static let events = Flag(
         "events",
         value: Value("FILE", .fileOrStream),
-        help: "Append everything that happens to FILE, one JSON object a line; '-' writes it to "
-            + "standard output, and the result then goes to standard error."
+        help: "Append all events to FILE, one JSON object per line; '-' writes them to standard "
+            + "output, and the result then goes to standard error."
     )
 
     static let report = Flag(
         "report",
         value: Value("FILE", .fileEnding([".html", ".xml", ".csv", ".json", ".prom"])),
-        help: "Write a report to FILE when the run has ended. Its ending says which: .html (for "
-            + "people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus's "
-            + "textfile collector).",
+        help: "Write a report to FILE when the run has ended. The ending of its name selects the "
+            + "format: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom "
+            + "(metrics for Prometheus's textfile collector).",
         isRepeatable: true
     )
 
@@ -54,7 +54,7 @@ extension Flag {
     static let again = Flag(
         "again",
         help: "Begin the rollout again from the first step, whatever was done: commands are "
-            + "carried out once more. An abort is over with it; a pause is not."
+            + "carried out once more. This also ends an abort, but not a pause."
     )
 
     static let sinceTime = Flag(
@@ -68,7 +68,7 @@ extension Flag {
     static let days = Flag(
         "days",
         value: Value("NUMBER", .whole),
-        help: "After how many days without an update or a sign of life a vehicle is named.",
+        help: "After how many days without an update or a sign of life a vehicle is listed.",
         fallback: "7"
     )
 
@@ -84,8 +84,8 @@ extension Flag {
 
     static let withoutFiles = Flag(
         "without-files",
-        help: "Look at no key, token, image, time zone or program that the manifest names: for "
-            + "machines that have none of them."
+        help: "Do not check the keys, tokens, images, time zone and program that the manifest "
+            + "names: for machines without them."
     )
 
     static let known = Flag(
@@ -98,7 +98,7 @@ extension Flag {
     static let quiet = Flag(
         "quiet",
         short: "q",
-        help: "Print nothing when all is well, and otherwise only what is not."
+        help: "Print nothing when all is well, and otherwise only the problems."
     )
 
     static let noColor = Flag(
@@ -130,8 +130,8 @@ extension Flag {
     static let seed = Flag(
         "seed",
         value: Value("N", .whole),
-        help: "Draw all chance of the simulation from this number; the same number replays the "
-            + "same run.",
+        help: "The seed of all random numbers in the simulation; the same seed replays the same "
+            + "run.",
         needs: "simulate"
     )
 
@@ -144,14 +144,14 @@ extension Flag {
     static let servedAdapter = Flag(
         "adapter",
         value: Value("ADAPTER", .text),
-        help: "Serve the depot from this adapter of the host, each module from one of its own.",
+        help: "Serve the depot from this adapter of the host; each module needs its own adapter.",
         isRepeatable: true
     )
 
     static let servedSeed = Flag(
         "seed",
         value: Value("N", .whole),
-        help: "Draw all chance of the simulation from this number.",
+        help: "The seed of all random numbers in the simulation.",
         fallback: "the seed in the depot's file"
     )
 
@@ -172,7 +172,7 @@ extension Flag {
     static let profiles = Flag(
         "profiles",
         value: Value("DIR", .directory),
-        help: "Folder of profiles to be used besides those that are built in."
+        help: "Folder of profiles to use in addition to the built-in ones."
     )
 
     static let fleet = Flag(
@@ -191,18 +191,18 @@ extension Flag {
     static let reason = Flag(
         "reason",
         value: Value("TEXT", .text),
-        help: "Why, for anyone who reads the report or the status."
+        help: "The reason, for readers of the report and the status."
     )
 
     static let watch = Flag(
         "watch",
-        help: "Show the run under way as it goes on, and the next one after it, until Ctrl-C."
+        help: "Show the active run continuously, and the next one after it, until Ctrl-C."
     )
 
     static let rollout = Flag(
         "rollout",
         value: Value("NAME", .rollout),
-        help: "The rollout that is meant.",
+        help: "The rollout.",
         fallback: "the one that ran last"
     )
 
@@ -216,7 +216,7 @@ extension Flag {
     static let expiry = Flag(
         "for",
         value: Value("TIME", .duration),
-        help: "How long it holds, such as 90m or 2d.",
+        help: "How long it applies, such as 90m or 2d.",
         fallback: "until it is lifted"
     )
 
@@ -229,26 +229,26 @@ extension Flag {
     static let metadataURL = Flag(
         "metadata-url",
         value: Value("URL", .text),
-        help: "Where the repository's documents are: http, https or file."
+        help: "URL of the repository's documents: http, https or file."
     )
 
     static let targetName = Flag(
         "target-name",
         value: Value("NAME", .text),
-        help: "A target to download, as the repository calls it.",
+        help: "A target to download, by its name in the repository.",
         isRepeatable: true
     )
 
     static let targetBaseURL = Flag(
         "target-base-url",
         value: Value("URL", .text),
-        help: "Where the repository's targets are: http, https or file."
+        help: "URL of the repository's targets: http, https or file."
     )
 
     static let targetDirectory = Flag(
         "target-dir",
         value: Value("DIR", .directory),
-        help: "Directory that verified files are put into."
+        help: "Directory for verified files."
     )
 
     static let key = Flag(
@@ -270,36 +270,36 @@ extension Flag {
     static let since = Flag(
         "since",
         value: Value("BUNDLE", .file),
-        help: "Leave out the images that a depot has which took this bundle over."
+        help: "Leave out the images of this bundle, for a depot that has taken it over."
     )
 
     static let bundleFolder = Flag(
         "from",
         value: Value("DIR", .directory),
-        help: "Apply every bundle in this folder instead of one that is named."
+        help: "Apply every bundle in this folder instead of a named one."
     )
 
     static let watchedFolder = Flag(
         "watch",
         value: Value("DIR", .directory),
-        help: "Print the units that apply bundles as they come into this folder."
+        help: "Print the units that apply bundles as they arrive in this folder."
     )
 
     static let recordKey = Flag(
         "key",
         value: Value("KEY", .file),
-        help: "For reset: the public key whose record is meant, its file or the line itself."
+        help: "For reset: the public key of the record, as its file or as the line itself."
     )
 
     static let repository = Flag(
         "repository",
         value: Value("NAME", .text),
-        help: "For reset: the repository whose record is meant, as the manifest calls it."
+        help: "For reset: the repository of the record, by its name in the manifest."
     )
 
     static let recordReason = Flag(
         "reason",
         value: Value("TEXT", .text),
-        help: "For reset: why; it is written down."
+        help: "For reset: the reason, which is recorded."
     )
 }

@@ -20,7 +20,7 @@ package enum Help {
         var text = """
             Usage: yardmaster COMMAND [OPTIONS] [ARGUMENTS]
 
-            Brings the BLE modules of a depot's vehicles to the firmware they should run.
+            Updates the BLE modules of a depot's vehicles to the firmware they should run.
 
             Commands:
 

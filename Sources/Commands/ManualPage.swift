@@ -86,11 +86,11 @@ private struct Mdoc {
         macro("Sh", "DESCRIPTION")
         macro("Nm")
         prose(
-            "brings the BLE modules of a depot's vehicles to the firmware they should run, and "
-                + "runs command batches on them, unattended. One fleet manifest says which "
-                + "vehicles, which images and which steps. The images are fetched and verified "
-                + "first; then each module in turn is updated, waited for through its restarts "
-                + "and asked for its version. A journal lets any interruption be resumed."
+            "updates the BLE modules of a depot's vehicles to the firmware they should "
+                + "run, and runs command batches on them, unattended. One fleet manifest lists "
+                + "the vehicles, the images and the steps. The images are downloaded and "
+                + "verified first; then each module in turn is updated, and asked for its "
+                + "version after its restarts. Any interruption can be resumed from a journal."
         )
         macro("Pp")
         prose(
@@ -133,10 +133,13 @@ private struct Mdoc {
         macro("Sh", "ENVIRONMENT")
         macro("Bl", "-tag -width CREDENTIALS_DIRECTORY")
         for (name, meaning) in [
-            ("CREDENTIALS_DIRECTORY", "Where credential:NAME is looked up, as systemd sets it."),
-            ("HOME", "The state directory is in it when nothing else says where."),
-            ("JOURNAL_STREAM", "Whether standard error is systemd's journal, as systemd sets it."),
-            ("LC_ALL", "With LC_CTYPE and LANG: whether the terminal takes UTF-8."),
+            ("CREDENTIALS_DIRECTORY", "The directory for credential:NAME, as systemd sets it."),
+            ("HOME", "Contains the state directory if nothing else is set."),
+            (
+                "JOURNAL_STREAM",
+                "Shows whether standard error is systemd's journal, as systemd sets it."
+            ),
+            ("LC_ALL", "With LC_CTYPE and LANG: whether the terminal accepts UTF-8."),
             ("NO_COLOR", "No colour when not empty."),
             ("STATE_DIRECTORY", "The state directory, as systemd sets it."),
             ("TERM", "No bars and no colour when it is 'dumb' or empty."),
@@ -153,10 +156,10 @@ private struct Mdoc {
         prose("In the state directory:")
         macro("Bl", "-tag -width journal.sqlite")
         for (name, meaning) in [
-            ("journal.sqlite", "What was intended, done and seen; all that resuming needs."),
-            ("lock", "Held while a run is under way; the kernel frees it."),
+            ("journal.sqlite", "Intents, results and sightings: everything that resuming needs."),
+            ("lock", "Held during a run; the kernel releases it."),
             ("images/", "Verified images by their digest."),
-            ("plans/", "The plan of each rollout that is not over, as it was begun."),
+            ("plans/", "The plan of each unfinished rollout, as it was when the rollout began."),
         ] {
             macro("It", "Pa " + name)
             prose(meaning)
