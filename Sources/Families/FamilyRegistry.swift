@@ -3,27 +3,30 @@ package import Modules
 package import Simulation
 package import SourceTree
 
-/// Every family that is known, one line each: nothing else lists them.
+/// All families, one line each: no other place lists them.
 package enum FamilyRegistry {
-    /// One family, with all that the rest of the program gets of it.
+    /// One family, with everything that the rest of the program uses of it.
     package struct Entry: Sendable {
-        /// Its shipped profiles: what is inside the program, so that no file is needed beside it.
+        /// Its shipped profiles.
+        ///
+        /// They are part of the program, so that it needs no file beside it.
         let profiles: [(name: String, bytes: [UInt8])]
-        /// What a profile of it may hold.
+        /// What a profile of this family may contain.
         let shape: ProfileShape
-        /// How its modules' bootloaders are known, where we start them under a name of our own.
+        /// How to recognise its modules' bootloaders, for families where we start them under a name
+        /// of our own.
         var bootloader: (@Sendable (Profile) -> BootloaderForm?)?
-        /// What opens its modules, by the vehicle's secret.
+        /// Makes what opens its modules, from the vehicle's secret.
         let opener: @Sendable (Secret?) throws(ModuleSecretError) -> ModuleOpener
-        /// How its modules are connected to for as long as a program likes; nil where the driver does.
+        /// How a program keeps a connection to its modules; nil when the driver is used for that.
         var sessions: (@Sendable (Profile, Secret?) throws(ConnectError) -> SessionOpener)?
-        /// How its modules are given another secret; nil where they have none that could be set.
+        /// How its modules get another secret; nil when they have no secret that can be set.
         var secrets: (any ModuleSecrets)?
         /// Its modules in simulated depots.
         let simulated: SimulatedFamily
     }
 
-    /// The first is meant where a file names none.
+    /// The first one is used when a file names no family.
     private static let all: [Entry] = [
         .comodule, .lrdevice, .geotabGo, .mcumgr, .nordic, .esp,
     ]
@@ -31,7 +34,7 @@ package enum FamilyRegistry {
     /// Every family, in the order of the entries.
     package static let families = all.map(\.shape.family)
 
-    /// Nil for a name that no family has.
+    /// Nil for an unknown name.
     package static func family(named name: String) -> Family? {
         families.first { $0.rawValue == name }
     }
@@ -40,7 +43,7 @@ package enum FamilyRegistry {
     package static let shapes = all.map(\.shape)
     package static let simulated = all.map(\.simulated)
 
-    /// Nil for a family whose modules have no secret that could be set.
+    /// Nil for a family whose modules have no secret that can be set.
     package static func secrets(of family: Family) -> (any ModuleSecrets)? {
         entry(of: family)?.secrets
     }
@@ -53,7 +56,7 @@ package enum FamilyRegistry {
 }
 
 extension Profile {
-    /// Reads a profile of any family; nil when `diagnostics` got the reasons.
+    /// Reads a profile of any family; nil after an error was added to `diagnostics`.
     package static func parse(
         _ bytes: [UInt8],
         file: String,
@@ -64,7 +67,7 @@ extension Profile {
 }
 
 extension FieldReader {
-    /// The family that an item of a depot names; nil where it names none.
+    /// The family that an item of a depot names; nil when it names none.
     mutating func family() -> Family? {
         word("family", of: FamilyRegistry.families.map(\.rawValue), .optional)
             .map(Family.init(rawValue:))

@@ -1,17 +1,17 @@
 import Domain
 
-/// Something that goes wrong by script, so many times.
+/// A fault that happens by script a number of times.
 protocol ScriptedFault {
     associatedtype Kind
     var kind: Kind { get }
     var times: Int { get }
 }
 
-/// A simulated module with faults by script, which happen as often as its plan says.
+/// A simulated module with scripted faults, each of which happens as often as its plan demands.
 protocol FaultyModule: AnyObject {
     associatedtype Fault: ScriptedFault
     var scriptedFaults: [Fault] { get }
-    /// How often each has happened; part of what the module keeps.
+    /// How often each fault has happened; part of the state that the module saves.
     var faultCounts: [UInt8] { get set }
     func save()
 }
@@ -24,10 +24,10 @@ extension FaultyModule {
         save()
     }
 
-    /// Counts the first fault that is left and that `pick` makes something of.
+    /// Counts and returns the first remaining fault for which `pick` returns a value.
     func strike<R>(_ pick: (Fault.Kind) -> R?) -> R? {
         let faults = scriptedFaults
-        // Asked several times with every packet, and nearly every module has none.
+        // Called several times for every packet, and nearly every module has no faults.
         guard !faults.isEmpty else { return nil }
         for (index, fault) in faults.enumerated() where isLeft(index) {
             guard let found = pick(fault.kind) else { continue }
@@ -37,7 +37,7 @@ extension FaultyModule {
         return nil
     }
 
-    /// Counts the first fault of this kind that is left; false when there is none.
+    /// Counts the first remaining fault of this kind; false when there is none.
     func happens(_ kind: (Fault.Kind) -> Bool) -> Bool {
         strike { kind($0) ? true : nil } ?? false
     }

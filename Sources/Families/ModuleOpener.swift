@@ -1,23 +1,23 @@
 package import Domain
 package import Modules
 
-/// What opens the modules of one vehicle, once its secret was read and understood.
+/// Opens the modules of one vehicle, after its secret was read and checked.
 package struct ModuleOpener: Sendable {
-    /// How its module is heard, opened and updated, by what its profile says.
+    /// The driver for a profile: it recognises, opens and updates the module.
     package let driver: @Sendable (Profile) -> any UpdateDriver
 
     init(_ driver: @escaping @Sendable (Profile) -> any UpdateDriver) { self.driver = driver }
 }
 
-/// Why a secret opens no module.
+/// Why a secret cannot open a module.
 package enum ModuleSecretError: Error, Sendable, Hashable {
     case missing
-    /// It is not what the family's modules are opened with: what it is not, why, and its form.
+    /// The secret does not fit the family: what it is not, why, and the form that it must have.
     case unfit(String, cause: String, form: String)
 }
 
 extension FamilyRegistry {
-    /// What a family's modules are opened with, given the vehicle's secret.
+    /// The opener for a family's modules, made from the vehicle's secret.
     package static func opener(
         of family: Family,
         _ secret: Secret?
@@ -26,7 +26,7 @@ extension FamilyRegistry {
         return try entry.opener(secret)
     }
 
-    /// Its vehicles take their secret for the token of a GO device.
+    /// Whether the secret of this family's vehicles is the token of a GO device.
     package static func takesToken(_ family: Family) -> Bool {
         entry(of: family).map { !$0.shape.isHeard } ?? false
     }

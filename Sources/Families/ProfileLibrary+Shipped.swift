@@ -2,7 +2,7 @@ package import Modules
 import SourceTree
 
 extension ProfileLibrary {
-    /// What is inside the program.
+    /// The profiles that are part of the program.
     package static let shipped: ProfileLibrary = {
         let diagnostics = Diagnostics()
         let profiles = FamilyRegistry.profiles.compactMap {

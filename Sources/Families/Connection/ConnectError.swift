@@ -5,30 +5,30 @@ import Sessions
 
 /// Why a connection was not made.
 package enum ConnectError: Error, Sendable, Hashable {
-    /// By a later connect, by disconnect, or because the task was cancelled.
+    /// Ended by a later connect, by disconnect, or because the task was cancelled.
     case aborted
     case bluetoothDisabled
     case bluetoothNotSupported
-    /// The module does not let itself be bonded, or did not answer.
+    /// The module refuses to bond, or did not answer.
     case bondingError
-    /// What is wrong with the bond, where more is known.
+    /// The fault of the bond, where it is known.
     case bond(BondFailure)
-    /// Anyone who gives the profiles does not know our key.
+    /// The source of the profiles does not accept our API key.
     case invalidAPIKey
-    /// The secret is no key, or not this module's.
+    /// The secret is not a key, or not the key of this module.
     case invalidPrivateKey(ComoduleKeyError?)
-    /// The secret is none of this family's; why, and what it looks like.
+    /// The secret does not fit the family: why, and the form that it must have.
     case secretUnfit(String, form: String)
     case secretMissing(Family)
-    /// Vehicles of the family connect to us.
+    /// Vehicles of this family connect to us.
     case looksForUs(Family)
     case missingCharacteristic(GATTUUID)
-    /// May happen right after an update, too.
+    /// This can also happen right after an update.
     case missingService(GATTUUID)
     case missingPermissions([String])
     /// The profile could not be fetched.
     case networkError(String)
-    /// The time was over; what was being done when it was.
+    /// The time is over; the value is the phase at that moment.
     case timedOut(ConnectionState.Connecting)
     case unexpected(String)
 }
@@ -92,13 +92,13 @@ extension ConnectError: Explained {
     }
 }
 
-/// Why an attempt ended, for the loop that makes attempts.
+/// Why an attempt ended, for the loop that makes the attempts.
 enum AttemptFailure: Error, Sendable {
-    /// No other attempt helps.
+    /// No further attempt can succeed.
     case final(ConnectError)
-    /// Another one may, until the time is over.
+    /// A further attempt can succeed while there is time.
     case passing(ModuleError)
-    /// The host's radio is off: it may come back.
+    /// The radio of the host is off: it may be switched on again.
     case radioOff
 }
 

@@ -3,25 +3,28 @@ import Modules
 import Radio
 import Sessions
 
-/// What an attempt to connect has met so far.
+/// The facts that an attempt to connect has collected so far.
 struct ConnectionAttempt {
     var part = ConnectionState.Connecting.searching
-    /// A module that was heard once did not fail for being far away.
+    /// Whether the module was heard: if so, the attempt does not fail because the module is out of
+    /// reach.
     var wasHeard = false
     private var cachedPeer: Peer?
     private var suspicion = SecretSuspicion()
-    /// A service may be missing right after an update: that is believed at the second time.
+    /// How often a service was missing.
+    ///
+    /// This can happen right after an update, so only the second time counts.
     private var missed = 0
 
     init(cached: CachedModule?) { cachedPeer = cached?.peer }
 
-    /// An address from an earlier link is tried once.
+    /// The address of an earlier link; it is returned once.
     mutating func takeCachedPeer() -> Peer? {
         defer { cachedPeer = nil }
         return cachedPeer
     }
 
-    /// How long to wait before the next try.
+    /// How long to wait before the next attempt.
     var pause: Duration {
         switch part {
         case .bluetoothOff, .firmwareUpdateOngoing: .seconds(1)
@@ -29,7 +32,7 @@ struct ConnectionAttempt {
         }
     }
 
-    /// What the end of the time means.
+    /// The error when the time is over.
     var overdue: ConnectError {
         switch part {
         case .bluetoothOff: .bluetoothDisabled
@@ -38,7 +41,7 @@ struct ConnectionAttempt {
         }
     }
 
-    /// The error to end with, or nil when another try makes sense.
+    /// The error to end with, or nil when another attempt can help.
     mutating func failed(_ failure: AttemptFailure) -> ConnectError? {
         switch failure {
         case .final(let error):

@@ -3,7 +3,9 @@ import Modules
 import Radio
 import Sessions
 
-/// A session with a module that its family's driver opens: what is asked on the link takes its turn.
+/// A session with a module that its family's driver opens.
+///
+/// Requests on the link wait for their turn.
 final class FamilySession: ModuleSession {
     let name: ModuleName
     let profile: Profile
@@ -91,15 +93,15 @@ final class FamilySession: ModuleSession {
     }
 
     func changeKey(to secret: Secret) async throws(ModuleError) {
-        throw .value("modules of family \(profile.family.rawValue) take no key of our choice")
+        throw .value("the key of a module of family \(profile.family.rawValue) cannot be set")
     }
 
     func disconnect() async { await application.link.disconnect() }
 }
 
-/// A module's application on one link, for several tasks at once: each waits for its turn.
+/// A module's application on one link, used by several tasks: each waits for its turn.
 private actor TurnedApplication {
-    /// How often a module is asked whether it has something to tell.
+    /// How often the module is asked for news.
     private static let look = Duration.seconds(1)
 
     nonisolated let link: any Link
@@ -109,7 +111,7 @@ private actor TurnedApplication {
     private var holder: (any PropertyHolder)?
     private var tellsVersions = false
     private var order: UpdateOrder?
-    /// What was last read, so that only what changes is reported.
+    /// The last value of each property that was read: only changes are reported.
     private var known: [String: PropertyValue] = [:]
     private var turn = AccessQueue()
 
@@ -119,7 +121,7 @@ private actor TurnedApplication {
         self.time = time
     }
 
-    /// Nobody else asks anything yet.
+    /// Opens the application and reads the properties, before any other task has access to it.
     func open(
         by driver: any UpdateDriver,
         _ serial: Serial
@@ -138,7 +140,7 @@ private actor TurnedApplication {
                 known[spec.name] = value
                 readings.append(PropertyReading(spec.name, value))
             } catch {
-                // What this module does not have is left out.
+                // Properties that this module does not have are left out.
                 guard case .module(let failure) = error else { continue }
                 guard failure.failureClass != .transient else { throw failure }
             }
@@ -202,7 +204,7 @@ private actor TurnedApplication {
 
     // MARK: Changes
 
-    /// What the module told since the last look, or what differs of what is watched.
+    /// The values that the module notified since the last look, and the watched ones that changed.
     func changes(
         before moment: Moment,
         watched: [String]
@@ -212,7 +214,7 @@ private actor TurnedApplication {
         await take()
         defer { turn.end() }
         guard let holder else {
-            // That the link is gone shows when it is used.
+            // A lost link shows only when it is used.
             _ = try await found()
             return []
         }
@@ -226,7 +228,7 @@ private actor TurnedApplication {
                 return known[reading.name] != reading.value
             }
         } catch {
-            // A module may have lost what it had.
+            // The module may have lost a property that it had before.
             guard case .module(let failure) = error else { return [] }
             throw failure
         }
@@ -234,7 +236,7 @@ private actor TurnedApplication {
 }
 
 extension ModuleVersions {
-    /// Nil where the module gives no version of the part.
+    /// Nil when the module reports no version of the part.
     fileprivate init?(_ found: Inspection, _ part: ModulePart) {
         guard let own = found.versions[part] ?? found.firmware.version else { return nil }
         self.init(

@@ -3,45 +3,45 @@ package import Modules
 package import Radio
 import Sessions
 
-/// The connection to one module at a time: makes it, tends it, tells what it is about.
+/// Makes and keeps the connection to one module at a time, and reports its state.
 ///
-/// `tended` lends one for the time of a body; meanwhile it takes what the module tells of, sees
-/// links end, and makes new ones where that is wanted.
+/// `tended` lends a connection while a body runs. Meanwhile the connection takes what the module
+/// sends, notices when a link ends, and connects again if the options say so.
 package actor ModuleConnection {
     package struct Options: Sendable {
-        /// A module's sign that it hands an image on may come and go: it is over when there was
-        /// none for so long.
+        /// A module's sign that it hands an image on may alternate: the handover is over when there
+        /// was no sign for this time.
         package var quiet = Duration.seconds(5)
-        /// After a lost link, connect again for as long as it takes.
+        /// Whether to connect again after a lost link, for as long as it takes.
         package var reconnects = false
         package var profiles = ProfileSource.named(in: .shipped)
-        /// The bond that is made and used; nil as the module's profile says.
+        /// The bond that is made and used; nil for the one that the module's profile names.
         package var bond: BondPolicy?
-        /// Asked once for each connection whether there is an update.
+        /// Called once for each connection to check for an update.
         package var updates: @Sendable (ModuleVersions) async -> UpdateCheck = { _ in
-            .failed("nobody was named who knows of updates")
+            .failed("no source of updates was given")
         }
 
         package init() {}
     }
 
-    /// What `connect` was told, and what is done again after a lost link.
+    /// The parameters of `connect`, which are used again after a lost link.
     private struct Target {
         let serial: Serial
         let secret: Secret?
         let options: Options
     }
 
-    /// Why it is disconnected, where nobody asked for that.
+    /// Why it is disconnected when no caller asked for that.
     package enum Ending: Sendable, Hashable {
         case failed(ConnectError)
         case lost(String)
     }
 
     package nonisolated let state = Latest(ConnectionState.disconnected)
-    /// Set before the state says that it is disconnected.
+    /// Set before the state becomes `disconnected`.
     package nonisolated let ending = Latest<Ending?>(nil)
-    /// Each value that differs from the one before.
+    /// Each value that differs from the previous one.
     package nonisolated let changes = Announcements<PropertyReading>()
     package nonisolated let properties = Latest(PropertyList.notAvailable)
     package nonisolated let versions = Latest<ModuleVersions?>(nil)
@@ -56,9 +56,10 @@ package actor ModuleConnection {
 
     private var target: Target?
     private var tracker = UpdateTracker()
-    /// Counts up with each connect and disconnect; what began under an older number is over.
+    /// Counts up with each connect and disconnect; everything that began under an older number is
+    /// over.
     private var generation = 0
-    /// Ends what is under way.
+    /// Ends the current attempt.
     private var abort: AsyncStream<Never>.Continuation?
     private var outputs: [String: Latest<PropertyOutput>] = [:]
 
@@ -76,7 +77,7 @@ package actor ModuleConnection {
         self.log = log ?? ModuleLog(time: time)
     }
 
-    /// Tends the connection while `body` runs, and ends it afterwards.
+    /// Keeps the connection while `body` runs, and ends it afterwards.
     package nonisolated func tended<R: Sendable>(
         _ body: (ModuleConnection) async -> R
     ) async -> R {
@@ -91,9 +92,9 @@ package actor ModuleConnection {
 
     // MARK: Connecting
 
-    /// Connects to a module by its serial and what opens modules of its family.
+    /// Connects to a module by its serial, with the secret that opens modules of its family.
     ///
-    /// An attempt that is under way ends with `aborted`, and a connection that there is ends.
+    /// An attempt that is under way ends with `aborted`, and an existing connection ends.
     package func connect(
         _ serial: Serial,
         secret: Secret?,
@@ -101,7 +102,7 @@ package actor ModuleConnection {
         options: Options = Options()
     ) async throws(ConnectError) {
         let mine = await begin()
-        // Somebody else may have begun while the old link was being ended.
+        // Another caller may have begun while the old link was being ended.
         guard mine == generation else { throw .aborted }
         let wanted = Target(serial: serial, secret: secret, options: options)
         let result = await guarded(mine) {
@@ -122,7 +123,7 @@ package actor ModuleConnection {
         }
     }
 
-    /// Ends the link, or the attempt, and forgets the module.
+    /// Ends the link or the attempt, and forgets the module.
     package func disconnect() async {
         _ = await begin()
         disconnected(nil)
@@ -136,7 +137,7 @@ package actor ModuleConnection {
     /// Forgets what was learned about modules.
     package nonisolated func clearCache() { cache.clear() }
 
-    /// Ends whatever there is; the number of what begins now.
+    /// Ends the current attempt or connection; returns the number of the new one.
     private func begin() async -> Int {
         generation += 1
         let mine = generation
@@ -149,7 +150,7 @@ package actor ModuleConnection {
         return mine
     }
 
-    /// Runs an attempt that ends with `aborted` as soon as another one begins.
+    /// Runs an attempt, which ends with `aborted` as soon as another one begins.
     private func guarded(
         _ mine: Int,
         _ attempt: @escaping @Sendable () async -> Result<any ModuleSession, ConnectError>
@@ -213,7 +214,7 @@ package actor ModuleConnection {
                 return .success(session)
             } catch {
                 vehicle.forgetLink()
-                // Another module may bear its serial: that one is tried next.
+                // Another module may use the same serial: it is tried next.
                 if case .passing(let error) = error, error.secret != nil {
                     _ = vehicle.suspects(error)
                 }
@@ -247,7 +248,7 @@ package actor ModuleConnection {
         var name: String? = cached?.name
         var patience = limit
         if let known = attempt.takeCachedPeer() {
-            // Nobody need be heard to be called: but an address that is stale costs little time.
+            // A known address needs no search. If it is stale, little time is lost.
             peer = known
             patience = min(limit, time.now.advanced(by: .seconds(3)))
         } else {
@@ -279,7 +280,8 @@ package actor ModuleConnection {
         return try await outlast(session, target, before: limit)
     }
 
-    /// Waits on the link until the module is done with handing an image on, and reads again.
+    /// Waits on the link until the module has finished handing an image on, then reads the versions
+    /// again.
     private func outlast(
         _ session: any ModuleSession,
         _ target: Target,
@@ -314,7 +316,7 @@ package actor ModuleConnection {
             return try await vehicle.seek(
                 library.recogniser(of: profile),
                 before: deadline,
-                // The radio is on after all.
+                // Called when the search runs: the radio is on.
                 isLooking: { state.change(to: .connecting(name, .searching)) },
                 unless: { Task.isCancelled }
             )
@@ -345,7 +347,7 @@ package actor ModuleConnection {
         sessions.set(session)
     }
 
-    /// Nothing is known any more about a module.
+    /// Forgets all facts about the module.
     private func drop() {
         sessions.set(nil)
         tracker.disconnected()
@@ -355,7 +357,7 @@ package actor ModuleConnection {
         update.change(to: tracker.status)
     }
 
-    /// Takes what the module tells of, until cancelled.
+    /// Takes what the module sends, until cancelled.
     private func tend() async {
         for await session in sessions.values() {
             guard let session, sessions.value === session else { continue }
@@ -380,13 +382,14 @@ package actor ModuleConnection {
         update.change(to: tracker.status)
     }
 
-    /// Why the link ended, if it did.
+    /// Handles what the module sends; returns why the link ended, nil when another session took its
+    /// place.
     private func listen(to session: any ModuleSession) async -> String? {
         let quiet = target?.options.quiet ?? .zero
-        // When the module last said that it hands an image on; nil when that is over.
+        // When the module last reported that it hands an image on; nil when that is over.
         var lastSign: Moment?
         while sessions.value === session {
-            // Never for good: who keeps count of deadlines would keep one for each notification.
+            // Limited: without a deadline, the timekeeper would keep one for each notification.
             let look = time.now.advanced(by: lastSign == nil ? .seconds(10) : .seconds(2))
             do throws(ModuleError) {
                 let news = try await session.news(
@@ -424,7 +427,7 @@ package actor ModuleConnection {
         )
     }
 
-    /// Reads the versions again and asks again whether there is an update.
+    /// Reads the versions again and checks for an update again.
     private func refresh(_ session: any ModuleSession) async throws(ModuleError) {
         let found = try await session.currentVersions(cache[session.name.serial])
         guard sessions.value === session, let target, let found else { return }
@@ -452,7 +455,7 @@ package actor ModuleConnection {
         properties.change(to: .available(listing))
     }
 
-    /// The link is gone: forgets it, and makes a new one where that was wanted.
+    /// Handles a lost link: forgets it, and connects again if the options say so.
     private func lost(_ session: any ModuleSession, _ why: String) async {
         guard sessions.value === session, let target else { return }
         await session.disconnect()
@@ -481,7 +484,7 @@ package actor ModuleConnection {
 
     // MARK: Operations
 
-    /// The session that may be used now: none while anything is being connected.
+    /// The session for operations; there is none while the module is being connected.
     private func usable() throws(PropertyWriteError) -> any ModuleSession {
         if tracker.status.isOngoing { throw .firmwareUpdateOngoing }
         switch state.value {
@@ -493,12 +496,12 @@ package actor ModuleConnection {
         }
     }
 
-    /// What the connected module's profile says of a property.
+    /// The description of a property in the connected module's profile.
     package func property(_ name: String) -> PropertySpec? {
         sessions.value?.property(name)
     }
 
-    /// Asks the module for a value.
+    /// Reads a value from the module.
     package func read(_ name: String) async throws(PropertyReadError) -> PropertyValue {
         guard state.value.isConnected, let session = sessions.value else {
             throw .moduleNotConnected
@@ -508,7 +511,7 @@ package actor ModuleConnection {
         return value
     }
 
-    /// Tells the module a value, and asks it back.
+    /// Writes a value to the module and reads it back.
     @discardableResult
     package func write(
         _ value: PropertyValue,
@@ -523,10 +526,10 @@ package actor ModuleConnection {
         return found
     }
 
-    /// What the connected module's profile has that it can be told to do.
+    /// The features of the connected module's profile.
     package var features: [FeatureSpec] { sessions.value?.profile.features ?? [] }
 
-    /// Tells the module to do something, once; `nonce` may be used for nothing else.
+    /// Performs a feature once; no other call may use this `nonce`.
     package func perform(
         _ feature: FeatureSpec,
         _ payload: [UInt8],
@@ -541,7 +544,7 @@ package actor ModuleConnection {
         await look(at: session)
     }
 
-    /// What it was told may have changed any of its properties.
+    /// Reads all properties: performing a feature may have changed any of them.
     private func look(at session: any ModuleSession) async {
         for spec in session.specs where spec.access.isReadable {
             do throws(PropertyReadError) {
@@ -549,18 +552,18 @@ package actor ModuleConnection {
                 guard sessions.value === session else { return }
                 take([PropertyReading(spec.name, value)], session)
             } catch {
-                // Of one that it does not have, or of a link that is lost, others tell.
+                // A missing property or a lost link is reported elsewhere.
                 continue
             }
         }
     }
 
-    /// What is known of a property, and then each newest value of it.
+    /// The last known value of a property, and then each new value of it.
     package func watch(_ name: String) -> AsyncStream<PropertyOutput> {
         if let output = outputs[name] { return output.values() }
         let first = sessions.value.map { self.output(name, of: $0) }
         let output = Latest(first ?? .notAvailable(.moduleNotConnected))
-        // Names that no profile has are not kept: their number would have no bound.
+        // Names that no profile has are not kept: their number would be unbounded.
         if outputs.count < 1_000 { outputs[name] = output }
         return output.values()
     }
@@ -576,9 +579,10 @@ package actor ModuleConnection {
 
     // MARK: Key
 
-    /// Gives the module another key and proves on a new link that it has it.
+    /// Gives the module another key and proves on a new link that the module uses it.
     ///
-    /// Returns false when the module still wants the old one, with which it is then connected.
+    /// Returns false when the module still requires the old key; it is then connected with that
+    /// one.
     package func changeKey(
         to secret: Secret,
         timeout: Duration = .seconds(30)
@@ -586,7 +590,7 @@ package actor ModuleConnection {
         guard state.value.isConnected, let session = sessions.value, let now = target else {
             throw .unexpected("the module is not connected")
         }
-        // A secret that could open no module is given to none.
+        // A secret that cannot open a module of this family is never written to one.
         _ = try FamilyRegistry.sessions(of: session.profile, secret)
         do throws(ModuleError) {
             try await session.changeKey(to: secret)
@@ -617,10 +621,10 @@ package actor ModuleConnection {
         }
     }
 
-    // MARK: Updates of ours
+    // MARK: Our updates
 
-    /// Ends the link for as long as `body` works on the module by itself, and makes a new one
-    /// afterwards: a module has one owner of its links at a time.
+    /// Ends the link while `body` works on the module, and makes a new one afterwards: the links of
+    /// a module have one owner at a time.
     package func handOver<R: Sendable>(
         _ part: FirmwareTarget.Part,
         timeout: Duration = .seconds(60),
@@ -657,13 +661,13 @@ package actor ModuleConnection {
         return result
     }
 
-    /// Says how far an update is that somebody carries out on this module.
+    /// Reports the progress of an update that another part of the program does on this module.
     package func updating(_ part: FirmwareTarget.Part, _ step: UpdateStage) {
         tracker.began(part, step)
         update.change(to: tracker.status)
     }
 
-    /// The upload is over; what runs is known when the module was connected to again.
+    /// The upload is over; the running version is known after the next connection.
     package func updated() {
         tracker.ended()
         update.change(to: tracker.status)
@@ -671,6 +675,6 @@ package actor ModuleConnection {
 }
 
 extension Moment {
-    /// Later than anything that is waited for.
+    /// Later than every deadline.
     static let distant = Moment(nanoseconds: .max)
 }

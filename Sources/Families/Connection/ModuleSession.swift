@@ -2,17 +2,18 @@ import Domain
 import Modules
 import Radio
 
-/// One link to one module of any family, from the first byte of the handshake to the last.
+/// One link to one module of any family, from the first byte of the handshake to the last one of
+/// the link.
 protocol ModuleSession: AnyObject, Sendable {
     var name: ModuleName { get }
     var profile: Profile { get }
-    /// What the handshake found that it runs; nil in a family whose modules do not say.
+    /// The versions that the handshake found; nil in a family whose modules do not report them.
     var versions: ModuleVersions? { get }
-    /// What was read in the handshake.
+    /// The readings of the handshake.
     var readings: [PropertyReading] { get }
     /// Registers that the module does not have.
     var lacking: Set<UInt16> { get }
-    /// What its profile has for modules of its variant, in that order.
+    /// The properties that its profile has for modules of its variant, in the profile's order.
     var specs: [PropertySpec] { get }
 
     func property(_ name: String) -> PropertySpec?
@@ -30,40 +31,40 @@ protocol ModuleSession: AnyObject, Sendable {
         nonce: [UInt8]
     ) async throws(FeatureError)
 
-    /// What the module says next by itself; may return early and empty.
+    /// The next values that the module sends unasked; may return early and empty.
     ///
-    /// With `asking`, it is asked whether it hands an image on. `watched` are properties that somebody follows: a
-    /// module that tells of no changes is asked for them.
+    /// With `asking`, it is asked whether it hands an image on. `watched` are properties that
+    /// the caller follows: a module that notifies no changes is asked for them.
     func news(
         before moment: Moment,
         asking: Bool,
         watched: [String]
     ) async throws(ModuleError) -> SessionNews
 
-    /// What it runs now.
+    /// The versions that it runs now.
     func currentVersions(_ known: CachedModule?) async throws(ModuleError) -> ModuleVersions?
 
-    /// Waits for a sign of the module, and for no longer than that.
+    /// Waits for a sign of the module, until `moment` at the latest.
     func pause(until moment: Moment) async throws(ModuleError)
 
-    /// The same link once the module runs something else.
+    /// The same link after the module started other versions.
     func running(_ versions: ModuleVersions?) -> any ModuleSession
 
-    /// Gives the module another key, which holds from now on.
+    /// Gives the module another key, which is valid from now on.
     func changeKey(to secret: Secret) async throws(ModuleError)
 
     func disconnect() async
 }
 
-/// What a module says by itself.
+/// Values that a module sends unasked.
 struct SessionNews: Sendable {
     var changes: [PropertyReading] = []
-    /// Nil where it says nothing about that.
+    /// Nil when it reports nothing about that.
     var isHandingOn: Bool?
 }
 
 extension ModuleSession {
-    /// What the properties are to begin with.
+    /// The properties at the beginning of the session.
     var listing: PropertyList.Listing {
         let known = Set(readings.map(\.name))
         return PropertyList.Listing(
@@ -74,7 +75,7 @@ extension ModuleSession {
     }
 }
 
-/// What makes sessions with the modules of one profile, once the secret was read and understood.
+/// Makes sessions with the modules of one profile, after the secret was read and checked.
 struct SessionOpener: Sendable {
     let open:
         @Sendable (any Link, ModuleName, CachedModule?, any Timekeeper) async ->
@@ -82,7 +83,7 @@ struct SessionOpener: Sendable {
 }
 
 extension FamilyRegistry {
-    /// A family's own way, or else by its driver.
+    /// The family's own way to make sessions; without one, sessions use its driver.
     static func sessions(
         of profile: Profile,
         _ secret: Secret?

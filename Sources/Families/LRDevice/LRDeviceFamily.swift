@@ -13,7 +13,7 @@ extension FamilyRegistry.Entry {
         ],
         shape: .lrdevice,
         opener: { (secret) throws(ModuleSecretError) in
-            // Much of a lock works without.
+            // Many features of a lock need no secret.
             guard let secret else { return ModuleOpener { LRDriver(profile: $0) } }
             do throws(LRCredentialsError) {
                 let credentials = try LRCredentials(secret)

@@ -5,7 +5,7 @@ package import Radio
 package import Sessions
 import Wire
 
-/// A Comodule module's application, as an update sees it.
+/// The application of a Comodule module, as the update code uses it.
 package final class ComoduleApplication: ModuleApplication {
     package let client: ComoduleClient
     private let profile: Profile
@@ -18,7 +18,7 @@ package final class ComoduleApplication: ModuleApplication {
         self.time = time
     }
 
-    /// What the profile knows of a vehicle of this variant.
+    /// The properties that the profile defines for a vehicle of this variant.
     package func properties() async throws(ModuleError) -> (any PropertyHolder)? {
         if let holder { return holder }
         let fresh = ComoduleProperties(
@@ -70,7 +70,7 @@ package final class ComoduleApplication: ModuleApplication {
         try await client.enterBootloader(as: name)
     }
 
-    /// There is no trial: what a module has taken it keeps.
+    /// There is no trial run: the module keeps each image that it accepted.
     package func confirm(_ order: UpdateOrder) async throws(ModuleError) {}
 
     package func rollBack(_ order: UpdateOrder) async throws(ModuleError) {
@@ -81,7 +81,7 @@ package final class ComoduleApplication: ModuleApplication {
 }
 
 extension ModulePart {
-    /// Tells a module which image comes.
+    /// The record that announces the next image to a module.
     func preflight(crc: UInt32) -> PreflightRecord {
         switch self {
         case .secondary, .bootloader: PreflightRecord(target: .own, crc: crc)

@@ -3,9 +3,11 @@ import Modules
 import Protocols
 import Radio
 
-/// A Comodule module's bootloader, started by us under a name that says whose it is.
+/// A Comodule module's bootloader.
+///
+/// We start it under a name that contains the module's serial.
 enum ComoduleBootloader {
-    /// How those of a profile's modules are known.
+    /// How to recognise the bootloaders of a profile's modules.
     static func form(of profile: Profile) -> BootloaderForm {
         let service =
             profile.gatt.characteristic(GATTRole(rawValue: "control-point"))?.service

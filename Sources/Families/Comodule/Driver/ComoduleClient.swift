@@ -4,15 +4,16 @@ package import Modules
 package import Protocols
 package import Radio
 
-/// A link to a Comodule module's application, and what can be asked on it.
+/// A link to a Comodule module's application, and the requests that it supports.
 ///
-/// Safe to be used by several tasks at once: what takes more than one exchange takes its turn.
+/// Several tasks may use it at the same time: an operation with more than one exchange waits for
+/// its turn.
 package actor ComoduleClient {
     private let link: any Link
     private let time: any Timekeeper
     private let numbers: ComoduleLayout
     private let answerLimit: Duration
-    /// What the register was last seen to hold on this link.
+    /// The id of the record that the register held when it was last read on this link.
     private var held: UInt16?
     private var notifier: (any Subscription)?
     private var turn = AccessQueue()
@@ -74,9 +75,10 @@ package actor ComoduleClient {
 
     // MARK: Registers
 
-    /// The record's data, nil when the module has no such record.
+    /// Reads a record; nil when the module has no such record.
     package func record(_ id: UInt16) async throws(ModuleError) -> ComoduleRecord? {
-        // The selector is one for all: two readers at once would get each other's records.
+        // All readers share one selector: two of them at the same time would get each other's
+        // records.
         await takeTurn()
         defer { turn.end() }
         var machine = RegisterReader(id: id, held: held, limit: answerLimit)
@@ -133,17 +135,17 @@ package actor ComoduleClient {
         }
     }
 
-    /// Waits until nobody else is in the middle of something.
+    /// Waits until no other task is in the middle of an operation.
     private func takeTurn() async {
         guard turn.isTaken else { return turn.take() }
         await withCheckedContinuation { turn.wait($0) }
     }
 
-    /// Writes a record: a command, or new values.
+    /// Writes a record: a command or new values.
     package func write(_ record: ComoduleRecord) async throws(ModuleError) {
         await takeTurn()
         defer { turn.end() }
-        // The module shows in its register what was written there.
+        // From now on the register contains the record that was written to it.
         held = nil
         do throws(RadioError) {
             try await link.write(record.bytes, to: numbers.register, before: soon)
@@ -152,10 +154,10 @@ package actor ComoduleClient {
 
     // MARK: Key
 
-    /// Gives the module another key, which holds from now on.
+    /// Gives the module another key, which is valid from now on.
     ///
-    /// The module keeps it in memory at once and in flash some time later, without a word: the
-    /// old key is to be kept until a new link was authenticated with the new one.
+    /// The module keeps it in memory immediately and in flash some time later, without reporting
+    /// it: keep the old key until a new link was authenticated with the new one.
     package func changeKey(to key: ComoduleKey) async throws(ModuleError) {
         do throws(RadioError) {
             try await link.write(key.withBytes { $0 }, to: numbers.key, before: soon)
@@ -167,14 +169,16 @@ package actor ComoduleClient {
     func text(_ characteristic: Characteristic) async throws(ModuleError) -> String {
         do throws(RadioError) {
             let bytes = try await link.read(characteristic, before: soon)
-            // Some stacks hand out C strings with their end.
+            // Some stacks send C strings with their terminating zero.
             return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         } catch { throw .radio(error) }
     }
 
     // MARK: Notifications
 
-    /// Switches notifications on: from now on nothing is missed but what is older than the newest.
+    /// Switches notifications on.
+    ///
+    /// From now on the newest notification is always available; older ones may be lost.
     package func listen() async throws(ModuleError) {
         do throws(RadioError) { _ = try await subscription() } catch { throw .radio(error) }
     }
@@ -186,9 +190,9 @@ package actor ComoduleClient {
         return subscription
     }
 
-    /// The next record the module tells of by itself, nil when none came by the deadline.
+    /// The next record that the module sends unasked; nil when none arrived by the deadline.
     ///
-    /// What is no record is passed over: nobody asked for it.
+    /// Values that are not records are skipped: they answer no request.
     package func notification(
         before deadline: Moment
     ) async throws(ModuleError) -> ComoduleRecord? {
@@ -206,15 +210,15 @@ package actor ComoduleClient {
 
     // MARK: Into the bootloader
 
-    /// Tells the module which image comes.
+    /// Announces the next image to the module.
     package func announce(_ record: PreflightRecord) async throws(ModuleError) {
         try await write(record.record)
     }
 
-    /// Where its bootloader will be heard.
+    /// The address at which its bootloader will advertise.
     package nonisolated var bootloaderPlace: Peer? { ButtonlessDoor(link: link, time: time).place }
 
-    /// Starts the bootloader under a name of its own; the link is gone afterwards.
+    /// Starts the bootloader under this name; the module then ends the link.
     package func enterBootloader(as name: BootloaderName) async throws(ModuleError) {
         try await ButtonlessDoor(link: link, time: time).enter(as: name)
     }

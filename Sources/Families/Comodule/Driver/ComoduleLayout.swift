@@ -1,7 +1,7 @@
 package import Domain
 package import Modules
 
-/// Where a Comodule module has its characteristics.
+/// The characteristics of a Comodule module.
 package struct ComoduleLayout: Sendable, Equatable {
     package var notifier = ComoduleNumbers.notifier
     package var register = ComoduleNumbers.register
@@ -11,10 +11,10 @@ package struct ComoduleLayout: Sendable, Equatable {
     package var response = ComoduleNumbers.response
     package var authenticated = ComoduleNumbers.authenticated
 
-    /// As the one product has them that is publicly described.
+    /// The layout of the only product that is publicly described.
     package init() {}
 
-    /// As a profile has them; nil for one of another family.
+    /// The layout of a profile; nil for a profile of another family.
     package init?(_ gatt: GATTForm) {
         guard let notifier = gatt.characteristic(.notifier),
             let register = gatt.characteristic(.register),
@@ -33,13 +33,14 @@ package struct ComoduleLayout: Sendable, Equatable {
         self.authenticated = authenticated
     }
 
-    /// All of them, in the order in which they are needed: for finding out what is missing.
+    /// All characteristics in the order in which they are needed, to find the first that is
+    /// missing.
     package var all: [Characteristic] {
         [challenge, response, authenticated, key, selector, register, notifier]
     }
 }
 
-/// Who may go on: one at a time, the others in the order in which they came.
+/// Lets one task at a time continue; the others wait in the order in which they arrived.
 struct AccessQueue {
     private(set) var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -50,7 +51,9 @@ struct AccessQueue {
         waiting.append(continuation)
     }
 
-    /// Hands the turn on: it stays taken when somebody waits for it.
+    /// Ends the turn.
+    ///
+    /// When a task is waiting, the turn passes to it and stays taken.
     mutating func end() {
         if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
     }

@@ -1,20 +1,20 @@
 package import Domain
 package import Modules
 
-/// The properties of a Comodule module over a link that is authenticated.
+/// The properties of a Comodule module, read and written over an authenticated link.
 package actor ComoduleProperties: PropertyHolder {
-    /// How long after a write the module may take to give the new value.
+    /// How long after a write the module may take to return the new value.
     private static let settling = Duration.seconds(2)
     private static let look = Duration.milliseconds(100)
 
     package nonisolated let profile: Profile
-    /// The firmware variant as text: which of several vehicles it is.
+    /// The firmware variant as text: it says which of several vehicle models this is.
     package nonisolated let variant: String?
     private let client: ComoduleClient
     private let time: any Timekeeper
-    /// What was last read or told of, so that only what changes is reported.
+    /// The last value of each property that was read or notified: only changes are reported.
     private var known: [String: PropertyValue] = [:]
-    /// What is read from each register, by name.
+    /// The properties that each register contains, by the id of its record.
     private let byRegister: [UInt16: [PropertySpec]]
 
     package init(
@@ -48,9 +48,10 @@ package actor ComoduleProperties: PropertyHolder {
         return value
     }
 
-    /// Every property that can be read, in the profile's order, each register read once.
+    /// Reads every readable property, in the profile's order and each register once.
     ///
-    /// What the module has no record for is left out; `lacking` are registers known to be such.
+    /// Properties whose record the module does not have are left out. `lacking` are registers known
+    /// to be missing.
     package func readAll(
         but lacking: Set<UInt16> = []
     ) async throws(PropertyReadError) -> [PropertyReading] {
@@ -95,8 +96,8 @@ package actor ComoduleProperties: PropertyHolder {
         return found
     }
 
-    /// The data of a command record in which all stays as it is: what else is written by the same
-    /// record is given as the module has it now.
+    /// The data of a command record that changes nothing: every other property in the same record
+    /// has the module's current value.
     private func command(
         _ register: UInt16,
         besides spec: PropertySpec
@@ -117,7 +118,7 @@ package actor ComoduleProperties: PropertyHolder {
         return data
     }
 
-    /// Asks until the module gives what it was told, and believes what it gives at the end.
+    /// Reads until the module returns the written value; at the deadline the last value counts.
     private func readBack(
         _ spec: PropertySpec,
         _ value: PropertyValue
@@ -152,7 +153,7 @@ package actor ComoduleProperties: PropertyHolder {
         }
     }
 
-    /// What a record that the module sent by itself changes.
+    /// Takes a record that the module sent unasked; returns the properties that changed.
     package func take(_ record: ComoduleRecord) -> [PropertyReading] {
         var changed: [PropertyReading] = []
         for spec in byRegister[record.id] ?? [] {

@@ -3,7 +3,9 @@ import Modules
 import Radio
 import Wire
 
-/// Keys of Comodule modules: 20 bytes that the module takes from anyone who has the one before.
+/// Keys of Comodule modules: 20 bytes.
+///
+/// A module accepts a new key from every client that has the current one.
 struct ComoduleSecrets: ModuleSecrets {
     var needsTheOld: Bool { true }
 

@@ -102,7 +102,7 @@ final class ComoduleSession: ModuleSession {
     func disconnect() async { await client.disconnect() }
 }
 
-/// Makes a session out of a link: authenticates and reads.
+/// Turns a link into a session: authenticates and reads.
 struct ComoduleHandshake {
     let time: any Timekeeper
     let profile: Profile
@@ -150,7 +150,9 @@ struct ComoduleHandshake {
         }
     }
 
-    /// A whole service that is missing is reported as such.
+    /// Checks the characteristics.
+    ///
+    /// When a whole service is missing, the error names the service.
     private static func check(
         _ link: any Link,
         _ layout: ComoduleLayout
@@ -180,7 +182,7 @@ struct ComoduleHandshake {
                 variant: versions.variant,
                 time: time
             )
-            // Switched on before the first reading, so that no change falls between the two.
+            // Switched on before the first reading, so that no change between the two is missed.
             try await client.listen()
             let readings: [PropertyReading]
             do throws(PropertyReadError) {

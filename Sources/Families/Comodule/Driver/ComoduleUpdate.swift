@@ -3,12 +3,12 @@ package import Modules
 import Protocols
 package import Radio
 
-/// Updates of Comodule modules: their application leads into a bootloader that takes Secure DFU.
+/// Updates of Comodule modules: their application starts a bootloader that takes Secure DFU.
 package struct ComoduleUpdate: UpdateDriver {
     private let key: ComoduleKey
     private let profile: Profile
 
-    /// Without a profile the shipped one for any Comodule module is taken.
+    /// Without a profile, the shipped generic profile of the family is used.
     package init(key: ComoduleKey, profile: Profile? = nil) {
         self.key = key
         self.profile = profile ?? Self.generic

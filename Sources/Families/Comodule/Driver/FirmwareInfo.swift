@@ -2,9 +2,10 @@ package import Domain
 import Modules
 package import Sessions
 
-/// What a Comodule module says about its firmware.
+/// The firmware information that a Comodule module reports.
 package struct FirmwareInfo: Sendable, Equatable {
-    /// Which combination of module and vehicle it is made for; nil when the module does not say.
+    /// The combination of module and vehicle that the firmware is made for; nil when the module
+    /// does not report it.
     package var type: Int?
     package var variant: Int
     /// The module's own firmware.
@@ -37,14 +38,14 @@ package struct FirmwareInfo: Sendable, Equatable {
         }
     }
 
-    /// What its parts run, as far as it tells.
+    /// The versions of its parts, as far as it reports them.
     package var versions: [ModulePart: FirmwareVersion] {
         var versions: [ModulePart: FirmwareVersion] = [:]
         for part in ModulePart.allCases { versions[part] = version(of: part) }
         return versions
     }
 
-    /// What decides whether the module may have an image for this part.
+    /// The facts that decide whether the module may have an image for this part.
     package func identity(of part: ModulePart = .secondary) -> ModuleFirmware {
         ModuleFirmware(
             family: .comodule,

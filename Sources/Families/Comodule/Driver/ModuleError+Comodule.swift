@@ -2,7 +2,7 @@ package import Modules
 import Sessions
 
 extension ModuleError {
-    /// What became of proving to a module that we know its key.
+    /// The error for a failed authentication.
     package static func authentication(_ error: ComoduleAuthenticationError) -> ModuleError {
         let (secret, link): (SecretSuspicion.Sign?, LinkFailure?) =
             switch error {
@@ -22,7 +22,7 @@ extension ModuleError {
         )
     }
 
-    /// What became of reading a record.
+    /// The error for a record that could not be read.
     package static func register(_ error: RegisterError) -> ModuleError {
         let link: LinkFailure? =
             switch error {

@@ -1,7 +1,7 @@
 package import Domain
 package import Modules
 
-/// All that a Comodule module says about its firmware.
+/// All firmware information that a Comodule module reports.
 package struct ModuleVersions: Sendable, Hashable {
     package struct External: Sendable, Hashable {
         package let part: FirmwareTarget.Part
@@ -15,14 +15,14 @@ package struct ModuleVersions: Sendable, Hashable {
     package var primary: FirmwareVersion?
     package var bootloader: FirmwareVersion?
     package var externals: [External]
-    /// Whether the module sends data to the cloud through us; nil when it does not say.
+    /// Whether the module sends data to the cloud through us; nil when it does not report this.
     package var sendsToCloud: Bool?
-    /// It hands an image on to one of its parts.
+    /// The module is handing an image on to one of its parts.
     package var isOngoing: Bool
 }
 
 extension ComoduleClient {
-    /// Reads what the profile says can be read; `known` spares what never changes.
+    /// Reads everything that the profile lists; `known` supplies the facts that never change.
     package func versions(
         by profile: Profile,
         known: CachedModule? = nil
@@ -49,7 +49,7 @@ extension ComoduleClient {
             secondary = records[field.register].flatMap { field.version(in: $0.data) }
         }
         guard let secondary else {
-            throw .value("the module gives its version as something that is none")
+            throw .value("the module reports a version that cannot be read")
         }
         let state = records[VersionsRecord.id].flatMap { VersionsRecord($0) }
         var versions = ModuleVersions(
@@ -92,7 +92,8 @@ extension ComoduleClient {
 }
 
 extension ByteField {
-    /// A version of a byte for each number; nil where all are zero, as for a part that is not there.
+    /// Reads a version with one byte for each number; nil when all bytes are zero, as for a missing
+    /// part.
     func version(in data: [UInt8]) -> FirmwareVersion? {
         guard let bytes = bytes(in: data), bytes.contains(where: { $0 != 0 }) else { return nil }
         let numbers = (order == .big ? bytes : bytes.reversed()).map(UInt32.init)

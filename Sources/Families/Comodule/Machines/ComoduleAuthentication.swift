@@ -3,9 +3,9 @@ package import Sessions
 
 /// Proves to a Comodule module, once on every link, that we know its key.
 ///
-/// The module gives 20 random bytes; it is answered SHA-1 of these and the key. A wrong answer
-/// makes it drop the link, which one link cannot tell from a link that was lost:
-/// `SecretSuspicion` can.
+/// The module sends 20 random bytes; the response is SHA-1 of these bytes and the key. After a
+/// wrong response the module drops the link. On a single link this looks the same as a lost link;
+/// `SecretSuspicion` can tell the two apart.
 package struct ComoduleAuthentication: Sendable {
     package enum State: Equatable, Sendable {
         /// Next: `asking`.
@@ -24,7 +24,7 @@ package struct ComoduleAuthentication: Sendable {
         case readChallenge
         case writeResponse([UInt8])
         case readState
-        /// Nothing: the event belongs to an exchange that is over.
+        /// Do nothing: the event belongs to an exchange that is over.
         case wait
         case authenticated
         case failed(ComoduleAuthenticationError)
@@ -153,9 +153,10 @@ package struct ComoduleAuthentication: Sendable {
 
 /// Why a link to a Comodule module is not authenticated.
 package enum ComoduleAuthenticationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The module says that the response was wrong.
+    /// The module reports that the response was wrong.
     case refused
-    /// The link ended right after the response: refused, or lost just then.
+    /// The link ended right after the response: the response was refused, or the link was lost at
+    /// that moment.
     case refusedOrLost
     /// Not 20 bytes.
     case challengeLength(Int)
@@ -178,7 +179,7 @@ package enum ComoduleAuthenticationError: Error, Hashable, Sendable, CustomStrin
         case .refusedOrLost: "the link ended right after the module was given the key's response"
         case .challengeLength(let count): "the module's challenge has \(count) bytes, not 20"
         case .unknownState(let value?, length: 1):
-            "the module reports the authentication state \(value), which nobody knows"
+            "the module reports the unknown authentication state \(value)"
         case .unknownState(_, let length):
             "the module's authentication state has \(length) bytes, not 1"
         case .link(let failure): "while authenticating: \(failure)"

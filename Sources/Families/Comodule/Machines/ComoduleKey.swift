@@ -2,8 +2,8 @@ package import Domain
 
 /// The private key of a Comodule module.
 ///
-/// People write it as up to 40 hex digits of either case. The module's own is always 20 bytes, so
-/// a shorter one is the beginning of a key that ends in zeros.
+/// People write it as up to 40 hex digits of either case. The module's own key always has 20 bytes,
+/// so a shorter key is filled up with zeros at its end.
 package struct ComoduleKey: Equatable, Sendable, CustomStringConvertible {
     package static let length = 20
 
@@ -39,10 +39,12 @@ package struct ComoduleKey: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why a text is no key; never says what the text was.
+/// Why a text is not a key.
+///
+/// The error never contains the text.
 package enum ComoduleKeyError: Error, Hashable, Sendable, CustomStringConvertible {
     case empty
-    /// The first character that is no hex digit, counted from 1.
+    /// The first character that is not a hex digit, counted from 1.
     case notHex(position: Int)
     case oddDigits(Int)
     case tooLong(digits: Int)

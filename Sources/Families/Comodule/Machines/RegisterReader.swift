@@ -3,10 +3,10 @@ package import Sessions
 
 /// Reads one record of a Comodule module through its selector and its register.
 ///
-/// The register keeps what was selected before until the new record is loaded, and forever when
-/// the module has no such record. The record's id tells which one was read, except when the same
-/// id was there already: then only time tells, so such a reading counts from the moment on at
-/// which the new one is surely loaded.
+/// The register keeps the previously selected record until the new one is loaded, and forever when
+/// the module has no such record. The id in the record shows which one was read. When the register
+/// already held the same id, only the time can show it: a reading then counts only if it began
+/// after the new record was surely loaded.
 package struct RegisterReader: Sendable {
     package enum State: Equatable, Sendable {
         /// Next: `selecting`.
@@ -23,11 +23,11 @@ package struct RegisterReader: Sendable {
     /// The readings of one selection.
     package struct Reading: Equatable, Sendable {
         let selected: Moment
-        /// When the reading under way may begin.
+        /// When the current reading may begin.
         var due: Moment
-        /// The register was seen to hold another record since the selection, or just before.
+        /// The register held another record at some time since the selection, or just before it.
         var heldAnother: Bool
-        /// Readings that are left after the one under way.
+        /// Readings that are left after the current one.
         var left: ArraySlice<Duration>
     }
 
@@ -54,12 +54,12 @@ package struct RegisterReader: Sendable {
     package private(set) var state = State.idle
     /// When `timeout` is due; nil before the beginning and after the end.
     package private(set) var deadline: Moment?
-    /// The id that the register was last seen to hold: what the next reader on this link wants.
+    /// The id that the register held when it was last read: the next reader on this link needs it.
     package private(set) var held: UInt16?
     private let limit: Duration
 
-    /// `held` is what the reader before on the same link saw; nil on a new link and after a write
-    /// to the register.
+    /// `held` is the id that the previous reader on the same link saw; nil on a new link and after
+    /// a write to the register.
     package init(id: UInt16, held: UInt16? = nil, limit: Duration = .seconds(10)) {
         self.id = id
         self.held = held

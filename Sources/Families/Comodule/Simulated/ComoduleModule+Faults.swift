@@ -5,7 +5,7 @@ import Simulation
 
 extension ModulePlan.Fault: ScriptedFault {}
 
-/// What goes wrong by script, and when.
+/// The scripted faults and when they happen.
 extension ComoduleModule: FaultyModule {
     var scriptedFaults: [ModulePlan.Fault] { plan.faults }
 
@@ -14,7 +14,7 @@ extension ComoduleModule: FaultyModule {
         set { facts.faultCounts = newValue }
     }
 
-    /// One read or write with the faults that are set to its number.
+    /// Does one read or write, with the faults that are scheduled for its number.
     func exchange<R>(_ body: () -> R) -> R {
         exchanges += 1
         let number = exchanges
@@ -33,13 +33,13 @@ extension ComoduleModule: FaultyModule {
         case .linkLost: link?.drop()
         case .silence: fallSilent()
         case .restart:
-            // A reset: nothing that is on its way is sent any more.
+            // A reset: the module sends nothing that was still queued.
             link?.drop()
             restart(as: facts.mode, after: plan.restartTime)
         }
     }
 
-    /// Saves once for all that happens at this moment.
+    /// Saves once for everything that happens at this moment.
     func save() {
         guard slot != nil, !saveIsSet else { return }
         saveIsSet = true

@@ -3,7 +3,8 @@ import Protocols
 import Radio
 import Simulation
 
-/// The updating side of a Comodule module: into the bootloader, the transfer, and what follows it.
+/// Updates of a simulated Comodule module: entering the bootloader, the transfer, and the steps
+/// after it.
 extension ComoduleModule {
     // MARK: Into the bootloader
 
@@ -18,7 +19,7 @@ extension ComoduleModule {
                 if !enters { result = .busy }
             case .setName(let name):
                 if plan.isBonded || plan.isNameless {
-                    // A bonded module keeps its address, and knows no names.
+                    // A bonded module keeps its address and does not support names.
                     result = .notSupported
                 } else {
                     facts.bootloaderName = name
@@ -34,13 +35,13 @@ extension ComoduleModule {
         return nil
     }
 
-    /// Stands in its bootloader from now on forever, as one whose application is damaged.
+    /// Stays in its bootloader permanently, as a module with a damaged application does.
     package func stayInBootloader() {
         isStuck = true
         restart(as: .bootloader, after: .milliseconds(300))
     }
 
-    /// Goes back to the application when nobody talks to the bootloader for long.
+    /// Returns to the application when the bootloader hears from no client for long.
     func watchBootloader() {
         guard !isStuck else { return }
         let isBetweenParts = facts.updates.isBetweenParts
@@ -82,7 +83,7 @@ extension ComoduleModule {
         }
     }
 
-    /// Flash takes its time for each packet; until then it holds room in the pool.
+    /// Flash needs time for each packet; until then the packet occupies room in the pool.
     private func drainOnePacket(of bytes: Int) {
         guard plan.packetPool != nil else { return }
         let time = plan.pageWriteTime * bytes / 4_096
@@ -105,7 +106,7 @@ extension ComoduleModule {
     }
 
     func perform(_ actions: [SecureDFUTarget<ModuleMemory>.Action]) {
-        // What came since the last answer or page is lost with the power, as in a real bootloader.
+        // Data since the last answer or page is lost on a power failure, as in a real bootloader.
         guard !actions.isEmpty else { return }
         save()
         var delay = Duration.zero
@@ -143,7 +144,7 @@ extension ComoduleModule {
         world.after(delay) { [weak link] in link?.notify(bytes, on: DFUNumbers.controlPoint) }
     }
 
-    /// A checksum answer as a bootloader with a fault of its own gives it.
+    /// Falsifies a checksum answer when the script has a fault of the bootloader for it.
     private func falsified(_ bytes: [UInt8]) -> [UInt8] {
         guard case .checksum(let offset, let crc)? = try? DFUResponse(bytes) else { return bytes }
         if happens({ $0.isWrongChecksum(at: Int(offset)) }) {
@@ -155,7 +156,7 @@ extension ComoduleModule {
         return bytes
     }
 
-    /// The image is whole: put it in place and start it, or do what the script says.
+    /// The image is complete: installs and starts it, or does what the script demands.
     func activate() {
         let packet = try? InitPacket(target.facts.initPacket)
         target.progressLost()
@@ -174,7 +175,7 @@ extension ComoduleModule {
             if !unchanged, packet.type != .softDevice {
                 facts.updates.bootloader = packet.version ?? facts.updates.bootloader
             }
-            // A next part may follow; the bootloader waits for it before it starts anything.
+            // Another part may follow; the bootloader waits for it before it starts anything.
             facts.updates.isBetweenParts = true
             restart(as: .bootloader, after: plan.activationTime + plan.restartTime)
             return
@@ -215,10 +216,10 @@ extension ComoduleModule {
 
     // MARK: Handing over
 
-    /// The application needs this long before it begins to hand an image over.
+    /// The time that the application needs before it begins to hand an image over.
     static let handoverDelay = Duration.seconds(5)
 
-    /// Hands an image on to one of its parts from now on for so long.
+    /// Hands an image on to one of its parts for `duration`, beginning now.
     package func handOn(_ duration: Duration) {
         facts.updates.handover = UpdateFacts.Handover(
             part: .primary,
@@ -234,7 +235,7 @@ extension ComoduleModule {
         facts.updates.handover.map { $0.begins <= world.now } ?? false
     }
 
-    /// Sees a hand-over to its end, over restarts of the module and of the simulation.
+    /// Continues a handover until its end, over restarts of the module and of the simulation.
     func goOnHandingOver() {
         guard let handover = facts.updates.handover else { return }
         world.at(max(world.now, handover.begins)) { [weak self] in self?.tellVersions() }
@@ -276,7 +277,7 @@ extension ComoduleModule {
         if mode == .application { facts.updates.isBetweenParts = false }
         if mode == .application { facts.bootloaderName = [] }
         save()
-        // What is on its way to the central still arrives with the next connection event.
+        // Data that is already queued for the central still arrives with the next connection event.
         world.after(plan.link.interval * 2) { [weak self, link] in
             link?.drop()
             self?.save()
@@ -320,7 +321,7 @@ extension ComoduleModule {
         return left / (flapPeriod.nanoseconds / 2) % 2 == 0
     }
 
-    /// Tells a central each time the status changes.
+    /// Notifies the central each time the status changes.
     func flap(until: Moment) {
         guard world.now < until else { return }
         world.after(flapPeriod / 2) { [weak self] in

@@ -6,18 +6,18 @@ package import Radio
 package import Simulation
 import Wire
 
-/// A simulated module of family `comodule`: its application, its bootloader, and its faults.
+/// A simulated module of family `comodule`: its application, its bootloader and its faults.
 package final class ComoduleModule: AirDevice {
-    /// A bootloader that nobody talks to goes back to the application.
+    /// After this time without a client the bootloader returns to the application.
     static let bootloaderPatience = Duration.seconds(120)
-    /// Between two parts of a package it waits so long for the next one.
+    /// Between two parts of a package the bootloader waits this long for the next part.
     static let continuation = Duration.seconds(10)
-    /// A record is in the register so long after its selection.
+    /// The time from the selection of a record until the register contains it.
     private static let recordDelay = Duration.milliseconds(12)
 
     let world: World
     let plan: ModulePlan
-    /// Its vehicle stands, drives and empties its battery while modules are worked on.
+    /// Facts about the vehicle, which change while modules are worked on.
     package var stateOfCharge: UInt8
     package var speedTenths: UInt16
     /// Nil when it is out of reach.
@@ -29,22 +29,23 @@ package final class ComoduleModule: AirDevice {
 
     var link: AirLink?
     var isSilent = false
-    /// Its bonds; the bootloader has no say in them.
+    /// Its bonds; the bootloader does not use them.
     private let bonds: AirSecurity?
-    /// Bytes of packets that it was sent, repeats and init packets included.
+    /// Bytes of packets that it received, repeats and init packets included.
     private var packetBytes = 0
     private var challenge: [UInt8] = []
     var isAuthenticated = false
     private var selected: UInt16 = 0
     private var loaded = ComoduleRecord(id: 0, data: [])
-    /// Reads, writes and notifications so far: faults may be set to one of them.
+    /// Number of reads, writes and notifications so far: a fault can be scheduled for one of them.
     package internal(set) var exchanges = 0
     var isStuck = false
     var notifications = 0
     var flashIsBusyUntil = Moment(nanoseconds: 0)
     private var loading: (record: ComoduleRecord, at: Moment)?
     private var vehicle: VehicleSettings
-    /// What is kept back is reported by the request itself, and asked for right after it.
+    /// How long the current answer is delayed: a request sets it, and the link takes it right after
+    /// the request.
     private var pause = AnswerPause.none
     var lastSign = Moment(nanoseconds: 0)
 
@@ -109,7 +110,7 @@ package final class ComoduleModule: AirDevice {
         }
     }
 
-    /// What an update has made of it: for tests, not for the air.
+    /// The state after an update: for tests, not visible over the air.
     package var runningVersion: FirmwareVersion { facts.version }
     package var isInBootloader: Bool { facts.mode == .bootloader && facts.wakes == nil }
     package var record: String? {
@@ -138,7 +139,7 @@ package final class ComoduleModule: AirDevice {
         return broadcast
     }
 
-    /// What a broadcast is made of.
+    /// The facts that determine a broadcast.
     private struct BroadcastState: Equatable {
         let mode: ModuleFacts.Mode
         let generation: UInt8
@@ -146,7 +147,7 @@ package final class ComoduleModule: AirDevice {
         let signal: Int
     }
 
-    /// The broadcast made last: it is asked for at every advertisement.
+    /// The last broadcast, cached because every advertisement needs it.
     private var made: (state: BroadcastState, broadcast: Broadcast)?
 
     private func applicationBroadcast(_ signal: Int) -> Broadcast {
@@ -171,9 +172,10 @@ package final class ComoduleModule: AirDevice {
         return broadcast
     }
 
-    /// The bootloader's address is the application's with one more in its last byte.
+    /// The bootloader's address: the application's address with 1 added to its last byte.
     ///
-    /// An application's last byte is even, so that no bootloader has its neighbour's address.
+    /// The last byte of an application's address is even, so that no bootloader has the address of
+    /// the next module.
     private func address(bootloader: Bool) -> String {
         let isNext = bootloader && !plan.isBonded
         let own =
@@ -248,7 +250,8 @@ package final class ComoduleModule: AirDevice {
         return pause
     }
 
-    /// Does what the script says about being asked this; an error that the module then gives.
+    /// Performs the scripted faults of this exchange; returns the error that the module answers
+    /// with.
     private func meet(_ exchange: ModulePlan.Exchange) -> ATTError? {
         for fault in plan.faults {
             switch fault.kind {
@@ -306,7 +309,7 @@ package final class ComoduleModule: AirDevice {
 
     private func take(_ bytes: [UInt8], on characteristic: Characteristic) -> ATTError? {
         lastSign = world.now
-        // Nearly all that is written to it, and no exchange that a fault may be set to.
+        // Most writes are packets, and faults cannot be scheduled for them.
         if characteristic == DFUNumbers.packet {
             packetBytes += bytes.count
             packet(bytes)
@@ -356,7 +359,7 @@ package final class ComoduleModule: AirDevice {
         return nil
     }
 
-    /// Takes another key: in memory at once, in flash a while later.
+    /// Takes another key: in memory immediately, in flash some time later.
     private func changeKey(_ bytes: [UInt8]) -> ATTError? {
         guard isAuthenticated else { return .insufficientAuthorization }
         guard bytes.count == 20 else { return .invalidLength }
@@ -366,7 +369,7 @@ package final class ComoduleModule: AirDevice {
         return nil
     }
 
-    /// Its battery is pulled out and put back: what is not in flash yet is gone.
+    /// Loses power: everything that is not yet in flash is gone.
     package func losePower() {
         var first = plan.vehicle
         first.key = plan.key
@@ -374,7 +377,7 @@ package final class ComoduleModule: AirDevice {
         restart(as: facts.mode, after: plan.restartTime)
     }
 
-    /// Puts into flash what the vehicle is set to.
+    /// Writes the vehicle's settings to flash.
     private func keep() {
         facts.vehicle = vehicle
         save()
@@ -385,19 +388,20 @@ package final class ComoduleModule: AirDevice {
         guard bytes.count == 2 else { return .invalidLength }
         loadRecord()
         selected = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
-        // An identifier that is unknown leaves the older record where it is.
+        // After an unknown id the register keeps the older record.
         loading = record(selected).map { ($0, world.now.advanced(by: Self.recordDelay)) }
         return nil
     }
 
     private func loadRecord() {
         guard let loading, loading.at <= world.now else { return }
-        // The value is the one of now, not of when it was selected.
+        // The register gets the current value, not the value at the time of the selection.
         loaded = record(loading.record.id) ?? loading.record
         self.loading = nil
     }
 
-    /// As the generic profile has it, with the versions where its own profile says.
+    /// The record in the generic layout, with the versions at the places that the module's profile
+    /// names.
     private func record(_ id: UInt16) -> ComoduleRecord? {
         let record = ownRecord(id)
         guard let dress else { return record }
@@ -459,25 +463,25 @@ package final class ComoduleModule: AirDevice {
         return nil
     }
 
-    /// Tells the central of a record that has changed.
+    /// Notifies the central of a record that changed.
     private func tell(_ bytes: [UInt8]) {
         guard isAuthenticated else { return }
         link?.notify(bytes, on: ComoduleNumbers.notifier)
     }
 
-    /// Sets the vehicle to something by its own hand, as when somebody turns a knob.
+    /// Changes a setting on the vehicle itself, as when a rider turns a knob.
     package func set(_ change: (inout VehicleSettings) -> Void) {
         change(&vehicle)
         for id in VehicleSettings.records { record(id).map { tell($0.bytes) } }
         keep()
     }
 
-    /// What the vehicle is set to: for tests, not for the air.
+    /// The settings of the vehicle: for tests, not visible over the air.
     package var settings: VehicleSettings { vehicle }
 
     // MARK: Storms
 
-    /// Tells of its speed as often as the script says, for as long as the link is up.
+    /// Notifies its speed at the scripted rate while the link is up.
     private func beginStorm(on link: AirLink) {
         for fault in plan.faults {
             guard case .storm(let rate) = fault.kind, rate > 0 else { continue }
@@ -489,7 +493,8 @@ package final class ComoduleModule: AirDevice {
         world.after(period) { [weak self, weak link] in
             guard let self, let link, self.link === link else { return }
             self.vehicle.stormSpeed = (self.vehicle.stormSpeed ?? 0) &+ 1
-            // A controller takes only so much: what comes meanwhile is made up for by the next.
+            // A controller accepts only a limited number of packets: the next notification replaces
+            // those left out.
             if self.isAuthenticated, link.backlog < 64 {
                 if self.happens({ $0 == .garbage }) { self.tell([0xBA, 0xD0]) }
                 self.record(MotionRecord.id).map { self.tell($0.bytes) }
@@ -500,7 +505,7 @@ package final class ComoduleModule: AirDevice {
 }
 
 extension World {
-    /// Puts a Comodule module on the air that keeps nothing beyond its process.
+    /// Adds a Comodule module whose state ends with the process.
     package func addComodule(_ plan: ModulePlan, imageCapacity: Int = 1 << 20) {
         add(ComoduleModule(plan: plan, world: self, slot: nil, imageCapacity: imageCapacity))
     }

@@ -2,7 +2,7 @@ import Simulation
 import SourceTree
 
 extension DepotFile {
-    /// What the vehicle of a simulated module is set to at the beginning.
+    /// Reads the initial settings of a simulated module's vehicle.
     static func readVehicle(_ reader: inout FieldReader, into vehicle: inout VehicleSettings) {
         enum Lights: String, CaseIterable { case disabled, enabled, blinking }
         if let lights = reader.choice("lights", Lights.self, .optional) {
@@ -16,7 +16,7 @@ extension DepotFile {
         )
     }
 
-    /// What goes wrong while the module is spoken with, among the keys of a fault.
+    /// Reads the faults that concern the exchanges of a link, among the keys of a fault.
     static func conversationFaults(
         _ reader: inout FieldReader,
         _ diagnostics: Diagnostics

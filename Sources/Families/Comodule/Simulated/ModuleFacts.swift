@@ -2,16 +2,16 @@ import Domain
 import Protocols
 import Wire
 
-/// What a simulated module remembers over a restart, and over the end of our process.
+/// The facts that a simulated module keeps over a restart and over the end of our process.
 struct ModuleFacts: Equatable {
     enum Mode: UInt8 {
         case application, bootloader
-        /// Runs nothing any more.
+        /// Dead: runs nothing any more.
         case dead
     }
 
     var mode = Mode.application
-    /// While it restarts: what it starts as, and when.
+    /// While it restarts: the time at which it starts in `mode`.
     var wakes: Moment?
     var version: FirmwareVersion
     var primaryVersion: FirmwareVersion
@@ -23,9 +23,9 @@ struct ModuleFacts: Equatable {
     var faultCounts: [UInt8]
     var transfer = TransferFacts()
     var updates: UpdateFacts
-    /// What the vehicle was set to; nil when nobody has set anything.
+    /// The settings of the vehicle; nil while they are the initial ones.
     var vehicle: VehicleSettings?
-    /// A digest of what the plan says the module is to begin with.
+    /// A digest of the plan's initial firmware.
     var baseline: UInt32
 
     init(plan: ModulePlan) {
@@ -37,7 +37,7 @@ struct ModuleFacts: Equatable {
         baseline = Self.baseline(of: plan)
     }
 
-    /// Changes when the depot file gives the module another firmware to begin with.
+    /// Changes when the depot file gives the module another initial firmware.
     static func baseline(of plan: ModulePlan) -> UInt32 {
         CRC32.of(
             Array(
@@ -50,7 +50,7 @@ struct ModuleFacts: Equatable {
 // MARK: In flash
 
 extension ModuleFacts {
-    /// Made with every answer of the module: one array, and none for each number.
+    /// Called for every answer of the module: it allocates one array, and none for each number.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256 + transfer.initPacket.count)

@@ -3,11 +3,11 @@ package import Modules
 import Protocols
 package import Simulation
 
-/// One simulated module as its depot file describes it.
+/// One simulated module, as its depot file describes it.
 package struct ModulePlan: Sendable, Equatable {
     package var serial: Serial
     package var name = "COMODULE"
-    /// Another one gives it another address to begin with.
+    /// Another generation gives the module another initial address.
     package var addressGeneration: UInt8 = 0
     /// Nil for the family's generic profile.
     package var profile: Profile?
@@ -25,37 +25,37 @@ package struct ModulePlan: Sendable, Equatable {
     package var advertisingInterval: Duration = .milliseconds(400)
     package var link = LinkParameters()
     package var restartTime: Duration = .seconds(2)
-    /// How long the bootloader takes to put a whole image in place.
+    /// How long the bootloader takes to install a complete image.
     package var activationTime: Duration = .seconds(4)
     package var eraseTime: Duration = .milliseconds(85)
-    /// Whether a transfer's progress outlives a restart of the bootloader.
+    /// Whether the progress of a transfer survives a restart of the bootloader.
     package var keepsProgress = true
-    /// Whether it leads into its bootloader in the form for bonded centrals: no name, one address.
+    /// Whether it starts its bootloader in the form for bonded centrals: no name, same address.
     package var isBonded = false
-    /// Whether its bootloader takes no name: then it is heard at the address after its own.
+    /// Whether its bootloader supports no name: it then advertises at the address after its own.
     package var isNameless = false
-    /// How its application bonds; nil when it cannot.
+    /// How its application bonds; nil when it cannot bond.
     package var bond: AirSecurity.Plan?
-    /// What the other parts run to begin with.
+    /// The initial versions of the other parts.
     package var bootloaderVersion = FirmwareVersion(1, 2)
     package var external1Version = FirmwareVersion(1, 2, 3)
     package var external2Version = FirmwareVersion(0, 3, 1)
     /// How long it hands an image on to one of its parts.
     package var handoverTime: Duration = .seconds(90)
-    /// Packets that wait for flash at most before further ones are dropped; nil for no bound.
+    /// How many packets can wait for flash before further ones are dropped; nil for no limit.
     package var packetPool: Int?
-    /// How long the flash takes to write a page of 4 KiB; counts only with a bounded pool.
+    /// The time that flash needs to write a page of 4 KiB; used only with a limited pool.
     package var pageWriteTime: Duration = .milliseconds(42)
     /// The only hardware version whose images the bootloader takes; nil for any.
     package var hardwareVersion: UInt32?
-    /// The SoftDevice that an image must name; nil takes any.
+    /// The SoftDevice that an image must name; nil for any.
     package var softDevice: UInt32?
-    /// Whose images the bootloader takes: ECDSA P-256, in DER; nil for anybody's.
+    /// The key that images must be signed with: ECDSA P-256, in DER; nil for any signer.
     package var publicKey: [UInt8]?
     /// Whether the bootloader refuses images that are not newer.
     package var preventsDowngrade = false
     package var faults: [Fault] = []
-    /// What its vehicle is like, beyond what is named above.
+    /// Further facts about the vehicle.
     package var vehicle = VehicleSettings()
 
     package init(serial: Serial) { self.serial = serial }
@@ -63,18 +63,18 @@ package struct ModulePlan: Sendable, Equatable {
     /// A way in which an exchange ends early.
     package enum Break: Sendable, Equatable, CaseIterable {
         case linkLost
-        /// It answers nothing any more until the link times out.
+        /// It answers nothing until the link times out.
         case silence
-        /// It restarts in the role that it is in.
+        /// It restarts in its current role.
         case restart
     }
 
-    /// What a central can ask of the application.
+    /// The exchanges that a central can have with the application.
     package enum Exchange: String, CaseIterable, Sendable {
         case challenge, response, state, selector, register, command, key, notifier, information
     }
 
-    /// Something that goes wrong by script.
+    /// A scripted fault.
     package struct Fault: Sendable, Equatable {
         package var kind: Kind
         /// How often it happens.
@@ -86,23 +86,24 @@ package struct ModulePlan: Sendable, Equatable {
         }
 
         package enum Kind: Sendable, Equatable {
-            /// The link ends once so many bytes of the image have come.
+            /// The link ends when this many bytes of the image have arrived.
             case linkLost(at: Int)
-            /// The module falls silent there, and the link times out.
+            /// The module stops answering at this byte, and the link times out.
             case silent(at: Int)
-            /// It restarts there.
+            /// It restarts at this byte.
             case restart(at: Int)
-            /// That happens at the read or write with this number, before or after it is done.
+            /// The exchange ends early at the read or write with this number, before or after it is
+            /// done.
             case breaks(Break, atExchange: Int, isBefore: Bool)
             /// The bootloader's notification with this number is lost.
             case loseNotification(Int)
-            /// It comes twice.
+            /// The bootloader's notification with this number is sent twice.
             case repeatNotification(Int)
-            /// The packet that begins at this byte of the image is dropped without a word.
+            /// The packet that begins at this byte of the image is dropped silently.
             case dropPacket(at: Int)
-            /// The first checksum told from this byte on is wrong.
+            /// The first checksum reported at or after this byte is wrong.
             case wrongChecksum(from: Int)
-            /// The first offset told from this byte on is wrong.
+            /// The first offset reported at or after this byte is wrong.
             case wrongOffset(from: Int)
             /// It restarts while the page at this byte is erased.
             case restartInErase(at: Int)
@@ -110,47 +111,47 @@ package struct ModulePlan: Sendable, Equatable {
             case flashFull
             /// It refuses to start the image and stays in its bootloader.
             case refuseBoot
-            /// It runs the new image for so long, and then the old one again.
+            /// It runs the new image for this long, and then the old one again.
             case revert(after: Duration)
             /// It refuses the init packet.
             case refuseInit
-            /// It says that it is busy when told to start its bootloader.
+            /// It answers "busy" to the command that starts its bootloader.
             case refuseBootloader
-            /// It installs nothing and comes back as it was.
+            /// It installs nothing and returns with the old version.
             case returnUnchanged
-            /// It never comes back after the image is complete.
+            /// It never returns after the image is complete.
             case neverReturn
-            /// Its "ongoing" status comes and goes for so long after its return.
+            /// Its "ongoing" status alternates for `total` after its return.
             case flap(total: Duration, period: Duration)
-            /// It restarts once more after it came back.
+            /// It restarts once more after its return.
             case restartAfterReturn
             /// A connection attempt fails.
             case connectFails
             /// It has another address after an update.
             case addressChanges
-            /// The link ends when it is asked for this, before the answer.
+            /// The link ends at this exchange, before the answer.
             case linkLostIn(Exchange)
-            /// It never answers this.
+            /// It never answers this exchange.
             case silentIn(Exchange)
-            /// The link ends so long after it was made.
+            /// The link ends this long after it was made.
             case linkLostAfter(Duration)
-            /// Each answer takes so long.
+            /// Each answer takes this long.
             case slow(Duration)
-            /// Its register holds another record than the one that was selected.
+            /// Its register holds a record other than the selected one.
             case wrongRecord
-            /// Its register gives three bytes that are no record, and so does its notifier.
+            /// Its register and its notifier give bytes that are not a record.
             case garbage
-            /// It tells of its speed so many times a second.
+            /// It notifies its speed this many times a second.
             case storm(perSecond: Int)
-            /// It takes a right answer to its challenge for a wrong one.
+            /// It treats a right response to its challenge as wrong.
             case refuseKey
-            /// It takes no new key.
+            /// It accepts no new key.
             case refuseKeyChange
-            /// It does not let itself be bonded.
+            /// It refuses to bond.
             case refuseBond
-            /// It takes what is written and does nothing.
+            /// It accepts writes and ignores them.
             case ignoresWrites
-            /// It has no such characteristic.
+            /// It lacks this characteristic.
             case lacks(UInt16)
         }
     }

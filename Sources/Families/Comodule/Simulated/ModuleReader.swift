@@ -124,7 +124,7 @@ struct ModuleReader {
         return version
     }
 
-    /// Serials that count up from the first one.
+    /// The modules whose serials count up from the first one.
     private func series(of plan: ModulePlan, count: Int) -> [ModulePlan] {
         guard count > 1 else { return [plan] }
         guard plan.serial.text.utf8.count == 16, let first = UInt64(plan.serial.text, radix: 16)

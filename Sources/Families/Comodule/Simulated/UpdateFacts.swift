@@ -1,7 +1,7 @@
 import Domain
 import Wire
 
-/// What a simulated module remembers of updates beyond its own version.
+/// The facts about updates that a simulated module keeps, besides its own version.
 struct UpdateFacts: Equatable {
     /// An image on its way from the module to one of its parts.
     struct Handover: Equatable {
@@ -11,16 +11,16 @@ struct UpdateFacts: Equatable {
         let ends: Moment
     }
 
-    /// What the next image is for, as it was announced.
+    /// The part that the next image is for, as it was announced.
     var preflight = ModulePart.secondary
     var bootloader: FirmwareVersion
     var external1: FirmwareVersion
     var external2: FirmwareVersion
     var handover: Handover?
-    /// It runs a new image and will go back to this version.
+    /// It runs a new image on trial and will return to this version.
     var revertsTo: FirmwareVersion?
     var revertsAt: Moment?
-    /// The system part of a package is in place, and another part may follow.
+    /// The system part of a package is installed, and another part may follow.
     var isBetweenParts = false
 
     init(plan: ModulePlan) {

@@ -1,9 +1,9 @@
 import Domain
 import Wire
 
-/// What a simulated vehicle is like and set to, in the registers of the generic layout.
+/// The settings and state of a simulated vehicle, in the registers of the generic layout.
 package struct VehicleSettings: Sendable, Equatable {
-    /// Twenty bytes; empty until the module is made.
+    /// Twenty bytes; empty until the module is created.
     package var key: [UInt8] = []
     package var assist: UInt8 = 0
     package var walk: UInt8 = 0
@@ -18,15 +18,15 @@ package struct VehicleSettings: Sendable, Equatable {
     package var clock: UInt32 = 0
     package var clockZone: Int16 = 0
     package var sendsToCloud = false
-    /// What a storm has counted up to; not kept.
+    /// The counter of a storm; not saved.
     var stormSpeed: UInt16?
 
     package init() {}
 
-    /// What may change by itself or by a command.
+    /// The records that can change on the vehicle or by a command.
     static let records: [UInt16] = [0x0300, 0x0401, 0x0502]
 
-    /// What the module's bootloader is, and whether the module sends data to the cloud.
+    /// The record with the bootloader's version and whether the module sends data to the cloud.
     func boot(_ version: FirmwareVersion) -> ComoduleRecord {
         ComoduleRecord(
             id: 0xFBFB,
@@ -56,7 +56,7 @@ package struct VehicleSettings: Sendable, Equatable {
         return ComoduleRecord(id: id, data: data)
     }
 
-    /// Takes a record that was written; the records that it changes.
+    /// Takes a record that was written; returns the ids of the records that it changes.
     mutating func take(_ record: ComoduleRecord) -> [UInt16] {
         let before = self
         let data = record.data
@@ -92,7 +92,7 @@ package struct VehicleSettings: Sendable, Equatable {
 }
 
 extension ComoduleNumbers {
-    /// Whether a characteristic, or its service, is called so in the public descriptions.
+    /// Whether the characteristic, or its service, has this number in the public descriptions.
     static func stands(_ short: UInt16, for characteristic: Characteristic) -> Bool {
         let long = GATTUUID(UInt64(short) << 32 | 0x1212_EFDE, 0x1523_785F_EABC_D123)
         let name = GATTUUID(short: short)
@@ -100,7 +100,8 @@ extension ComoduleNumbers {
             || [long, name].contains(characteristic.service)
     }
 
-    /// What is asked by reading or writing a characteristic; nil for what belongs to an update.
+    /// The exchange that reading or writing a characteristic is; nil for characteristics of
+    /// updates.
     static func exchange(
         _ characteristic: Characteristic,
         isRead: Bool

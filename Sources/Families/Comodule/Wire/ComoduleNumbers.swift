@@ -3,7 +3,8 @@ import Modules
 
 /// The numbers of one publicly described Comodule module.
 ///
-/// The maker publishes none; these come from third parties, who read them off one product.
+/// The manufacturer publishes none; these were published by third parties, who read them from one
+/// product.
 package enum ComoduleNumbers {
     package static let company: UInt16 = 0x020F
 

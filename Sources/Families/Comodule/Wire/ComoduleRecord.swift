@@ -2,14 +2,14 @@ package import Domain
 import Protocols
 import Wire
 
-/// What a register holds or takes: two bytes of identifier, eight of data.
+/// The content of a register: two bytes of id, eight of data.
 package struct ComoduleRecord: Equatable, Sendable {
     package static let length = 10
 
     package let id: UInt16
     package let data: [UInt8]
 
-    /// Shorter data is filled up with zeros, longer data cut.
+    /// Shorter data is filled up with zeros, longer data is cut.
     package init(id: UInt16, data: [UInt8]) {
         self.id = id
         self.data = Array(data.prefix(8)) + [UInt8](repeating: 0, count: max(0, 8 - data.count))
@@ -24,11 +24,11 @@ package struct ComoduleRecord: Equatable, Sendable {
     package var bytes: [UInt8] { id.bigBytes + data }
 }
 
-/// The versions record FCFC: what runs, and whether an image is being handed over.
+/// The versions record FCFC: the running versions, and whether an image is being handed over.
 package struct VersionsRecord: Equatable, Sendable {
     package static let id: UInt16 = 0xFCFC
 
-    /// A byte for each number: what is larger is written as 255.
+    /// One byte for each number: a larger number is written as 255.
     package let primary: FirmwareVersion
     package let variant: UInt16
     /// Not zero while the module hands an image on to one of its parts.
@@ -60,7 +60,7 @@ package struct VersionsRecord: Equatable, Sendable {
     }
 }
 
-/// The record F0CC that tells a module which image comes; it is taken without authentication.
+/// The record F0CC that announces the next image; the module takes it without authentication.
 package struct PreflightRecord: Equatable, Sendable {
     package static let id: UInt16 = 0xF0CC
 
@@ -81,7 +81,7 @@ package struct PreflightRecord: Equatable, Sendable {
         self.file = file
     }
 
-    /// What of the module the image is for.
+    /// The part of the module that the image is for.
     package var part: ModulePart {
         switch target {
         case .own: .secondary
@@ -92,7 +92,7 @@ package struct PreflightRecord: Equatable, Sendable {
 
     package init?(_ record: ComoduleRecord) {
         guard record.id == Self.id else { return nil }
-        // Every selector but the two that are known stands for the module's own image.
+        // Every selector except the two known ones means the module's own image.
         target = Target(rawValue: record.data[0]) ?? .own
         crc = record.data[1..<5].reduce(0) { $0 << 8 | UInt32($1) }
         file = record.data[5]
@@ -103,7 +103,7 @@ package struct PreflightRecord: Equatable, Sendable {
     }
 }
 
-/// The components record FAFA: what the parts run that the module hands images on to.
+/// The components record FAFA: the versions of the parts that the module hands images on to.
 package struct ComponentsRecord: Equatable, Sendable {
     package static let id: UInt16 = 0xFAFA
 
@@ -117,7 +117,7 @@ package struct ComponentsRecord: Equatable, Sendable {
 
     package init?(_ record: ComoduleRecord) {
         guard record.id == Self.id else { return nil }
-        // As in the record of the versions: a byte for each number.
+        // As in the versions record: one byte for each number.
         func version(_ range: Range<Int>) -> FirmwareVersion {
             let numbers = record.data[range].map { UInt32($0) }
             return FirmwareVersion(numbers[0], numbers[1], numbers[2], build: numbers[3])
@@ -138,8 +138,8 @@ package struct ComponentsRecord: Equatable, Sendable {
 
 /// The power record 0401.
 ///
-/// Nobody has published its inside: this is the layout of our generic profile and of our
-/// simulated modules.
+/// Its layout is not published: this is the layout of our generic profile and of our simulated
+/// modules.
 package struct PowerRecord: Equatable, Sendable {
     package static let id: UInt16 = 0x0401
 

@@ -4,7 +4,7 @@ import Protocols
 import Radio
 import Sessions
 
-/// An ESP device on a link: it says what it runs, and takes images.
+/// The application of an ESP device on a link: it reports its version and takes images.
 final class ESPApplication: ModuleApplication, ImageReceiver {
     private let link: any Link
     private let profile: Profile
@@ -63,7 +63,8 @@ final class ESPApplication: ModuleApplication, ImageReceiver {
 
     func prepare(_ order: UpdateOrder) async throws(ModuleError) {}
 
-    /// The device keeps what runs well, or goes back by itself: nobody can tell it to.
+    /// The device keeps an image that runs well, or returns to the old one; no command controls
+    /// this.
     func confirm(_ order: UpdateOrder) async throws(ModuleError) {}
 
     func rollBack(_ order: UpdateOrder) async throws(ModuleError) {

@@ -4,7 +4,7 @@ import Protocols
 package import Radio
 import Sessions
 
-/// Updates of ESP devices: the application itself takes images, and restarts into them.
+/// Updates of ESP devices: the application takes images and restarts into them.
 package struct ESPUpdate: UpdateDriver {
     private let profile: Profile
 

@@ -1,15 +1,15 @@
 import Domain
 import Wire
 
-/// What a simulated ESP device remembers over a restart, and over the end of our process.
+/// The facts that a simulated ESP device keeps over a restart and over the end of our process.
 struct ESPFacts: Equatable {
-    /// While it restarts: when it is back.
+    /// While it restarts: the time when it is back.
     var wakes: Moment?
     var version: FirmwareVersion
     var isDead = false
     /// How often each fault of the plan has happened.
     var faultCounts: [UInt8]
-    /// A digest of what the plan says the device is to begin with.
+    /// A digest of the plan's initial firmware.
     var baseline: UInt32
 
     init(plan: ESPPlan) {

@@ -17,7 +17,7 @@ package final class ESPModule: AirDevice {
     private var saveIsSet = false
     private var acks = 0
     private var busyUntil = Moment(nanoseconds: 0)
-    /// Writes and reads so far: faults may be set to one of them.
+    /// Number of writes and reads so far: a fault can be scheduled for one of them.
     package private(set) var exchanges = 0
 
     init(plan: ESPPlan, world: World, slot: DepotSlot?) {
@@ -45,7 +45,7 @@ package final class ESPModule: AirDevice {
         }
     }
 
-    /// What an update has made of it: for tests, not for the air.
+    /// The version after an update: for tests, not visible over the air.
     package var runningVersion: FirmwareVersion { facts.version }
 
     // MARK: On the air
@@ -79,7 +79,7 @@ package final class ESPModule: AirDevice {
         ]
     }
 
-    /// Where its profile says that its version is.
+    /// The characteristic that holds its version, as the profile names it.
     private var versionPlace: Characteristic {
         guard case .information(let short) = plan.profile?.target(of: .secondary)?.version else {
             return DeviceInformation.firmwareRevision
@@ -97,7 +97,7 @@ package final class ESPModule: AirDevice {
     package func read(_ characteristic: Characteristic) -> Result<[UInt8], ATTError> {
         exchange {
             characteristic == versionPlace
-                // As the example has it: a string of C with its end.
+                // As in the maker's example: a C string with its terminating zero.
                 ? .success(Array(facts.version.description.utf8) + [0])
                 : .failure(.readNotPermitted)
         }
@@ -140,7 +140,7 @@ package final class ESPModule: AirDevice {
             case .erase(let count):
                 let pages = (count + ESPNumbers.sectorLength - 1) / ESPNumbers.sectorLength
                 busyUntil = max(busyUntil, world.now).advanced(by: plan.eraseTime * pages)
-            // The value is not allowed.
+            // ATT error 0x0E: the value is not allowed.
             case .refuse: error = ATTError(rawValue: 0x0E)
             case .complete: complete()
             }
@@ -156,7 +156,9 @@ package final class ESPModule: AirDevice {
         world.at(busyUntil) { [weak link] in link?.notify(bytes, on: characteristic) }
     }
 
-    /// The image is checked as the device's own library does it; what fails is not reported.
+    /// Checks the image as the device's own library does.
+    ///
+    /// Failures are not reported to the central.
     private func complete() {
         guard let image = try? ESPImage(target.image), image.chip == plan.chip,
             let version = FirmwareVersion(image.version), !happens({ $0 == .failsSilently })
@@ -181,7 +183,7 @@ package final class ESPModule: AirDevice {
         facts.wakes = world.now.advanced(by: plan.restartTime)
         target.restarted()
         save()
-        // What is on its way to the central still arrives with the next connection event.
+        // Data that is already queued for the central still arrives with the next connection event.
         world.after(plan.link.interval * 2) { [weak self, link] in
             link?.drop()
             self?.save()
@@ -240,7 +242,7 @@ package final class ESPModule: AirDevice {
         if let kind { breakOff(kind) }
     }
 
-    /// Saves once for all that happens at this moment.
+    /// Saves once for everything that happens at this moment.
     func save() {
         guard slot != nil, !saveIsSet else { return }
         saveIsSet = true
@@ -264,7 +266,7 @@ extension ESPModule: FaultyModule {
 }
 
 extension World {
-    /// Puts an ESP device on the air that keeps nothing beyond its process.
+    /// Adds an ESP device whose state ends with the process.
     package func addESP(_ plan: ESPPlan) {
         add(ESPModule(plan: plan, world: self, slot: nil))
     }

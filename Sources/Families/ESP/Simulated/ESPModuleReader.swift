@@ -27,7 +27,7 @@ struct ESPModuleReader {
                 hint: "it is the name or the address that the device advertises, such as esp-0001"
             )
         }
-        // Read all the same without a serial, so that all faults are reported at once.
+        // The rest is read even without a serial, so that all faults are reported together.
         guard let stand = serial ?? Serial("none") else { return [] }
         var plan = ESPPlan(serial: stand)
         plan.profile = profile

@@ -2,22 +2,22 @@ import Digests
 package import Domain
 package import Modules
 
-/// A token that was examined, with its key: what a command is signed with.
+/// A checked token with its key: commands are signed with it.
 package struct CarShareCredentials: Sendable {
     private static let bodyLimit = AddOnType.messageToVehicle.bodyLengths.upperBound
 
     package let token: CarShareToken
-    /// What is unusual about it; the vehicle decides.
+    /// Unusual facts about the token; the vehicle decides whether it accepts them.
     package let warnings: [CarShareTokenFault]
     package let service: GATTUUID
-    /// Ours to notify on, and the vehicle's to write on.
+    /// The characteristics: we notify on the first, the vehicle writes to the second.
     package private(set) var notify = AddOnNumbers.notify
     package private(set) var write = AddOnNumbers.write
     /// How long each state of a session may last.
     package private(set) var limits = CarShareLimits()
     private let key: RSAPrivateKey
 
-    /// Reads a token and refuses one that no vehicle could take.
+    /// Reads a token; throws when no vehicle could accept it.
     package init(text: Secret) throws(CarShareCredentialsError) {
         let token: CarShareToken
         do throws(CarShareTokenError) {
@@ -35,7 +35,7 @@ package struct CarShareCredentials: Sendable {
         warnings = faults.filter(\.isWarning)
     }
 
-    /// For a vehicle whose profile has the socket's characteristics elsewhere, or needs other times.
+    /// The same credentials with the characteristics and times that a vehicle's profile names.
     package func speaking(by profile: Profile) -> CarShareCredentials {
         var other = self
         other.notify = profile.gatt.uuid(.notify) ?? notify
@@ -48,7 +48,7 @@ package struct CarShareCredentials: Sendable {
         token.privateKey?.withBytes { RSAPrivateKey(pkcs1: $0) }
     }
 
-    /// Everything that is wrong with a token or unusual about it, apart from its time.
+    /// All faults and unusual facts of a token, except its time.
     package static func faults(of token: CarShareToken) -> [CarShareTokenFault] {
         faults(of: token, key(of: token))
     }
@@ -88,7 +88,7 @@ package struct CarShareCredentials: Sendable {
         return faults
     }
 
-    /// The message with the signed command, nil when the key cannot sign.
+    /// The message with the signed command; nil when the key cannot sign.
     package func message(
         _ commands: CarShareCommands,
         _ challenge: CarShareChallenge
@@ -106,10 +106,10 @@ package struct CarShareCredentials: Sendable {
     }
 }
 
-/// Why a text gives no credentials.
+/// Why a text does not give credentials.
 package enum CarShareCredentialsError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(CarShareTokenError)
-    /// It is a token, and this is wrong with it.
+    /// The text is a token, with these faults.
     case refused([CarShareTokenFault])
 
     package var description: String { reasons.joined(separator: "; ") }
@@ -124,7 +124,7 @@ package enum CarShareCredentialsError: Error, Hashable, Sendable, CustomStringCo
 }
 
 extension CarShareLimits {
-    /// With the times that a profile names, and the usual ones for the others.
+    /// The limits that a profile names, and the defaults for the others.
     static func named(by times: ProfileTimes) -> CarShareLimits {
         var limits = CarShareLimits()
         limits.arrival = times.arrival ?? limits.arrival

@@ -2,12 +2,12 @@ package import Domain
 package import Modules
 package import Radio
 
-/// Stands for the module of a vehicle that has none besides its GO device: nothing is ever heard.
+/// The driver for vehicles whose only module is a GO device: it finds no modules.
 ///
-/// A GO device comes to us; there is nobody to connect to.
+/// A GO device connects to us; we cannot connect to it.
 package struct CarShareDriver: UpdateDriver {
     private static let refusal = ModuleError.value(
-        "a GO device is not connected to: it comes to us"
+        "a GO device connects to us; it cannot be connected to"
     )
 
     package init() {}

@@ -2,13 +2,13 @@ package import Domain
 import Modules
 package import Radio
 
-/// Why a car-share command did not succeed, and whether it may have been carried out all the same.
+/// Why a car-share command did not succeed, and whether it may have been carried out nevertheless.
 package struct CarShareError: Error, Hashable, Sendable {
     package let fate: CarShareFate
     package let reason: Reason
 
     package enum Reason: Hashable, Sendable {
-        /// The token does not hold now, by the clock here.
+        /// The token is not valid now, according to the clock of this machine.
         case token(CarShareTokenFault)
         case socket(CarShareSocketError)
         case radio(RadioError)
@@ -24,7 +24,7 @@ package struct CarShareError: Error, Hashable, Sendable {
         self.init(failure.fate, .session(failure.reason))
     }
 
-    /// What the radio says of itself, where it kept the commands from being sent.
+    /// The error of the radio, when it kept the commands from being sent.
     package var radioError: RadioError? {
         switch reason {
         case .radio(let error): error
@@ -65,7 +65,7 @@ extension CarShareError: CustomStringConvertible {
 }
 
 extension RadioError {
-    /// As the socket knows it.
+    /// The same error in the terms of the socket.
     var socketFault: CarShareSocketError.Radio {
         switch self {
         case .adapterOff: .off

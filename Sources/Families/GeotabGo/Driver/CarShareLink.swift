@@ -2,7 +2,7 @@ package import Domain
 import Modules
 import Radio
 
-/// A vehicle that is connected and has shaken hands: commands can be sent to it, one at a time.
+/// A link to a vehicle that has completed the handshake: commands can be sent one at a time.
 package final class CarShareLink {
     private let link: any CentralLink
     private let time: any Timekeeper
@@ -11,7 +11,7 @@ package final class CarShareLink {
     private let phases: @Sendable (CarSharePhase) -> Void
     private var told: CarSharePhase?
     private var session: CarShareSession
-    /// What the radio said when the link ended.
+    /// The error of the radio when the link ended.
     private var radioError: RadioError?
     private var isSending = false
 
@@ -35,14 +35,14 @@ package final class CarShareLink {
         )
     }
 
-    /// What ends a drive of the session.
+    /// The result of driving the session.
     private enum End {
         case opened
         case finished(Result<CarShareReport, CarShareFailure>)
         case closed(AddOnTransportError?)
     }
 
-    /// Shakes hands.
+    /// Does the handshake.
     func open(before deadline: Moment) async throws(CarShareError) {
         let actions = session.socketOpened(
             maximumLength: link.maximumLength,
@@ -55,10 +55,11 @@ package final class CarShareLink {
         }
     }
 
-    /// Sends commands in one request; returns what the vehicle says once it has carried them out.
+    /// Sends commands in one request; returns the vehicle's report after it has carried them out.
     ///
-    /// The commands have one end: this result, or an error that says whether they may have been
-    /// carried out. After an error whose answers may still come the link takes no further command.
+    /// Each call ends in one way: with the report, or with an error that states whether the
+    /// commands may have been carried out. After an error whose answers may still arrive, the link
+    /// takes no further command.
     package func send(
         _ commands: CarShareCommands,
         before deadline: Moment? = nil
@@ -80,7 +81,8 @@ package final class CarShareLink {
         }
     }
 
-    /// Takes what comes while no command is under way; why the link is over, if it is.
+    /// Handles writes of the vehicle while no command is under way; returns the error when the link
+    /// is over.
     package func attend(before deadline: Moment) async -> CarShareError? {
         guard !isSending else { return nil }
         let actions: [CarShareSession.Action]
@@ -105,10 +107,10 @@ package final class CarShareLink {
 
     // MARK: Driving the session
 
-    /// More writes than a link keeps are not taken between two commands.
+    /// A link keeps at most this many writes, so no more are taken between two commands.
     private static let mostDrained = 256
 
-    /// Takes what came while nobody listened, so that it is not taken for an answer.
+    /// Handles the writes that arrived between commands, so that none is taken for an answer.
     private func drain() async -> End? {
         for _ in 0..<Self.mostDrained {
             let actions: [CarShareSession.Action]
@@ -120,11 +122,11 @@ package final class CarShareLink {
             }
             if let end = await perform(actions) { return end }
         }
-        // What should have come in the meantime did not.
+        // No further write is waiting: deadlines that have passed meanwhile count now.
         return await perform(session.timeout(at: time.now))
     }
 
-    /// Does what the session says until it opens, ends a command or closes.
+    /// Performs the session's actions until it opens, ends a command or closes.
     private func drive(_ first: [CarShareSession.Action], before limit: Moment?) async -> End {
         var actions = first
         while true {
@@ -159,23 +161,24 @@ package final class CarShareLink {
         return end
     }
 
-    /// The next write of the vehicle or the end of its time, as the session answers to it.
+    /// Waits for the vehicle's next write or for the deadline; returns the session's actions.
     private func wait(before limit: Moment?) async -> [CarShareSession.Action] {
-        // Without a deadline of its own the session waits for nothing.
+        // Without a deadline the session waits for nothing.
         let deadline = [session.deadline, limit].compactMap { $0 }.min() ?? time.now
         do throws(RadioError) {
             let bytes = try await link.nextWrite(before: deadline)
             return session.received(bytes, at: time.now)
         } catch {
             guard error == .timedOut else { return lost(error) }
-            // A clock that is a little behind its own alarm must not make us ask again and again.
+            // The clock may be slightly behind the alarm: count the deadline as reached, so that
+            // this does not loop.
             let now = max(time.now, deadline)
             if let limit, now >= limit { return session.outOfTime(at: now) }
             return session.timeout(at: now)
         }
     }
 
-    /// Gives the radio one piece; a vehicle that takes none for too long is lost.
+    /// Passes one piece to the radio; when the vehicle takes it too late, the link counts as lost.
     private func notify(_ bytes: [UInt8]) async -> [CarShareSession.Action] {
         let deadline = time.now.advanced(by: limits.piece)
         let (link, time) = (link, time)

@@ -1,18 +1,18 @@
-/// How far a link to a vehicle is, and the command on it.
+/// The phase of a link to a vehicle and of the command on it.
 package enum CarSharePhase: String, CaseIterable, Sendable, Hashable {
     case handshaking
-    /// Commands can be given.
+    /// Ready for commands.
     case ready
-    /// The vehicle is asked whether a command may be sent.
+    /// The request to send a command is under way.
     case requesting
     case waitingForChallenge = "waiting-for-challenge"
-    /// The signed command goes out.
+    /// The signed command is being sent.
     case issuing
-    /// The vehicle verifies it.
+    /// The vehicle verifies the command.
     case awaitingVerdict = "awaiting-verdict"
-    /// The vehicle carries it out.
+    /// The vehicle carries the command out.
     case awaitingResult = "awaiting-result"
-    /// No further command on this link.
+    /// The link takes no further command.
     case over
 }
 

@@ -1,7 +1,7 @@
 package import Domain
 package import Radio
 
-/// Puts a service on the air for one vehicle's device, waits for it, and lends the link to it.
+/// Advertises a service for one vehicle's device, waits for the device, and lends the link to it.
 package struct CarShareStation: Sendable {
     private let peripheral: any Peripheral
     private let description: ServiceDescription
@@ -9,7 +9,7 @@ package struct CarShareStation: Sendable {
     private let limits: CarShareLimits
     private let states: @Sendable (CarShareSocket.State) -> Void
 
-    /// `states` hears of each state of the socket, the last one included.
+    /// `states` is called with each state of the socket, including the last one.
     package init(
         peripheral: any Peripheral,
         description: ServiceDescription,
@@ -24,9 +24,10 @@ package struct CarShareStation: Sendable {
         self.states = states
     }
 
-    /// Lends the link for as long as `body` runs, and ends it afterwards.
+    /// Lends the link while `body` runs, and ends it afterwards.
     ///
-    /// The service is on the air only while this runs. `deadline` is for the vehicle to come.
+    /// The service is advertised only while this runs. `deadline` is the time by which the vehicle
+    /// must have subscribed.
     package func withCentral<R: Sendable>(
         before deadline: Moment? = nil,
         _ body: (any CentralLink) async -> R
@@ -68,7 +69,7 @@ package struct CarShareStation: Sendable {
         }
     }
 
-    /// What one time on the air came to.
+    /// The result of one round of advertising.
     private enum Round<R: Sendable>: Sendable {
         case visited(Result<R, CarShareError>)
         case next(CarShareSocket.Action)

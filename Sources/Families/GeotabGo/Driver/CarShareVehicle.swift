@@ -1,7 +1,7 @@
 package import Domain
 package import Radio
 
-/// A vehicle's GO device that a token opens: we advertise its service, and it connects to us.
+/// A vehicle's GO device with its token: we advertise the device's service, and it connects to us.
 package struct CarShareVehicle: Sendable {
     private let peripheral: any Peripheral
     private let credentials: CarShareCredentials
@@ -12,10 +12,10 @@ package struct CarShareVehicle: Sendable {
     private let states: @Sendable (CarShareSocket.State) -> Void
     private let phases: @Sendable (CarSharePhase) -> Void
 
-    /// Without limits of its own it has those that the vehicle's profile says.
+    /// Without `limits`, the limits of the vehicle's profile are used.
     ///
-    /// `notes` hears of what was passed over, `states` how far the device is, and `phases` how far
-    /// what is done on the link to it.
+    /// `notes` is called for everything that was skipped, `states` for each state of the device's
+    /// connection, and `phases` for each phase of the link.
     package init(
         peripheral: any Peripheral,
         credentials: CarShareCredentials,
@@ -36,7 +36,7 @@ package struct CarShareVehicle: Sendable {
         self.phases = phases
     }
 
-    /// Sends commands in one request on a link of their own.
+    /// Sends commands in one request, on a link of their own.
     package func send(
         _ commands: CarShareCommands,
         before deadline: Moment? = nil
@@ -50,10 +50,10 @@ package struct CarShareVehicle: Sendable {
         return try result.get()
     }
 
-    /// Waits for the vehicle, shakes hands and lends the link for as long as `body` runs.
+    /// Waits for the vehicle, does the handshake and lends the link while `body` runs.
     ///
-    /// The service is on the air only while this runs. `deadline` is for the vehicle to come and
-    /// shake hands; what `body` does has limits of its own.
+    /// The service is advertised only while this runs. `deadline` applies to the connection and the
+    /// handshake of the vehicle; the operations of `body` have their own limits.
     package func withLink<R: Sendable>(
         before deadline: Moment? = nil,
         _ body: (CarShareLink) async -> R

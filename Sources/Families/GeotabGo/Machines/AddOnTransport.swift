@@ -1,19 +1,20 @@
 package import Domain
 package import Sessions
 
-/// Carries messages to and from a vehicle in add-on frames, after a handshake.
+/// Sends and receives messages of a vehicle in add-on frames, after a handshake.
 ///
-/// One frame goes out at a time, in pieces of what the link carries; the others wait in a queue. A
-/// message counts as sent when the vehicle accepted it, not when its bytes left.
+/// One frame at a time is sent, in pieces that fit the link; the others wait in a queue. A message
+/// counts as sent when the vehicle has accepted it, not when its bytes have left.
 package struct AddOnTransport: Sendable {
     package enum State: Equatable, Sendable {
         /// Next: `connecting`.
         case idle
-        /// Until the socket is open. Next: `syncing`, `closed`.
+        /// The socket is being opened. Next: `syncing`, `closed`.
         case connecting
-        /// A sync byte goes out each second. Next: `handshaking`, `closed`.
+        /// A sync byte is sent each second. Next: `handshaking`, `closed`.
         case syncing(next: Moment, until: Moment)
-        /// Confirmed; the sync byte comes again after a while. Next: `connected`, `closed`.
+        /// The confirmation is sent; without an acknowledgement the sync bytes begin again. Next:
+        /// `connected`, `closed`.
         case handshaking(next: Moment, until: Moment)
         /// Next: `closed`.
         case connected
@@ -21,19 +22,20 @@ package struct AddOnTransport: Sendable {
     }
 
     package enum Action: Equatable, Sendable {
-        /// One piece to the vehicle; `pieceSent` follows, or `linkFailed`.
+        /// Send one piece to the vehicle; `pieceSent` or `linkFailed` follows.
         case notify([UInt8])
         case opened
-        /// The last piece of the message goes out now: from here on the vehicle may have it.
+        /// The last piece of the message is being sent: from now on the vehicle may have the
+        /// message.
         case messageLeaves
         case accepted
         case rejected
         case received([UInt8])
         case damaged(AddOnFrameError)
-        /// What the vehicle says of itself.
+        /// The vehicle data frame.
         case vehicleData([UInt8])
         case note(CarShareNote)
-        /// Close the socket; nil when that was asked for.
+        /// Close the socket; nil when the caller asked for it.
         case closed(AddOnTransportError?)
     }
 
@@ -53,7 +55,7 @@ package struct AddOnTransport: Sendable {
     private var maximumLength = 20
     private var queue: [Outgoing] = []
     private var current: Piecemeal?
-    /// Whether a message has left and its acceptance is still to come.
+    /// Whether a message was sent and its acceptance has not arrived.
     private var awaitsReply = false
     private var assembler: AddOnAssembler
     private var nextPiece: Moment?
@@ -63,7 +65,7 @@ package struct AddOnTransport: Sendable {
         assembler = AddOnAssembler(sums: sums)
     }
 
-    /// When `timeout` is due.
+    /// The time at which `timeout` is due.
     package var deadline: Moment? {
         let own: Moment? =
             switch state {
@@ -75,7 +77,7 @@ package struct AddOnTransport: Sendable {
         return min(own, nextPiece)
     }
 
-    /// Frames that wait for the one that is going out.
+    /// Number of frames that wait for the current one.
     package var waiting: Int { queue.count }
 
     // MARK: Opening and closing
@@ -111,7 +113,7 @@ package struct AddOnTransport: Sendable {
         }
     }
 
-    /// The vehicle is not the one that we are here for.
+    /// Closes because this is not the vehicle that the token is for.
     package mutating func leave(vehicle serial: Serial) -> [Action] {
         switch state {
         case .closed: []
@@ -138,10 +140,10 @@ package struct AddOnTransport: Sendable {
 
     // MARK: Sending
 
-    /// Why a message is not taken; nothing of it was sent.
+    /// Why a message is refused; no part of it was sent.
     package enum Refusal: Error, Hashable, Sendable {
         case notConnected
-        /// The one before it is not accepted yet.
+        /// The previous message is not accepted yet.
         case busy
         case length(Int)
     }
@@ -160,8 +162,8 @@ package struct AddOnTransport: Sendable {
             || queue.contains { if case .message = $0 { true } else { false } }
     }
 
-    /// Anyone who sent the message has given it up: what has not gone out of it never does, and a
-    /// reply to it is one to nothing.
+    /// The caller has given the message up: pieces that were not sent never are, and a reply to it
+    /// counts as a reply to nothing.
     package mutating func forgetMessage() {
         awaitsReply = false
         queue.removeAll { if case .message = $0 { true } else { false } }
@@ -169,7 +171,7 @@ package struct AddOnTransport: Sendable {
         current = Piecemeal(isMessage: false, rest: [])
     }
 
-    /// What waits already is not put there a second time, so the queue is bounded.
+    /// A frame that already waits is not queued a second time, so the queue is bounded.
     private mutating func enqueue(_ outgoing: Outgoing) -> [Action] {
         guard !queue.contains(outgoing) else { return [] }
         queue.append(outgoing)
@@ -197,7 +199,7 @@ package struct AddOnTransport: Sendable {
         return [.messageLeaves, .notify(piece)]
     }
 
-    /// The socket has taken the piece.
+    /// The socket took the piece.
     package mutating func pieceSent() -> [Action] {
         guard let going = current else { return [] }
         guard going.rest.isEmpty else { return piece() }
@@ -259,7 +261,7 @@ package struct AddOnTransport: Sendable {
         case .handshakeRequest:
             return [.note(.handshakeRepeated)] + enqueue(.confirmation)
         case .acknowledgement:
-            // Of a confirmation that was asked for again: it says nothing about messages.
+            // The acknowledgement of a repeated confirmation: it concerns no message.
             return []
         case .vehicleData:
             return [.note(.frame(frame.type)), .vehicleData(frame.body)]
@@ -295,16 +297,16 @@ package struct AddOnTransport: Sendable {
     }
 }
 
-/// Why the transport is not open any more.
+/// Why the transport is closed.
 package enum AddOnTransportError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Another frame than the handshake asks for.
+    /// The vehicle sent a frame that the handshake does not allow here.
     case invalidHandshake(AddOnType)
     case damagedHandshake(AddOnFrameError)
-    /// The vehicle never asked for the handshake.
+    /// The vehicle never requested the handshake.
     case noRequest
-    /// It asked, and did not acknowledge our confirmation.
+    /// The vehicle requested the handshake, but did not acknowledge our confirmation.
     case noAcknowledgement
-    /// It is another vehicle than the token's, by its own words.
+    /// The vehicle reports a serial other than the token's.
     case otherVehicle(Serial)
     case link(LinkFailure)
 
@@ -316,7 +318,7 @@ package enum AddOnTransportError: Error, Hashable, Sendable, CustomStringConvert
         case .noRequest: "the vehicle did not begin the handshake"
         case .noAcknowledgement: "the vehicle did not acknowledge the handshake"
         case .otherVehicle(let serial):
-            "the vehicle says that it is \(serial), and the token is for another one"
+            "the vehicle reports the serial \(serial), but the token is for another vehicle"
         case .link(let failure): failure.description
         }
     }

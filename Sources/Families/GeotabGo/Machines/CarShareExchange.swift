@@ -1,27 +1,27 @@
 package import Domain
 import Wire
 
-/// One signed command after the other: request, challenge, command, verdict, result.
+/// Sends signed commands one after the other: request, challenge, command, verdict, result.
 ///
-/// The protocol numbers nothing. So after a command whose answers may still be on their way this
-/// takes no other: `spent` is left only with the link.
+/// The protocol has no sequence numbers. After a command whose answers may still arrive, no other
+/// command is accepted: `spent` ends only with the link.
 package struct CarShareExchange: Sendable {
     package enum State: Equatable, Sendable {
-        /// Nothing is under way; whether a command was before. Next: `requesting`, `spent`.
+        /// Nothing is under way; `used` after an earlier command. Next: `requesting`, `spent`.
         case idle(used: Bool)
-        /// The request goes out; messages that overtake its acceptance are kept. Next:
+        /// The request is being sent; messages that arrive before its acceptance are kept. Next:
         /// `waitingForChallenge`, `idle`, `spent`.
         case requesting(CarShareCommands, kept: [[UInt8]], left: Bool)
         /// Next: `issuing`, `spent`.
         case waitingForChallenge(CarShareCommands)
-        /// The signed command goes out; `left` once the vehicle may have all of it. Next:
+        /// The signed command is being sent; `left` when the vehicle may have all of it. Next:
         /// `awaitingVerdict`, `idle`, `spent`.
         case issuing(CarShareCommands, kept: [[UInt8]], left: Bool)
         /// Next: `awaitingResult`, `idle`, `spent`.
         case awaitingVerdict(CarShareCommands)
         /// Next: `idle`, `spent`.
         case awaitingResult(CarShareCommands)
-        /// No further command on this link.
+        /// The link takes no further command.
         case spent
     }
 
@@ -31,18 +31,18 @@ package struct CarShareExchange: Sendable {
         case note(CarShareNote)
     }
 
-    /// More than two messages cannot overtake the acceptance of a message: verdict and result.
+    /// At most two messages can arrive before the acceptance of a message: verdict and result.
     private static let mostKept = 2
 
     package private(set) var state = State.idle(used: false)
-    /// When `timeout` is due.
+    /// The time at which `timeout` is due.
     package private(set) var deadline: Moment?
-    /// The challenge that the command under way was signed for, as it came.
+    /// The challenge that the current command was signed for, as it was received.
     private var answered: [UInt8]?
     private let limits: CarShareLimits
     private let sign: @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
 
-    /// `sign` makes the message with the signed command; nil when it cannot.
+    /// `sign` makes the message with the signed command; nil when signing fails.
     package init(
         limits: CarShareLimits = CarShareLimits(),
         sign: @escaping @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
@@ -63,7 +63,7 @@ package struct CarShareExchange: Sendable {
         }
     }
 
-    /// What is known about the command if it ended now.
+    /// The fate of the command if it ended now.
     private var fate: CarShareFate {
         switch state {
         case .idle, .requesting, .waitingForChallenge, .spent: .notSent
@@ -88,7 +88,7 @@ package struct CarShareExchange: Sendable {
         }
     }
 
-    /// The last piece of our message goes out.
+    /// The last piece of our message is being sent.
     package mutating func messageLeaves() {
         switch state {
         case .requesting(let commands, let kept, _):
@@ -100,7 +100,7 @@ package struct CarShareExchange: Sendable {
         }
     }
 
-    /// The vehicle took our message.
+    /// The vehicle accepted our message.
     package mutating func accepted(at now: Moment) -> [Action] {
         switch state {
         case .requesting(let commands, let kept, true):
@@ -117,13 +117,13 @@ package struct CarShareExchange: Sendable {
         }
     }
 
-    /// The vehicle did not take our message.
+    /// The vehicle rejected our message.
     package mutating func rejected() -> [Action] {
         switch state {
         case .requesting(_, let kept, true):
             return end(.refused, .requestRejected, isClean: kept.isEmpty)
         case .issuing(_, let kept, true):
-            // An answer to what it says it did not take: one of the two is not true.
+            // The vehicle answered a message that it then rejected: one of the two is wrong.
             return end(
                 kept.isEmpty ? .refused : .inDoubt,
                 .commandRejected,
@@ -157,7 +157,8 @@ package struct CarShareExchange: Sendable {
         case .awaitingResult(let commands):
             return reported(commands, message)
         case .idle(let used):
-            // Who answers a command twice may answer the next one with what belongs to this.
+            // A vehicle that answers a command twice could also answer the next one with a message
+            // for this one.
             if used { state = .spent }
             return [.note(.messageToNothing(length: message.count))]
         case .spent:
@@ -165,8 +166,8 @@ package struct CarShareExchange: Sendable {
         }
     }
 
-    /// Whether the vehicle says again what it said about this command: that says nothing new, and
-    /// is not an answer to what was sent meanwhile.
+    /// Whether the message repeats an earlier answer to this command: it carries no news, and does
+    /// not answer the latest message.
     private func isRepeated(_ message: [UInt8]) -> Bool {
         switch state {
         case .requesting(_, let kept, _):
@@ -250,7 +251,7 @@ package struct CarShareExchange: Sendable {
         }
     }
 
-    /// The transport does not take the message that it was given.
+    /// The transport refused the message.
     package mutating func notTaken(_ refusal: AddOnTransport.Refusal) -> [Action] {
         guard isUnderWay else { return [] }
         let reason: CarShareFailure.Reason =
@@ -262,12 +263,12 @@ package struct CarShareExchange: Sendable {
         return end(fate, reason)
     }
 
-    /// Bytes came that are no frame.
+    /// Bytes arrived that are not a frame.
     package mutating func damaged(_ error: AddOnFrameError) -> [Action] {
         isUnderWay ? end(fate, .damaged(error)) : [.note(.damaged(error))]
     }
 
-    /// Ends what is under way for a reason that lies outside; nothing when nothing is.
+    /// Ends the current command for an outside reason; without a command there is nothing to end.
     package mutating func abort(_ reason: CarShareFailure.Reason) -> [Action] {
         guard isUnderWay else {
             state = .spent
@@ -280,7 +281,7 @@ package struct CarShareExchange: Sendable {
         guard let deadline, now >= deadline else { return [] }
         switch state {
         case .requesting(_, let kept, let left):
-            // An answer shows that the message arrived, whatever became of its acceptance.
+            // An answer proves that the message arrived, even if its acceptance was lost.
             if left, !kept.isEmpty { return [.note(.answeredUnaccepted)] + accepted(at: now) }
             return end(.notSent, .silence(.requestReply))
         case .waitingForChallenge:
@@ -297,8 +298,10 @@ package struct CarShareExchange: Sendable {
         }
     }
 
-    /// Ends the command; without a clean end its answers may come later, and only a new link can
-    /// keep them from the next command.
+    /// Ends the command.
+    ///
+    /// Unless the end is clean, answers may arrive later, and only a new link keeps them from being
+    /// taken for answers to the next command.
     private mutating func end(
         _ fate: CarShareFate,
         _ reason: CarShareFailure.Reason,

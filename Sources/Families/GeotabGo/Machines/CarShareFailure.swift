@@ -2,15 +2,16 @@ package import Domain
 package import Sessions
 package import Wire
 
-/// What is known about a command that did not succeed: decides whether it may be sent again.
+/// The known fate of a command that did not succeed: it decides whether the command may be sent
+/// again.
 package enum CarShareFate: String, CaseIterable, Sendable, Hashable {
-    /// It never left here whole.
+    /// The command was never sent completely.
     case notSent = "not-sent"
-    /// The vehicle said that it did not do it.
+    /// The vehicle reported that it did not carry the command out.
     case refused
-    /// The vehicle said that it tried and did not succeed; of several commands some may be done.
+    /// The vehicle reported that it tried and failed; of several commands some may be done.
     case failed
-    /// It left, and nothing says what became of it.
+    /// The command was sent, and its fate is unknown.
     case inDoubt = "in-doubt"
 
     package var mayHaveBeenExecuted: Bool {
@@ -21,7 +22,7 @@ package enum CarShareFate: String, CaseIterable, Sendable, Hashable {
     }
 }
 
-/// Why a command did not succeed, and what is known about it.
+/// Why a command did not succeed, and its known fate.
 package struct CarShareFailure: Error, Hashable, Sendable {
     package let fate: CarShareFate
     package let reason: Reason
@@ -35,12 +36,12 @@ package struct CarShareFailure: Error, Hashable, Sendable {
         /// Another command is under way.
         case busy
         case notConnected
-        /// An older command's answers may still come: only a new link can go on.
+        /// Answers to an older command may still arrive: a new link is needed.
         case outOfStep
         case handshake(AddOnTransportError)
         /// The message with the command is longer than a frame holds.
         case tooLong(Int)
-        /// The vehicle did not take the question whether a command may be sent.
+        /// The vehicle rejected the request to send a command.
         case requestRejected
         case commandRejected
         case silence(Phase)
@@ -53,20 +54,20 @@ package struct CarShareFailure: Error, Hashable, Sendable {
         case statuses([CarShareStatus])
         case damaged(AddOnFrameError)
         case link(LinkFailure)
-        /// Ended from our side while it was under way.
+        /// We closed the session while the command was under way.
         case closed
-        /// The time for all of it is over.
+        /// The time limit of the whole command is over.
         case outOfTime
     }
 
-    /// What did not come.
+    /// The message that did not arrive.
     package enum Phase: String, CaseIterable, Hashable, Sendable {
         case requestReply, challenge, commandReply, verdict, result
     }
 }
 
 extension CarShareFailure {
-    /// What a report that is no success says about the commands it answers.
+    /// The failure that a report without success describes.
     init(_ report: CarShareReport, of commands: CarShareCommands) {
         reason = .statuses(report.statuses)
         let standings = report.statuses.map(\.standing)

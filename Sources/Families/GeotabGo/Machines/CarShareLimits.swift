@@ -1,26 +1,27 @@
-/// How long each state of a car-share session may last.
+/// The time limit of each state of a car-share session.
 ///
-/// The maker has none of these but the first two: without them a silent vehicle holds a run for
-/// ever.
+/// The manufacturer specifies only the first two. Without the others a silent vehicle would block a
+/// run forever.
 package struct CarShareLimits: Sendable, Equatable {
-    /// Advertised so long without a subscription, the service is put up again.
+    /// After this time without a subscription, the service is published again.
     package var advertisement: Duration = .seconds(3)
-    /// Between two sync bytes.
+    /// The time between two sync bytes.
     package var sync: Duration = .seconds(1)
-    /// From the beginning until a vehicle has subscribed.
+    /// The time from the beginning until a vehicle has subscribed.
     package var arrival: Duration = .seconds(90)
-    /// From the subscription until the handshake is done: the vehicle may pause for 5 s in 77.
+    /// The time from the subscription to the end of the handshake: of 77 s, the vehicle may be
+    /// silent for 5 s.
     package var handshake: Duration = .seconds(30)
-    /// A confirmation without acknowledgement: then the sync bytes begin again.
+    /// The time for the acknowledgement of a confirmation; after it the sync bytes begin again.
     package var acknowledgement: Duration = .seconds(5)
-    /// Between two pieces of one frame, either way.
+    /// The time between two pieces of one frame, in either direction.
     package var piece: Duration = .seconds(5)
-    /// For all pieces of a message and the vehicle's word that it took it.
+    /// The time for all pieces of a message and the vehicle's acceptance.
     package var reply: Duration = .seconds(15)
     package var challenge: Duration = .seconds(10)
     /// The vehicle verifies two signatures before it answers.
     package var verdict: Duration = .seconds(15)
-    /// Doors and trunks take their time, and the vehicle has limits of its own.
+    /// Doors and trunks need time, and the vehicle has limits of its own.
     package var result: Duration = .seconds(60)
 
     package init() {}

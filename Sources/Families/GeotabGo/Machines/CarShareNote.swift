@@ -1,23 +1,23 @@
 import Domain
 
-/// Something that a session passed over, told so that it does not go unseen.
+/// Something that a session skipped; it is reported so that it does not go unnoticed.
 package enum CarShareNote: Hashable, Sendable, CustomStringConvertible {
-    /// Bytes that came while no session was open.
+    /// Bytes that arrived while no session was open.
     case bytesOutsideSession(Int)
     case emptyWrite
-    /// A valid frame that says nothing to a car-share host.
+    /// A valid frame without meaning for a car-share host.
     case frame(AddOnType)
-    /// The vehicle began the handshake again, and was answered.
+    /// The vehicle began the handshake again, and we answered.
     case handshakeRepeated
-    /// An acceptance or rejection of nothing that was sent.
+    /// An acceptance or rejection, although no message awaited one.
     case replyToNothing(accepted: Bool)
-    /// A message while no command was under way.
+    /// A message that arrived while no command was under way.
     case messageToNothing(length: Int)
-    /// The vehicle said something a second time that was understood already.
+    /// A message that the vehicle sent a second time.
     case repeated(length: Int)
-    /// Bytes that were no frame while no command was under way.
+    /// Bytes that are not a frame, received while no command was under way.
     case damaged(AddOnFrameError)
-    /// The vehicle answered a message that it never accepted: taken as accepted.
+    /// The vehicle answered a message without accepting it: the message counts as accepted.
     case answeredUnaccepted
 
     package var description: String {

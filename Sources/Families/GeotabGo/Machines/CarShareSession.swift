@@ -1,24 +1,24 @@
 package import Domain
 package import Sessions
 
-/// Transport and commands of one link to a vehicle, as one machine.
+/// The transport and the commands of one link to a vehicle, as one machine.
 package struct CarShareSession: Sendable {
     package enum Action: Equatable, Sendable {
-        /// One piece to the vehicle; `pieceSent` follows, or `linkFailed`.
+        /// Send one piece to the vehicle; `pieceSent` or `linkFailed` follows.
         case notify([UInt8])
-        /// Commands can be given.
+        /// The session is ready for commands.
         case opened
-        /// The one end of a command.
+        /// The result of a command; each command has one.
         case finished(Result<CarShareReport, CarShareFailure>)
         case note(CarShareNote)
-        /// Close the link; nil when that was asked for.
+        /// Close the link; nil when the caller asked for it.
         case closed(AddOnTransportError?)
     }
 
     package private(set) var transport: AddOnTransport
     package private(set) var exchange: CarShareExchange
 
-    /// Of the vehicle that the token is for, nil when it names none.
+    /// The serial of the vehicle that the token is for; nil when it names none.
     private let serial: Serial?
 
     package init(
@@ -32,7 +32,7 @@ package struct CarShareSession: Sendable {
         exchange = CarShareExchange(limits: limits, sign: sign)
     }
 
-    /// When `timeout` is due.
+    /// The time at which `timeout` is due.
     package var deadline: Moment? {
         guard let one = transport.deadline, let other = exchange.deadline else {
             return transport.deadline ?? exchange.deadline
@@ -40,7 +40,7 @@ package struct CarShareSession: Sendable {
         return min(one, other)
     }
 
-    /// A vehicle has subscribed.
+    /// A vehicle subscribed.
     package mutating func socketOpened(maximumLength: Int, at now: Moment) -> [Action] {
         let actions = transport.open()
         return route(
@@ -73,7 +73,7 @@ package struct CarShareSession: Sendable {
         return actions + route(exchange.timeout(at: now), at: now)
     }
 
-    /// The time for all of it is over.
+    /// The time limit of the whole command is over.
     package mutating func outOfTime(at now: Moment) -> [Action] {
         route(exchange.abort(.outOfTime), at: now) + close(at: now)
     }
@@ -118,8 +118,8 @@ package struct CarShareSession: Sendable {
         actions.flatMap { action -> [Action] in
             switch action {
             case .send(let body):
-                // The command goes on: whether the message before was accepted is of no
-                // interest any more, and must not stand in the way of this one.
+                // The command goes on: the acceptance of the previous message does not matter any
+                // more and must not block this one.
                 transport.forgetMessage()
                 do throws(AddOnTransport.Refusal) {
                     return route(try transport.send(body), at: now)

@@ -1,29 +1,30 @@
 package import Domain
 
-/// Brings a vehicle's device to our service: advertise, begin again when nobody comes, one central.
+/// Gets a vehicle's device to connect to our service: advertises, begins again when no device
+/// connects, takes one central.
 package struct CarShareSocket: Sendable {
     package enum State: Equatable, Sendable {
         /// Next: `initializing`.
         case idle
-        /// The service is being put up. Next: `advertising`, `closed`.
+        /// The service is being published. Next: `advertising`, `closed`.
         case initializing(until: Moment)
         /// Next: `connected`, `initializing` after a round without a subscription, `closed`.
         case advertising(round: Moment, until: Moment)
-        /// One central, and how much it takes at once. Next: `closed`.
+        /// One central, and the longest notification that it takes. Next: `closed`.
         case connected(maximumLength: Int)
         case closed(CarShareSocketError?)
     }
 
     package enum Action: Equatable, Sendable {
-        /// Put up the service with both characteristics.
+        /// Publish the service with both characteristics.
         case publish
         case advertise(until: Moment)
-        /// Take the service down, then put it up again.
+        /// Withdraw the service, then publish it again.
         case publishAgain
         case opened(maximumLength: Int)
-        /// Stop advertising and take the service down; nil when that was asked for.
+        /// Stop advertising and withdraw the service; nil when the caller asked for it.
         case closed(CarShareSocketError?)
-        /// Nothing: the event belongs to a state that is over.
+        /// Do nothing: the event belongs to a state that is over.
         case wait
     }
 
@@ -32,7 +33,7 @@ package struct CarShareSocket: Sendable {
 
     package init(limits: CarShareLimits = CarShareLimits()) { self.limits = limits }
 
-    /// The most that one notification carries, nil unless connected.
+    /// The longest notification; nil unless connected.
     package var maximumLength: Int? {
         if case .connected(let length) = state { length } else { nil }
     }
@@ -59,7 +60,9 @@ package struct CarShareSocket: Sendable {
         }
     }
 
-    /// A central switched our notifications on; in any state before it, it is the one.
+    /// A central enabled our notifications.
+    ///
+    /// The first central that does this before `connected` is the vehicle.
     package mutating func subscribed(maximumLength: Int) -> Action {
         switch state {
         case .initializing, .advertising:
@@ -71,7 +74,7 @@ package struct CarShareSocket: Sendable {
         }
     }
 
-    /// Nobody has subscribed up to now.
+    /// No central has subscribed so far.
     package mutating func nobodyCame(at now: Moment) -> Action {
         switch state {
         case .initializing(let until):
@@ -86,7 +89,7 @@ package struct CarShareSocket: Sendable {
         }
     }
 
-    /// The central switched notifications off or went away.
+    /// The central disabled notifications or disconnected.
     package mutating func unsubscribed() -> Action {
         switch state {
         case .connected: close(.lost)
@@ -94,7 +97,7 @@ package struct CarShareSocket: Sendable {
         }
     }
 
-    /// The radio fails under us; a link that stood is lost by it.
+    /// The radio failed; a link that existed is lost.
     package mutating func radioFailed(_ fault: CarShareSocketError.Radio) -> Action {
         switch state {
         case .initializing, .advertising: close(.radio(fault))
@@ -125,9 +128,9 @@ package enum CarShareSocketError: Error, Hashable, Sendable, CustomStringConvert
     case radio(Radio)
     /// No central subscribed in time.
     case nobodyCame
-    /// The central was there and is not any more.
+    /// The central was connected and is gone.
     case lost
-    /// Its updates have no room for a byte.
+    /// Its notifications have no room for a byte.
     case noRoom
 
     package var description: String {

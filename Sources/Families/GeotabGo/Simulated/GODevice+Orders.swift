@@ -2,17 +2,17 @@ import Digests
 import Domain
 import Simulation
 
-/// A signed command that a GO device has found genuine.
+/// A signed command that a GO device has verified.
 struct GOOrder {
     let bits: UInt32
     let reservation: CarShareReservation
 }
 
-/// What the device does with a signed command: verify, then carry out.
+/// Handling of a signed command: verify it, then carry it out.
 extension GODevice {
     private static let signatureLength = 256
 
-    /// Verifies a command without taking it, to measure what that costs.
+    /// Verifies a command without accepting it, to measure the cost.
     package func rehearse(_ bytes: [UInt8], _ challenge: CarShareChallenge) {
         _ = judge(bytes, challenge.bytes)
     }
@@ -28,7 +28,8 @@ extension GODevice {
             let bits = try? CarShareCommands.bits(of: message.command)
         else { return .failure(.shape) }
         let isCheckIn = bits & CarShareCommand.checkIn.bit != 0
-        // Without keys nothing can be verified; a booking gets this answer in its own words.
+        // Without keys nothing can be verified. A check-in is answered nevertheless, with a status
+        // of its own in the result.
         if !hasKeys, isCheckIn {
             return .success(GOOrder(bits: bits, reservation: reservation))
         }
@@ -43,7 +44,7 @@ extension GODevice {
         guard key.verifies(message.commandSignature, of: message.command + challenge) else {
             return .failure(.commandSignature)
         }
-        // A check-in says in its result what is wrong with the booking.
+        // For a check-in, the result states what is wrong with the booking.
         guard !isCheckIn else {
             return .success(GOOrder(bits: bits, reservation: reservation))
         }
@@ -58,7 +59,7 @@ extension GODevice {
         reservation.serial.isEmpty || reservation.serial.lowercased() == plan.serial.text
     }
 
-    /// Whether the reservation covers the present, with its grace.
+    /// Whether the reservation covers the present time, including its grace period.
     private func holds(_ reservation: CarShareReservation) -> Bool {
         guard let now = clock, let start = CarShareTime(reservation.start),
             let end = CarShareTime(reservation.end)
@@ -85,7 +86,8 @@ extension GODevice {
         }
         var statuses: [CarShareStatus] = []
         var isSuccess = true
-        // A booking begins before, and ends after, what is done in it.
+        // A check-in comes before the other commands of a request, and the end of a booking after
+        // them.
         let order = SentCommands(commands.list, order.reservation)
         for command in order.commands {
             let found = perform(command, order.reservation)
@@ -120,7 +122,7 @@ extension GODevice {
         CarShareStatus(id: id, value: value, time: clock)
     }
 
-    /// Nil when done; the reasons when not, of which there may be none.
+    /// Performs a command; nil when done, otherwise the reasons, of which there may be none.
     private func perform(
         _ command: CarShareCommand,
         _ reservation: CarShareReservation
@@ -151,13 +153,13 @@ extension GODevice {
             if wanted & ignition != 0, vehicle.isIgnitionOn {
                 return [status(3_355, CarShareStatus.EndOfBooking.ignitionOn.rawValue)]
             }
-            // The maker has no status for the others.
+            // The manufacturer defines no status for the other commands.
             if wanted & ~vehicle.secureConditions != 0 { return [] }
         }
         return nil
     }
 
-    /// Why a booking cannot begin, by its number.
+    /// The number of the reason why a booking cannot begin; nil when it can.
     private func obstacle(to reservation: CarShareReservation) -> UInt32? {
         typealias Reason = CarShareStatus.CheckIn
         let reason: Reason? =
@@ -188,7 +190,7 @@ extension GODevice {
         return holds(reservation) ? nil : .expired
     }
 
-    /// What must still come true before the booking can end.
+    /// The conditions that must still be met before the booking can end.
     private func openConditions(
         of reservation: CarShareReservation
     ) -> [CarShareStatus.EndOfBooking] {
@@ -222,8 +224,10 @@ extension GODevice {
 }
 
 extension GOPlan.Position {
-    /// On a flat map, which is near enough for a car park: the shrinking of a degree of longitude
-    /// away from the equator is a series that is exact to a percent.
+    /// The distance on a flat map, which is exact enough for a car park.
+    ///
+    /// The length of a degree of longitude away from the equator is a series that is exact to one
+    /// percent.
     fileprivate func metres(to other: Self) -> Double {
         let metresPerDegree = 111_195.0
         let phi = Double(latitude) * 0.017_453_292_519_943_295

@@ -5,22 +5,22 @@ package import Simulation
 
 /// A simulated GO device: the vehicle's side of the car-share protocol, as a central in the air.
 ///
-/// It looks for its own service, connects, and takes signed commands: all checksums, both
-/// signatures, the vehicle, the time and the permissions are really checked.
+/// It looks for its own service, connects, and takes signed commands: it really checks all
+/// checksums, both signatures, the vehicle, the time and the permissions.
 package final class GODevice: AirVisitor {
-    /// A confirmation must come so soon after the request.
+    /// The confirmation must arrive within this time after the request.
     private static let confirmationTime = Duration.seconds(2)
-    /// Two signatures take the device about so long.
+    /// The device needs about this long to verify two signatures.
     private static let verificationTime = Duration.milliseconds(40)
-    /// After a link it looks again.
+    /// After a link it looks for its service again when this time is over.
     private static let pause = Duration.milliseconds(200)
 
-    /// What it is doing on a link.
+    /// The state of the device on a link.
     private enum State: Equatable {
         case away
-        /// Connected, listening for sync bytes.
+        /// Connected, waiting for sync bytes.
         case listening
-        /// The handshake was asked for.
+        /// It requested the handshake.
         case asked(number: Int)
         case ready(challenge: [UInt8]?)
         /// A command is under way.
@@ -35,20 +35,21 @@ package final class GODevice: AirVisitor {
     private var mayLook = true
     private var assembler = AddOnAssembler(sums: .strict)
     private var handshakes = 0
-    /// For the rest of this link, by script.
+    /// Scripted faults of the current link.
     private var ignoresSync = false
     private var ignoresConfirmation = false
     private let slot: DepotSlot?
     private var saveIsSet = false
     private var faultCounts: [Int] { didSet { save() } }
-    /// Links that it had: what was set for an older one does not happen on the next.
+    /// Number of links so far: actions that were scheduled on an older link do not run on the next
+    /// one.
     package private(set) var links = 0
 
-    /// The vehicle as it stands now.
+    /// The current state of the vehicle.
     package var vehicle: GOPlan.Vehicle { didSet { save() } }
-    /// Requests it carried out, each with its commands.
+    /// The requests that it carried out, each with its commands.
     package internal(set) var executed: [CarShareCommands] = []
-    /// Requests whose signed command it got whole.
+    /// Number of requests whose signed command arrived completely.
     package private(set) var commandsReceived = 0
 
     package convenience init(plan: GOPlan, world: World) {
@@ -72,7 +73,7 @@ package final class GODevice: AirVisitor {
 
     private let service: GATTUUID?
 
-    /// Saves once for all that happens at this moment.
+    /// Saves once for everything that happens at this moment.
     private func save() {
         guard let slot, !saveIsSet else { return }
         saveIsSet = true
@@ -96,7 +97,7 @@ package final class GODevice: AirVisitor {
         "has carried out \(executed.count) requests, \(vehicle.isLocked ? "locked" : "unlocked")"
     }
 
-    /// By the device's clock, nil when that is not set.
+    /// The time of the device's clock; nil when the clock is not set.
     var clock: WallTime? { plan.clockOffset.map { world.wallTime.advanced(by: $0) } }
 
     var hasKeys: Bool { !tenants.isEmpty }
@@ -131,7 +132,7 @@ package final class GODevice: AirVisitor {
         for event in assembler.take(bytes) {
             switch event {
             case .frame(let frame): received(frame)
-            // As the wire specification has it: what is damaged is not answered.
+            // As the wire specification demands: damaged frames are not answered.
             case .damaged: continue
             }
         }
@@ -154,7 +155,7 @@ package final class GODevice: AirVisitor {
         write(bytes)
     }
 
-    /// Does something later, unless the link is another one by then.
+    /// Does something after a delay, unless the link has changed by then.
     private func later(_ delay: Duration, _ action: @escaping (GODevice) -> Void) {
         let link = links
         world.after(delay) { [weak self] in
@@ -171,7 +172,7 @@ package final class GODevice: AirVisitor {
             if ignoresSync || leaves(in: .handshake) { return }
             ask()
         case .ready, .busy:
-            // A host that begins again.
+            // The host begins the handshake again.
             ask()
         case .away: return
         }
@@ -278,7 +279,7 @@ package final class GODevice: AirVisitor {
         }
     }
 
-    /// What was accepted is done, whatever becomes of the link.
+    /// Carries out an accepted command, even when the link ends.
     private func carryOut(_ order: GOOrder, reports: Bool) {
         let link = links
         if leaves(in: .acknowledgement) {}
@@ -302,7 +303,7 @@ package final class GODevice: AirVisitor {
         return .zero
     }
 
-    /// What the script has it report in place of doing anything.
+    /// The scripted report that replaces carrying the command out.
     private func scripted() -> CarShareReport? {
         if happens(.failsSilently) { return CarShareReport(isSuccess: false) }
         for (index, fault) in plan.faults.enumerated() where isLeft(index) {
@@ -326,7 +327,7 @@ package final class GODevice: AirVisitor {
         return false
     }
 
-    /// Ends the link here, by script or by chance; true when it did.
+    /// Ends the link at this point, by script or by chance; returns whether it did.
     private func leaves(in phase: GOPlan.Phase) -> Bool {
         let share = plan.lossChance / GOPlan.Phase.allCases.count
         let isChance = share > 0 && world.random.below(10_000) < share
@@ -335,13 +336,13 @@ package final class GODevice: AirVisitor {
         return true
     }
 
-    /// Asks for the handshake again in the middle of a command, without forgetting it.
+    /// Requests the handshake again in the middle of a command, without forgetting the command.
     private func shakeAgain(in phase: GOPlan.Phase) {
         if happens(.secondHandshake(in: phase)) { send(.handshakeRequest) }
     }
 }
 
-/// A central that subscribes to a vehicle's service and says nothing.
+/// A central that subscribes to a vehicle's service and sends nothing.
 final class StrayCentral: AirVisitor {
     private let service: GATTUUID?
     private var visit: AirVisit?
@@ -352,7 +353,7 @@ final class StrayCentral: AirVisitor {
     init(of plan: GOPlan, number: Int) {
         service = AddOnNumbers.service(ofHardware: plan.hardwareID, sha256: SHA256.digest)
         label = "stray central \(number) at \(plan.serial)"
-        // After the device itself: anyone who subscribes first is the one central.
+        // After the device itself: the first central that subscribes is the only one.
         reactionTime = plan.reactionTime + .milliseconds(1 + number)
     }
 
@@ -364,11 +365,11 @@ final class StrayCentral: AirVisitor {
 }
 
 extension World {
-    /// Puts a GO device, and the strangers around it, on the air.
+    /// Adds a GO device and the stray centrals around it.
     @discardableResult
     package func add(_ plan: GOPlan) -> GODevice { add(plan, slot: nil) }
 
-    /// Puts one on the air that goes on where its memory says.
+    /// Adds a GO device that continues from its saved state.
     @discardableResult
     func add(_ plan: GOPlan, slot: DepotSlot?) -> GODevice {
         let device = GODevice(plan: plan, world: self, slot: slot)

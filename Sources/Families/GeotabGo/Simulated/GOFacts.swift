@@ -1,12 +1,12 @@
 import Domain
 import Wire
 
-/// What a simulated GO device and its vehicle remember over the end of our process.
+/// The facts about a simulated GO device and its vehicle that outlive our process.
 struct GOFacts: Equatable {
     let vehicle: GOPlan.Vehicle
     /// How often each fault of the plan has happened.
     let faultCounts: [Int]
-    /// A digest of what the plan says the vehicle is to begin with.
+    /// A digest of the vehicle's initial state in the plan.
     private let baseline: UInt32
 
     init(plan: GOPlan, vehicle: GOPlan.Vehicle, faults: [Int]) {
@@ -15,7 +15,8 @@ struct GOFacts: Equatable {
         baseline = Self.baseline(of: plan)
     }
 
-    /// What was saved, or the beginning when nothing was or the plan begins otherwise by now.
+    /// The saved facts; the initial ones when nothing was saved or the plan's initial state has
+    /// changed.
     init(plan: GOPlan, saved: [UInt8]?) {
         let fresh = Self(plan: plan, vehicle: plan.vehicle, faults: plan.faults.map { _ in 0 })
         guard let facts = saved.flatMap({ Self($0, over: plan.vehicle) }),
@@ -46,7 +47,8 @@ extension GOFacts {
             + [UInt8(clamping: faultCounts.count)] + faultCounts.map { UInt8(clamping: $0) }
     }
 
-    /// What no command changes stays as `vehicle` has it; nil when the bytes are of another layout.
+    /// Facts that no command changes are taken from `vehicle`; nil when the bytes have another
+    /// layout.
     private init?(_ bytes: [UInt8], over vehicle: GOPlan.Vehicle) {
         var reader = ByteReader(bytes)
         var vehicle = vehicle

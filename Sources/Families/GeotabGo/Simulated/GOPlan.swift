@@ -5,21 +5,21 @@ package import Simulation
 package struct GOPlan: Sendable, Equatable {
     package var serial: Serial
     package var hardwareID: UInt32
-    /// Up to two moduli of tenants whose tokens it takes.
+    /// The moduli of tenants whose tokens it accepts, at most two.
     package var tenants: [[UInt8]] = []
     package var link = LinkParameters()
     package var isInReach = true
-    /// From the first advertisement it could hear to its subscription.
+    /// The time from the first advertisement that it can receive to its subscription.
     package var reactionTime: Duration = .milliseconds(600)
-    /// How long doors, trunk and the like take.
+    /// How long operations of doors, trunk and the like take.
     package var operationTime: Duration = .milliseconds(800)
     /// How far its clock is ahead; nil when it is not set at all.
     package var clockOffset: Duration? = .zero
     package var vehicle = Vehicle()
     package var faults: [Fault] = []
-    /// How likely a link ends somewhere in a command, in hundredths of a percent.
+    /// The probability that a link ends during a command, in hundredths of a percent.
     package var lossChance = 0
-    /// Centrals that subscribe to anything and say nothing.
+    /// Number of centrals that subscribe to any service and send nothing.
     package var strayCentrals = 0
 
     package init(serial: Serial, hardwareID: UInt32) {
@@ -27,13 +27,13 @@ package struct GOPlan: Sendable, Equatable {
         self.hardwareID = hardwareID
     }
 
-    /// What the vehicle is like when the simulation begins.
+    /// The state of the vehicle at the beginning of the simulation.
     package struct Vehicle: Sendable, Equatable {
         package var isIgnitionOn = false
         package var isLocked = false
         package var isTrunkOpen = false
         package var isInhibited = false
-        /// Bits of the secure conditions that hold.
+        /// The bits of the secure conditions that are met.
         package var secureConditions: UInt32 = 0x3F
         /// Between 0 and 1; nil when there is no reading.
         package var fuel: Float? = 0.8
@@ -55,23 +55,23 @@ package struct GOPlan: Sendable, Equatable {
         }
     }
 
-    /// Where in a command something can happen.
+    /// The phases of a command in which something can happen.
     package enum Phase: String, CaseIterable, Sendable {
-        /// The sync byte has come.
+        /// The sync byte has arrived.
         case handshake
-        /// The request has come, before it is accepted.
+        /// The request has arrived and is not accepted yet.
         case request
-        /// Accepted, before the challenge.
+        /// The request is accepted; the challenge is not sent yet.
         case challenge
-        /// The signed command has come, before it is looked at.
+        /// The signed command has arrived and is not checked yet.
         case command
-        /// Accepted and acknowledged; it is carried out all the same.
+        /// The command is accepted and acknowledged; it is carried out in any case.
         case acknowledgement
-        /// Carried out, before the result.
+        /// The command is carried out; the result is not sent yet.
         case result
     }
 
-    /// Something that goes wrong by script.
+    /// A scripted fault.
     package struct Fault: Sendable, Equatable {
         package var kind: Kind
         /// How often it happens.
@@ -83,17 +83,17 @@ package struct GOPlan: Sendable, Equatable {
         }
 
         package enum Kind: Sendable, Equatable {
-            /// It never asks for the handshake on a link.
+            /// It never requests the handshake on a link.
             case noHandshake
             /// It never acknowledges the confirmation on a link.
             case noHandshakeAcknowledgement
             /// It begins the handshake again in this phase of a command, then goes on.
             case secondHandshake(in: Phase)
-            /// The challenge comes before the acceptance of the request.
+            /// The challenge is sent before the acceptance of the request.
             case challengeEarly
-            /// The challenge has so many random bytes.
+            /// The challenge has this many random bytes.
             case challengeLength(Int)
-            /// A frame carries a wrong checksum: the challenge's.
+            /// The frame of the challenge has a wrong checksum.
             case wrongChecksum
             /// It neither accepts nor rejects the message of this phase.
             case noReply(in: Phase)
@@ -102,9 +102,9 @@ package struct GOPlan: Sendable, Equatable {
             case nack(UInt8)
             case noAcknowledgement
             case noResult
-            /// The result comes so much later.
+            /// The result is delayed by this time.
             case lateResult(Duration)
-            /// It carries nothing out and reports this.
+            /// It carries nothing out and reports this status.
             case status(id: UInt32, value: UInt32)
             /// It carries nothing out and reports a failure without a reason.
             case failsSilently

@@ -23,7 +23,7 @@ struct GOReader {
         self.diagnostics = diagnostics
     }
 
-    /// Moduli in hex, at most two: a device holds no more.
+    /// Moduli in hex, at most two: a device can hold no more.
     static func tenants(
         _ reader: inout FieldReader,
         _ diagnostics: Diagnostics
@@ -56,7 +56,7 @@ struct GOReader {
         let serial = serial()
         let hardware = reader.integer("hardware-id", in: 1...Int(UInt32.max), .required)
         let id = hardware.flatMap { UInt32(exactly: $0) }
-        // Without these two it is no device, but the rest of the item is checked all the same.
+        // Without these two there is no device, but the rest of the item is checked nevertheless.
         var plan = serial.flatMap { serial in id.map { GOPlan(serial: serial, hardwareID: $0) } }
         readRest(into: &plan)
         reader.finish()
@@ -117,7 +117,7 @@ struct GOReader {
         return vehicle
     }
 
-    /// Serials with a number behind them and hardware ids that count up.
+    /// The devices whose serials end in a number and whose hardware ids count up.
     private func series(of plan: GOPlan, count: Int) -> [GOPlan] {
         guard count > 1 else { return [plan] }
         return (0..<count).compactMap { step in

@@ -8,7 +8,7 @@ package struct GOTokenIssuer: Sendable {
     private let reservationKey: [UInt8]
     private let reservationModulus: [UInt8]
 
-    /// Both keys as PKCS#1 DER; nil when one of them is none.
+    /// Both keys are PKCS#1 DER; nil when one of them is not a valid key.
     package init?(tenant: [UInt8], reservation: [UInt8]) {
         guard let tenant = RSAPrivateKey(pkcs1: tenant),
             let key = RSAPrivateKey(pkcs1: reservation)
@@ -18,10 +18,10 @@ package struct GOTokenIssuer: Sendable {
         reservationModulus = key.modulus
     }
 
-    /// What devices know the tenant by.
+    /// The modulus by which devices know the tenant.
     package var modulus: [UInt8] { tenant.modulus }
 
-    /// A reservation for everything with one vehicle, between two times in milliseconds.
+    /// A reservation with all permissions for one vehicle, between two times in milliseconds.
     package func reservation(
         hardwareID: UInt32,
         from start: WallTime,
@@ -40,7 +40,7 @@ package struct GOTokenIssuer: Sendable {
         return reservation
     }
 
-    /// The token's text; nil when the tenant's key cannot sign.
+    /// The token as text; nil when the tenant's key cannot sign.
     package func token(
         _ reservation: CarShareReservation,
         _ change: (inout Parts) -> Void = { _ in }
@@ -62,7 +62,7 @@ package struct GOTokenIssuer: Sendable {
         return Secret(Array(parts.text.utf8))
     }
 
-    /// The six fields of a token, for tests that want one of them wrong.
+    /// The six fields of a token, for tests that need a wrong one.
     package struct Parts: Sendable {
         package var service: String
         package var key: String

@@ -1,12 +1,12 @@
-/// Puts frames together that come in pieces, one write of the other side a piece.
+/// Assembles frames from the pieces that the other side writes.
 ///
-/// The first frame begins with a write; others may follow it in the same one. What follows a frame
-/// and begins none makes that frame damaged. At most one unfinished frame is held, so memory is
-/// bounded by the longest one.
+/// The first frame begins with a write; others may follow it in the same write. Bytes after a frame
+/// that do not begin another frame make that frame damaged. At most one unfinished frame is held,
+/// so memory is bounded by the longest frame.
 package struct AddOnAssembler: Equatable, Sendable {
     package enum Event: Equatable, Sendable {
         case frame(AddOnFrame)
-        /// Bytes that are no frame; they are forgotten.
+        /// Bytes that are not a frame; they are dropped.
         case damaged(AddOnFrameError)
     }
 
@@ -17,14 +17,15 @@ package struct AddOnAssembler: Equatable, Sendable {
 
     package init(sums: AddOnSums = .trusting) { self.sums = sums }
 
-    /// Whether a frame has begun and more of it must come.
+    /// Whether a frame has begun and is not complete.
     package var isMidFrame: Bool { !held.isEmpty }
 
     package mutating func take(_ piece: [UInt8]) -> [Event] {
         guard !piece.isEmpty else { return [.damaged(.empty)] }
         let before = held.count
         held += piece
-        // A vehicle that starts again in the middle of a frame will not send the rest of it.
+        // A vehicle that begins the handshake again in the middle of a frame does not send the rest
+        // of the frame.
         if before > 0, piece == Self.handshakeRequest {
             let whole = try? AddOnFrame(held, sums: sums)
             held = []
@@ -55,7 +56,7 @@ package struct AddOnAssembler: Equatable, Sendable {
         } catch { return false }
     }
 
-    /// Gives up the frame that has begun, because nothing more of it came in time.
+    /// Drops the unfinished frame, because its rest did not arrive in time.
     package mutating func abandon() -> Event? {
         guard isMidFrame else { return nil }
         defer { held = [] }

@@ -1,12 +1,12 @@
 import Domain
 import Wire
 
-/// One frame of the add-on protocol: type, body, a Fletcher sum over both and the length.
+/// One frame of the add-on protocol: type, length, body, and a Fletcher checksum over these.
 package struct AddOnFrame: Equatable, Sendable {
     package let type: AddOnType
     package let body: [UInt8]
 
-    /// Throws `length` when a body of this length cannot be of this type.
+    /// Throws `length` when a frame of this type cannot have a body of this length.
     package init(_ type: AddOnType, _ body: [UInt8] = []) throws(AddOnFrameError) {
         guard type.bodyLengths.contains(body.count) else {
             throw .length(body.count, type: type.rawValue)
@@ -20,11 +20,11 @@ package struct AddOnFrame: Equatable, Sendable {
         self.body = body
     }
 
-    /// Asks for the handshake.
+    /// Requests the handshake.
     package static let handshakeRequest = AddOnFrame(unchecked: .handshakeRequest, [])
     package static let acknowledgement = AddOnFrame(unchecked: .acknowledgement, [])
 
-    /// Says who we are and what we want.
+    /// Announces which device we are and our flags.
     package static func confirmation(
         device: UInt16 = AddOnNumbers.deviceID,
         flags: UInt16 = AddOnNumbers.wantsAcknowledgement
@@ -48,7 +48,7 @@ package struct AddOnFrame: Equatable, Sendable {
         return bytes + [first, second, AddOnNumbers.end]
     }
 
-    /// Reads the bytes of just one frame; everything about it is checked.
+    /// Reads the bytes of exactly one frame and checks all of it.
     package init(
         _ bytes: [UInt8],
         sums: AddOnSums = .trusting
@@ -72,7 +72,7 @@ package struct AddOnFrame: Equatable, Sendable {
         self.init(unchecked: header.type, body)
     }
 
-    /// Two sums that wrap at 256: one over the bytes, one over its own values.
+    /// Two sums modulo 256: the first over the bytes, the second over the values of the first.
     package static func checksum(of bytes: some Sequence<UInt8>) -> (UInt8, UInt8) {
         var (first, second) = (UInt8(0), UInt8(0))
         for byte in bytes {
@@ -83,11 +83,12 @@ package struct AddOnFrame: Equatable, Sendable {
     }
 }
 
-/// How a frame's checksum is judged.
+/// How the checksum of a frame is checked.
 package enum AddOnSums: Sendable, Equatable {
-    /// Every frame carries the right one.
+    /// Every frame must have the right checksum.
     case strict
-    /// A reply (accepted or rejected) may carry two zeros in its place, as peers are known to send.
+    /// A reply (accepted or rejected) may have two zeros as its checksum, because some peers send
+    /// it that way.
     case trusting
 
     fileprivate func excuses(_ type: AddOnType, _ first: UInt8, _ second: UInt8) -> Bool {
@@ -101,11 +102,11 @@ package enum AddOnSums: Sendable, Equatable {
 /// The part of a frame before its body.
 struct AddOnHeader {
     let type: AddOnType
-    /// Of the whole frame, from its first byte to its last.
+    /// The length of the whole frame, from its first byte to its last.
     let total: Int
     let bodyOffset: Int
 
-    /// Nil while too few bytes are there to tell.
+    /// Nil while there are too few bytes to decide.
     init?(_ bytes: [UInt8]) throws(AddOnFrameError) {
         guard let start = bytes.first else { return nil }
         guard start == AddOnNumbers.start else { throw .start(start) }
@@ -122,21 +123,21 @@ struct AddOnHeader {
     }
 }
 
-/// What is wrong with bytes that should be a frame.
+/// Why bytes are not a frame.
 package enum AddOnFrameError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A write without a byte.
+    /// An empty write.
     case empty
-    /// It does not begin as a frame does.
+    /// The first byte is not the start byte.
     case start(UInt8)
-    /// A type that nobody has given a meaning.
+    /// An unknown type.
     case type(UInt8)
-    /// A length that frames of the type cannot have.
+    /// A length that frames of this type cannot have.
     case length(Int, type: UInt8)
-    /// It ends early; how long it should be is not always known.
+    /// It ends early; the expected length is not always known.
     case truncated(got: Int, of: Int?)
     case excess(got: Int, of: Int)
     case checksum
-    /// It does not end as a frame does.
+    /// The last byte is not the end byte.
     case end(UInt8)
 
     package var description: String {

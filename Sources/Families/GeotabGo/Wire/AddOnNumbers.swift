@@ -1,25 +1,25 @@
 package import Domain
 import Wire
 
-/// Identifiers and constants of the add-on protocol as car-share hosts speak it over the air.
+/// Identifiers and constants of the add-on protocol, as car-share hosts use it over the air.
 package enum AddOnNumbers {
-    /// Ours to notify on.
+    /// The characteristic that we notify on.
     package static let notify = GATTUUID(0x430F_2EA3_C765_4051, 0x9134_A341_254C_FD00)
-    /// The vehicle's to write on.
+    /// The characteristic that the vehicle writes to.
     package static let write = GATTUUID(0x906E_E7E0_D8DB_44F3, 0xAF54_6B0D_FCEC_DF1C)
 
     package static let start: UInt8 = 0x02
     package static let end: UInt8 = 0x03
-    /// A bare byte that asks the vehicle to begin the handshake.
+    /// A single byte that asks the vehicle to begin the handshake.
     package static let sync: UInt8 = 0x55
 
-    /// The external device that a car-share host says it is.
+    /// The external device that a car-share host identifies itself as.
     package static let deviceID: UInt16 = 0x105F
-    /// Flag of the confirmation: the vehicle is to acknowledge it.
+    /// Flag of the confirmation: the vehicle must acknowledge it.
     package static let wantsAcknowledgement: UInt16 = 1
 
-    /// The service of a vehicle: the first half of the SHA-256 of its hardware id, four bytes with
-    /// the least significant first.
+    /// The service of a vehicle: the first half of the SHA-256 of its hardware id, which has four
+    /// bytes, least significant first.
     package static func service(
         ofHardware id: UInt32,
         sha256: ([UInt8]) -> SHA256Digest
@@ -27,10 +27,11 @@ package enum AddOnNumbers {
         GATTUUID(bytes: Array(sha256(id.littleBytes).bytes.prefix(16)))
     }
 
-    /// Where the serial stands in a vehicle's data (0x21); older devices end before it.
+    /// The position of the serial in a vehicle's data (0x21); the data of older devices ends before
+    /// it.
     private static let serialPlace = 40..<52
 
-    /// Nil when the data names none.
+    /// Nil when the data contains no serial.
     package static func serial(inVehicleData body: [UInt8]) -> Serial? {
         guard body.count >= serialPlace.upperBound else { return nil }
         let text = body[serialPlace].prefix { $0 != 0 && $0 != 0x20 }

@@ -1,10 +1,10 @@
-/// What a frame of the add-on protocol is for.
+/// The type of a frame of the add-on protocol.
 package enum AddOnType: UInt8, CaseIterable, Sendable, Hashable {
     // From the vehicle.
     case handshakeRequest = 0x01
     case acknowledgement = 0x02
     case vehicleData = 0x21
-    /// Accepted or rejected: the answer to a frame with data.
+    /// The answer to a frame with data: accepted or rejected.
     case reply = 0x22
     case serverPacket = 0x23
     /// Car-share messages to us.
@@ -28,7 +28,7 @@ package enum AddOnType: UInt8, CaseIterable, Sendable, Hashable {
     case versionRequest = 0x8B
     case protobufToVehicle = 0x8C
 
-    /// Whether its length takes two bytes.
+    /// Whether its length field has two bytes.
     package var isExtended: Bool {
         switch self {
         case .messageToHost, .longServerPacket, .messageToVehicle, .longPacketToServer: true
@@ -40,7 +40,7 @@ package enum AddOnType: UInt8, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// How long its body may be.
+    /// The lengths that its body may have.
     package var bodyLengths: ClosedRange<Int> {
         switch self {
         case .handshakeRequest, .acknowledgement, .vehicleDataAcknowledgement,

@@ -1,6 +1,6 @@
 package import Wire
 
-/// One command of the car-share protocol, by its word in manifests, tokens and reports.
+/// One command of the car-share protocol, with its word in manifests, tokens and reports.
 package enum CarShareCommand: String, CaseIterable, Sendable, Hashable {
     case lock
     case unlockDriver = "unlock-driver"
@@ -14,7 +14,7 @@ package enum CarShareCommand: String, CaseIterable, Sendable, Hashable {
     case checkOut = "check-out"
     case secureConditionsCheck = "secure-conditions-check"
 
-    /// What a token must permit for it.
+    /// The permission that a token must contain for it.
     package var permission: CarSharePermission {
         switch self {
         case .lock: .lock
@@ -31,24 +31,24 @@ package enum CarShareCommand: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Its bit, the same in commands as in permissions.
+    /// Its bit, which is the same in commands and in permissions.
     package var bit: UInt32 { permission.rawValue }
 }
 
-/// What one request asks for: one command or several, which the vehicle takes in its own order.
+/// The commands of one request: one or several, which the vehicle carries out in its own order.
 package struct CarShareCommands: Hashable, Sendable, CustomStringConvertible {
     package let bits: UInt32
 
     package init(_ command: CarShareCommand) { bits = command.bit }
 
-    /// Nil when there is none.
+    /// Nil when there is no command.
     package init?(_ commands: some Sequence<CarShareCommand>) {
         let bits = commands.reduce(0) { $0 | $1.bit }
         guard bits != 0 else { return nil }
         self.bits = bits
     }
 
-    /// In the order of the table.
+    /// The commands in the order of the table.
     package var list: [CarShareCommand] {
         CarShareCommand.allCases.filter { bits & $0.bit != 0 }
     }
@@ -62,8 +62,8 @@ package struct CarShareCommands: Hashable, Sendable, CustomStringConvertible {
         return fields.serialized
     }
 
-    /// The bits of a command message, with those that nobody has given a meaning; no field means
-    /// none.
+    /// The bits of a command message, including unknown ones; a message without the field has no
+    /// bits.
     package static func bits(of bytes: [UInt8]) throws(ProtobufError) -> UInt32 {
         try ProtobufFields(bytes).fixed32(1) ?? 0
     }

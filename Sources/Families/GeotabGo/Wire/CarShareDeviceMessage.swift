@@ -1,11 +1,12 @@
 import Wire
 
-/// A signed command as it goes to the vehicle: two signatures, each before what it signs.
+/// A signed command as it is sent to the vehicle: two signatures, each before the bytes that it
+/// signs.
 package struct CarShareDeviceMessage: Equatable, Sendable {
     /// First four bytes of the hash of the tenant's key.
     package let tenantHash: [UInt8]
     package let reservationSignature: [UInt8]
-    /// The reservation, as its issuer serialized and signed it.
+    /// The reservation, exactly as its issuer serialized and signed it.
     package let reservation: [UInt8]
     /// First four bytes of the hash of the reservation's own key.
     package let reservationHash: [UInt8]
@@ -16,11 +17,12 @@ package struct CarShareDeviceMessage: Equatable, Sendable {
         /// A part ends early, or bytes are left over.
         case length
         case version(UInt16)
-        /// A checksum over a signature and what it signs does not hold.
+        /// A checksum over a signature and the signed bytes is wrong.
         case checksum
     }
 
-    /// Of longer hashes the first four bytes count; nil when one is shorter or a part too long.
+    /// Of longer hashes the first four bytes are used; nil when a hash is shorter or a part too
+    /// long.
     package init?(
         tenantHash: [UInt8],
         reservationSignature: [UInt8],
@@ -40,7 +42,7 @@ package struct CarShareDeviceMessage: Equatable, Sendable {
         self.command = command
     }
 
-    /// How long a message is with these parts.
+    /// The length of a message with these parts.
     package static func length(
         signatures: Int,
         reservation: Int,
@@ -55,13 +57,13 @@ package struct CarShareDeviceMessage: Equatable, Sendable {
     }
 
     private static func part(_ hash: [UInt8], _ signature: [UInt8], _ text: [UInt8]) -> [UInt8] {
-        // The one number in these messages with its most significant byte first.
+        // The only number in these messages with its most significant byte first.
         let crc = CRC32.of(signature + text).bigBytes
         return UInt16(1).littleBytes + hash + signature
             + UInt16(truncatingIfNeeded: text.count).littleBytes + crc + text
     }
 
-    /// Takes a message apart; how long signatures are does not stand in it.
+    /// Parses a message; the message does not contain the length of the signatures.
     package init(_ bytes: [UInt8], signatureLength: Int = 256) throws(Fault) {
         var reader = ByteReader(bytes)
         let first = try Self.read(&reader, signatureLength)

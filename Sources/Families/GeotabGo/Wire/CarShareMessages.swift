@@ -1,19 +1,19 @@
 package import Wire
 
-/// A car-share message from us to the vehicle: the body of a frame.
+/// A car-share message from us to the vehicle, as the body of a frame.
 package enum CarShareMessage {
-    /// Asks whether a command may be sent; the vehicle answers with a challenge.
+    /// Requests permission to send a command; the vehicle answers with a challenge.
     package static let request: [UInt8] = [0x00, 0x01, 0x00]
 
     /// A signed command.
     package static func secure(_ message: [UInt8]) -> [UInt8] { [0x80] + message }
 }
 
-/// What the vehicle asks us to sign, to know that the command is fresh.
+/// Random bytes that we must sign, which proves to the vehicle that the command is new.
 package struct CarShareChallenge: Equatable, Sendable {
     package static let length = 32
 
-    /// What is wrong with bytes that should be a challenge.
+    /// Why bytes are not a challenge.
     package enum Fault: Error, Hashable, Sendable {
         case length(Int)
         case type(UInt8)
@@ -23,7 +23,7 @@ package struct CarShareChallenge: Equatable, Sendable {
     /// Thirty-two bytes.
     package let bytes: [UInt8]
 
-    /// Reads a whole message: type 1, version 1, and the challenge.
+    /// Reads a complete message: type 1, version 1, and the challenge.
     package init(message: [UInt8]) throws(Fault) {
         guard message.count == 3 + Self.length else { throw .length(message.count) }
         guard message[0] == 0x01 else { throw .type(message[0]) }
@@ -41,12 +41,12 @@ package struct CarShareChallenge: Equatable, Sendable {
     package var message: [UInt8] { [0x01, 0x01, 0x00] + bytes }
 }
 
-/// Whether the vehicle took a signed command.
+/// The vehicle's answer to a signed command: accepted or refused.
 package enum CarShareAcknowledgement: Equatable, Sendable {
     case accepted
     case refused(CarShareRefusal)
 
-    /// What is wrong with bytes that should be one.
+    /// Why bytes are not an acknowledgement.
     package enum Fault: Error, Hashable, Sendable {
         case length(Int)
         case type(UInt8)
@@ -66,7 +66,7 @@ package enum CarShareAcknowledgement: Equatable, Sendable {
     }
 }
 
-/// Why a vehicle refused a signed command; the maker has published no list of these numbers.
+/// Why a vehicle refused a signed command; the manufacturer has published no list of these codes.
 package struct CarShareRefusal: RawRepresentable, Error, Hashable, CustomStringConvertible {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -98,7 +98,7 @@ package struct CarShareRefusal: RawRepresentable, Error, Hashable, CustomStringC
     }
 }
 
-/// How a command ended, in the vehicle's words.
+/// The vehicle's report on how a command ended.
 package struct CarShareReport: Equatable, Sendable {
     package let isSuccess: Bool
     package let statuses: [CarShareStatus]
@@ -108,7 +108,7 @@ package struct CarShareReport: Equatable, Sendable {
         self.statuses = statuses
     }
 
-    /// Reads a device message; one without a result is a failure without a reason.
+    /// Reads a device message; a message without a result is a failure without a reason.
     package init(message: [UInt8]) throws(ProtobufError) {
         guard let result = try ProtobufFields(message).bytes(1) else {
             self.init(isSuccess: false)

@@ -1,9 +1,9 @@
 import Domain
 package import Wire
 
-/// Who may do what with which vehicle, and when: the part of a token that the vehicle reads.
+/// The part of a token that the vehicle reads: who may do what with which vehicle, and when.
 package struct CarShareReservation: Equatable, Sendable {
-    /// The public half of the reservation's key, with its leading zero.
+    /// The modulus of the reservation's public key, with its leading zero.
     package var modulus: [UInt8] = []
     package var keyExpiry: UInt64 = 0
     package var reservationID = ""
@@ -20,9 +20,9 @@ package struct CarShareReservation: Equatable, Sendable {
 
     package init() {}
 
-    /// What must hold for a booking to be ended.
+    /// The conditions for ending a booking.
     package struct EndOfBooking: Equatable, Sendable {
-        /// Windows up, sunroof closed, and so on: bits of `SecureCondition`.
+        /// Bits of `SecureCondition`: windows up, sunroof closed, and so on.
         package var secureConditions: UInt32 = 0
         package var latitude: Float?
         package var longitude: Float?
@@ -58,7 +58,7 @@ package struct CarShareReservation: Equatable, Sendable {
         serial = Self.name(fields, 13)
     }
 
-    /// A text, or what older tokens have in its place: raw bytes or a number.
+    /// Reads a text; older tokens contain raw bytes or a number instead.
     private static func name(_ fields: ProtobufFields, _ number: UInt32) -> String {
         if let bytes = fields.bytes(number) {
             let isText = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
@@ -130,14 +130,14 @@ extension CarShareReservation.EndOfBooking {
         return fields.serialized
     }
 
-    /// Bits of `conditions`.
+    /// The bits of `conditions`.
     package enum Condition: UInt32, CaseIterable, Sendable {
         case ignitionOff = 1
         case home = 2
         case fuel = 4
     }
 
-    /// Bits of `secureConditions`.
+    /// The bits of `secureConditions`.
     package enum SecureCondition: UInt32, CaseIterable, Sendable {
         case windowsUp = 1
         case sunroofClosed = 2
@@ -148,7 +148,7 @@ extension CarShareReservation.EndOfBooking {
     }
 }
 
-/// What a token lets its holder do: the bits of commands, and more.
+/// The permissions that a token can contain: the bits of the commands, and further ones.
 package enum CarSharePermission: UInt32, CaseIterable, Sendable {
     case lock = 1
     case unlockDriver = 2
@@ -202,7 +202,7 @@ package enum CarSharePermission: UInt32, CaseIterable, Sendable {
         }
     }
 
-    /// The words of all bits, those without a meaning as one number at the end.
+    /// The words of all bits; unknown bits follow as one number.
     package static func words(of bits: UInt32) -> [String] {
         let known = allCases.filter { bits & $0.rawValue != 0 }
         let rest = bits & ~known.reduce(0) { $0 | $1.rawValue }

@@ -1,11 +1,11 @@
 package import Domain
 import Wire
 
-/// One record of a vehicle's report: what, and how it stands.
+/// One record of a vehicle's report: an id and its value.
 package struct CarShareStatus: Hashable, Sendable {
     package let id: UInt32
     package let value: UInt32
-    /// By the vehicle's clock, where it says so.
+    /// The time of the vehicle's clock, when the record contains it.
     package let time: WallTime?
 
     package init(id: UInt32, value: UInt32, time: WallTime? = nil) {
@@ -14,7 +14,7 @@ package struct CarShareStatus: Hashable, Sendable {
         self.time = time
     }
 
-    /// Numbers that are not there are zeros, and of longer ones the low 32 bits count.
+    /// Missing numbers count as zero; of longer numbers the low 32 bits are used.
     init(_ fields: ProtobufFields) {
         id = UInt32(truncatingIfNeeded: fields.varint(1) ?? 0)
         value = UInt32(truncatingIfNeeded: fields.varint(2) ?? 0)
@@ -29,15 +29,15 @@ package struct CarShareStatus: Hashable, Sendable {
         return fields
     }
 
-    /// What it says about the command.
+    /// The meaning of the status for the command.
     package enum Standing: Sendable, Hashable {
-        /// Not done, and it will not be as long as nothing changes.
+        /// Not done, and it cannot be done while nothing changes.
         case refused
-        /// Not done, because the vehicle does something else just now.
+        /// Not done, because the vehicle is busy with another operation.
         case busy
-        /// Tried, without success.
+        /// Tried without success.
         case failed
-        /// Tried, and the vehicle itself does not know.
+        /// Tried, and the vehicle does not know the result.
         case unclear
     }
 
@@ -56,7 +56,7 @@ package struct CarShareStatus: Hashable, Sendable {
 }
 
 extension CarShareStatus {
-    /// The records that there are, by what they mean.
+    /// The known records, by their meaning.
     package enum Known: Hashable, Sendable {
         case inhibitFailed, inhibitNotQueued
         case noPermission
@@ -70,11 +70,11 @@ extension CarShareStatus {
         case inhibitFeedback, ignitionIsOn
         case enableFailed
         case endOfBooking(EndOfBooking)
-        /// A number or a value that is in no table.
+        /// The id or the value is not in our tables.
         case unknown
     }
 
-    /// What the doors or the finder were told.
+    /// The operations of doors and finder.
     package enum Operation: UInt32, CaseIterable, Hashable, Sendable {
         case lock = 3_348
         case unlockDriver = 3_349
@@ -82,7 +82,7 @@ extension CarShareStatus {
         case locate = 3_351
     }
 
-    /// Why a booking could not begin.
+    /// Why a booking cannot begin.
     package enum CheckIn: UInt32, CaseIterable, Hashable, Sendable {
         case notAuthenticated = 1
         case noTime, badTimes, otherDevice, otherSerial, noKeys, alreadyUnderWay, expired
@@ -128,7 +128,7 @@ extension CarShareStatus {
 }
 
 extension CarShareStatus: CustomStringConvertible {
-    /// One sentence for people, without a full stop.
+    /// One sentence for people, without a full stop at its end.
     package var description: String {
         switch known {
         case .inhibitFailed: "the vehicle tried to inhibit the ignition and failed"
@@ -148,7 +148,7 @@ extension CarShareStatus: CustomStringConvertible {
         case .ignitionIsOn: "inhibiting the ignition: the ignition is on"
         case .enableFailed: "enabling the ignition failed (value \(value))"
         case .endOfBooking(let reason): "end of booking: \(reason.sentence)"
-        case .unknown: "the vehicle reports status \(id) with value \(value), which is in no table"
+        case .unknown: "the vehicle reports an unknown status: number \(id), value \(value)"
         }
     }
 }

@@ -1,8 +1,8 @@
 package import Domain
 
-/// A time in a token: seconds since 1970 by the documents, milliseconds in real ones.
+/// A time in a token: seconds since 1970 according to the documents, milliseconds in real tokens.
 package struct CarShareTime: Hashable, Sendable, CustomStringConvertible {
-    /// As it stands in the token.
+    /// The number in the token.
     package let number: UInt64
     package let wallTime: WallTime
 
@@ -10,12 +10,13 @@ package struct CarShareTime: Hashable, Sendable, CustomStringConvertible {
 
     package var unit: Unit { number < Self.boundary ? .seconds : .milliseconds }
 
-    /// In milliseconds the spring of 1973, in seconds the year 5138: nothing real lies between.
+    /// As milliseconds this is spring 1973, as seconds the year 5138: no real time is between the
+    /// two.
     private static let boundary: UInt64 = 100_000_000_000
     /// The end of the year 9999 in milliseconds.
     private static let last: UInt64 = 253_402_300_799_999
 
-    /// Nil for 0, which means that none is given, and for what no calendar has.
+    /// Nil for 0, which means that no time is given, and for times after the year 9999.
     package init?(_ number: UInt64) {
         guard number > 0, number <= Self.last else { return nil }
         self.number = number

@@ -1,11 +1,11 @@
 package import Domain
 package import Wire
 
-/// What a person carries to be let into a vehicle: a reservation, signed, and its private key.
+/// The token that opens a vehicle for a person: a signed reservation and its private key.
 package struct CarShareToken: Sendable, Equatable {
-    /// As it stands in the token; `service` is what it means.
+    /// The text in the token; `service` is its value.
     package let serviceText: String
-    /// The private key as PKCS#1 DER, nil when its base64 is none.
+    /// The private key as PKCS#1 DER; nil when its text is not base64.
     package let privateKey: Secret?
     /// SHA-256 of the reservation's modulus with its leading zero.
     package let reservationHash: [UInt8]
@@ -15,10 +15,10 @@ package struct CarShareToken: Sendable, Equatable {
     package let reservationSignature: [UInt8]
     package let reservation: CarShareReservation
 
-    /// The most that is read: many times the longest token that fits into one message.
+    /// The length limit for reading: many times the longest token that fits into one message.
     package static let longestText = 16_384
 
-    /// Reads base64 of the token's protobuf message, with white space around it.
+    /// Reads base64 of the token's protobuf message, with white space around it allowed.
     package init(text: Secret) throws(CarShareTokenError) {
         self = try text.withBytes { (bytes) throws(CarShareTokenError) in
             try CarShareToken(text: bytes)
@@ -48,7 +48,7 @@ package struct CarShareToken: Sendable, Equatable {
         } catch { throw .notAReservation(error) }
     }
 
-    /// Whether the fields of a token have the type that they have in one, and at least one is there.
+    /// Whether the fields have the types of a token's fields, and at least one of these is present.
     private static func isKnown(_ fields: ProtobufFields) -> Bool {
         let ours = fields.fields.filter { (1...6).contains($0.number) }
         return !ours.isEmpty
@@ -57,7 +57,7 @@ package struct CarShareToken: Sendable, Equatable {
             }
     }
 
-    /// The DER bytes in a base64 text, with the lines of a PEM file around it or without.
+    /// The DER bytes of a base64 text, with or without the marker lines of a PEM file.
     private static func key(_ text: [UInt8]) -> [UInt8]? {
         var body = text
         for mark in ["-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"] {
@@ -75,7 +75,7 @@ package struct CarShareToken: Sendable, Equatable {
         return Array(text[..<start] + text[(start + mark.count)...])
     }
 
-    /// The service that the vehicle looks for; nil when the text is no UUID of 36 characters.
+    /// The service that the vehicle looks for; nil when the text is not a UUID of 36 characters.
     package var service: GATTUUID? {
         serviceText.utf8.count == 36 ? GATTUUID(serviceText) : nil
     }
@@ -84,7 +84,8 @@ package struct CarShareToken: Sendable, Equatable {
     package var end: CarShareTime? { CarShareTime(reservation.end) }
     package var keyExpiry: CarShareTime? { CarShareTime(reservation.keyExpiry) }
 
-    /// Until when the vehicle takes it: the end with its grace, but no longer than the key lives.
+    /// The last time at which the vehicle accepts the token: the end plus the grace period, but not
+    /// after the key's expiry.
     package var lastMoment: WallTime? {
         guard let end else { return keyExpiry?.wallTime }
         let grace = end.wallTime.advanced(by: .seconds(Int64(reservation.graceSeconds)))
@@ -93,13 +94,13 @@ package struct CarShareToken: Sendable, Equatable {
     }
 }
 
-/// Why a text is no car-share token; none of it is in the message.
+/// Why a text is not a car-share token; the message contains no part of the text.
 package enum CarShareTokenError: Error, Hashable, Sendable, CustomStringConvertible {
     case empty
     case tooLong(Int)
     case notBase64
     case notAToken(ProtobufError)
-    /// It is a protobuf message, but not this one.
+    /// A protobuf message other than a token.
     case otherMessage
     case notAReservation(ProtobufError)
 
@@ -110,7 +111,7 @@ package enum CarShareTokenError: Error, Hashable, Sendable, CustomStringConverti
             "it has \(count) characters, and no token has more than \(CarShareToken.longestText)"
         case .notBase64: "it is not base64"
         case .notAToken: "it is base64, but what it spells is no token"
-        case .otherMessage: "it is base64 of another message than a token"
+        case .otherMessage: "it is base64 of a message that is not a token"
         case .notAReservation: "the reservation in it cannot be read"
         }
     }

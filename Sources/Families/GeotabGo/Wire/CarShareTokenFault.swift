@@ -1,27 +1,27 @@
 package import Domain
 
-/// Why a token that can be read would be refused, by us or by the vehicle.
+/// Why we or the vehicle would refuse a readable token.
 package enum CarShareTokenFault: Error, Hashable, Sendable {
     case service
     case privateKeyText
-    /// The key's bytes are no RSA key.
+    /// The key's bytes are not an RSA key.
     case privateKey
-    /// Bits of the modulus.
+    /// The size of the modulus in bits.
     case keySize(Int)
     case exponent
-    /// The hash that names the key is not that of the key.
+    /// The hash that names the key is not the hash of the key.
     case reservationHash
     case tenantHashLength(Int)
-    /// The key in the reservation is another one than the private key.
+    /// The reservation was made for a key other than the private key in the token.
     case otherKey
     case signatureLength(Int, expected: Int)
-    /// The body that a command would have, beyond what a frame holds.
+    /// The length of the body of a command, when it is more than a frame holds.
     case size(Int, limit: Int)
     case noReservation
     case noHardware
     /// Hardware ids have 32 bits.
     case hardwareID(UInt64)
-    /// The service is not the one that the hardware id leads to.
+    /// The service is not the one that results from the hardware id.
     case serviceOfOtherHardware
     case startTime(UInt64)
     case endTime(UInt64)
@@ -31,7 +31,7 @@ package enum CarShareTokenFault: Error, Hashable, Sendable {
     case notYet(from: WallTime, now: WallTime)
     case expired(at: WallTime, now: WallTime)
 
-    /// Whether the token is only unusual: it is told, and the vehicle decides.
+    /// Whether the token is only unusual: then we report it, and the vehicle decides.
     package var isWarning: Bool {
         switch self {
         case .serviceOfOtherHardware, .mixedUnits: true
@@ -50,7 +50,7 @@ extension CarShareTokenFault: CustomStringConvertible {
         case .privateKeyText: "its private key is not base64"
         case .privateKey: "its private key is no RSA key in PKCS#1 form"
         case .keySize(let bits): "its private key has \(bits) bits; 2048 are needed"
-        case .exponent: "its private key has another public exponent than 65537"
+        case .exponent: "its private key has a public exponent other than 65537"
         case .reservationHash: "its reservation modulus hash is not that of its private key"
         case .tenantHashLength(let count): "its tenant modulus hash has \(count) bytes, not 32"
         case .otherKey: "its reservation was made for another key than the one in the token"
@@ -63,21 +63,21 @@ extension CarShareTokenFault: CustomStringConvertible {
         case .hardwareID(let id): "its hardware id \(id) has more than 32 bits"
         case .serviceOfOtherHardware:
             "its service is not the one that its hardware id leads to"
-        case .startTime(let number): "its start time \(number) is none"
-        case .endTime(let number): "its end time \(number) is none"
-        case .keyExpiry(let number): "its key expiry \(number) is no time"
+        case .startTime(let number): "its start time \(number) is not a valid time"
+        case .endTime(let number): "its end time \(number) is not a valid time"
+        case .keyExpiry(let number): "its key expiry \(number) is not a valid time"
         case .endsBeforeStart: "its reservation ends before it begins"
         case .mixedUnits: "some of its times are in seconds and some in milliseconds"
         case .notYet(let from, let now):
-            "its reservation begins at \(from), and the clock here says \(now)"
+            "its reservation begins at \(from), and this machine's clock shows \(now)"
         case .expired(let at, let now):
-            "its reservation ended at \(at), and the clock here says \(now)"
+            "its reservation ended at \(at), and this machine's clock shows \(now)"
         }
     }
 }
 
 extension CarShareToken {
-    /// What is wrong with it without a look at its key.
+    /// The faults that can be found without the key.
     package var shapeFaults: [CarShareTokenFault] {
         var faults: [CarShareTokenFault] = []
         if service == nil { faults.append(.service) }
@@ -105,14 +105,14 @@ extension CarShareToken {
         return faults
     }
 
-    /// Whether it holds at this time, by the clock here.
+    /// The faults of its times, according to the clock of this machine.
     package func faults(at now: WallTime) -> [CarShareTokenFault] {
         if let start, now < start.wallTime { return [.notYet(from: start.wallTime, now: now)] }
         if let last = lastMoment, last < now { return [.expired(at: last, now: now)] }
         return []
     }
 
-    /// The size of the message that carries a command with it.
+    /// The length of the message that carries a command with this token.
     package func bodyLength(signature: Int, command: Int) -> Int {
         1
             + CarShareDeviceMessage.length(

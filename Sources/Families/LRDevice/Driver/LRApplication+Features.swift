@@ -20,7 +20,7 @@ extension LRApplication: FeatureHolder {
                 isSealed: message.isSealed,
                 payload: message.payload
             )
-            // What a device gives back as it was given is no status.
+            // A reply that repeats the request's payload is not a status.
             if reply.count == 1, feature.refusals.contains(reply[0]), reply != message.payload {
                 throw .refused(command)
             }
@@ -31,7 +31,7 @@ extension LRApplication: FeatureHolder {
         }
     }
 
-    /// What is sent; nil when it takes credentials that are not there.
+    /// The message to send; nil when it needs credentials that are missing.
     private func message(
         _ feature: FeatureSpec,
         _ payload: [UInt8],

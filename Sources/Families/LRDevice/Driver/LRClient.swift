@@ -2,9 +2,9 @@ package import Domain
 import Modules
 package import Radio
 
-/// A link to an LR device, and requests on it.
+/// A link to an LR device, for requests.
 package final class LRClient {
-    /// Notifications kept until somebody takes them; the oldest go first.
+    /// The number of notifications that are kept for the caller; the oldest are dropped first.
     private static let inboxBound = 64
 
     private let link: any Link
@@ -13,12 +13,13 @@ package final class LRClient {
     private let answerLimit: Duration
     private var requests = LRRequests()
     private var inbox: [LRMessage] = []
-    /// Notifications that were dropped because nobody took them.
+    /// Number of notifications that were dropped because no caller took them.
     package private(set) var dropped = 0
-    /// What came and was nobody's answer.
+    /// Number of messages that answered no open request.
     package private(set) var strays = 0
 
-    /// Makes the device ready to be asked: it must have both characteristics, and tell replies.
+    /// Prepares the device for requests: it must have both characteristics, and we subscribe to the
+    /// replies.
     package init(
         link: any Link,
         time: any Timekeeper,
@@ -38,9 +39,9 @@ package final class LRClient {
 
     package func disconnect() async { await link.disconnect() }
 
-    /// Asks, and waits for the one reply.
+    /// Sends a request and waits for its one reply.
     ///
-    /// Never asks twice by itself: what is sealed could act twice.
+    /// Never sends a request twice on its own: a sealed one could act twice.
     package func ask(
         _ command: LRCommand,
         isSealed: Bool = false,
@@ -93,7 +94,8 @@ package final class LRClient {
             }
             switch requests.received(bytes) {
             case .completed(ticket, let reply): return reply.payload
-            // It went out and something came back: nobody knows whether it was carried out.
+            // The request was sent and something was received: it is unknown whether it was carried
+            // out.
             case .failed(ticket, let error): throw .unanswered(command, .request(error))
             case .notified(let message): keep(message)
             case .completed, .failed, .ignored: strays += 1
@@ -101,7 +103,7 @@ package final class LRClient {
         }
     }
 
-    /// The next notification, nil when none came by the deadline.
+    /// The next notification, nil when none arrived by the deadline.
     package func notification(before deadline: Moment) async throws(LRError) -> LRMessage? {
         while inbox.isEmpty {
             let bytes: [UInt8]

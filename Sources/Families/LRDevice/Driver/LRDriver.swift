@@ -3,12 +3,12 @@ package import Modules
 package import Radio
 package import Sessions
 
-/// How devices of family `lrdevice` are heard and spoken to; they take no images.
+/// The driver of family `lrdevice`: it finds devices and talks to them; they take no images.
 package struct LRDriver: UpdateDriver {
     private let profile: Profile
     private let credentials: LRCredentials?
 
-    /// Without credentials only features that are not sealed can be used.
+    /// Without credentials, only features that are not sealed can be used.
     package init(profile: Profile, credentials: LRCredentials? = nil) {
         self.profile = profile
         self.credentials = credentials
@@ -23,7 +23,7 @@ package struct LRDriver: UpdateDriver {
         ModuleRecogniser(family: .lrdevice, form: profile.advertisement)
     }
 
-    /// The device made ready to be asked, by the roles of the profile.
+    /// The device, prepared for requests, with the characteristics that the profile names.
     package func client(
         on link: any Link,
         time: any Timekeeper
@@ -60,7 +60,7 @@ package struct LRDriver: UpdateDriver {
     }
 }
 
-/// An LR device on a link, as steps see it.
+/// An LR device on a link, as steps use it.
 package final class LRApplication: ModuleApplication {
     static let refusal = "devices of family lrdevice take no images"
 

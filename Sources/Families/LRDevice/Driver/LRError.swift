@@ -2,25 +2,25 @@ package import Domain
 import Modules
 package import Radio
 
-/// Why an exchange with an LR device came to nothing.
+/// Why an exchange with an LR device failed.
 package enum LRError: Error, Equatable, Sendable {
     case radio(RadioError)
     case request(LRRequestError)
-    /// The request went out, and no reply says what became of it.
+    /// The request was sent, and no reply states its result.
     indirect case unanswered(LRCommand, LRError)
-    /// A payload does not fit one message on this link.
+    /// A payload does not fit into one message on this link.
     case tooLong(Int, limit: Int)
-    /// The device answered that it did not do it.
+    /// The device answered that it refuses the command.
     case refused(LRCommand)
-    /// The device's answer makes no sense.
+    /// The device's answer is not understood.
     case value(LRCommand, String)
-    /// The other side's key is none, or a weak one.
+    /// The other side's key is invalid or weak.
     case weakKey
-    /// The secret of the vehicle is needed and not there.
+    /// The vehicle's secret is needed and missing.
     case noCredentials
-    /// A value that cannot be given to the device; the text says why.
+    /// A value that the device cannot take; the text contains the reason.
     case badValue(String)
-    /// The profile has no such feature; the nearest that it has.
+    /// The profile has no such feature; the second value is the nearest name that it has.
     case unknownFeature(String, nearest: String?)
 }
 
@@ -35,7 +35,7 @@ extension LRError: CustomStringConvertible {
         }
     }
 
-    /// Whether the device may have done what it was asked although nobody heard of it.
+    /// Whether the device may have carried out the request although no answer arrived.
     package var leavesDoubt: Bool {
         if case .unanswered = self { return true }
         return false
@@ -46,7 +46,7 @@ extension LRError: CustomStringConvertible {
         case .radio(let error): error.description
         case .request(let error): error.description
         case .unanswered(_, let error):
-            "\(error.description); it may have been done all the same, so look before you repeat it"
+            "\(error.description); it may have been done nevertheless: check before you repeat it"
         case .tooLong(let count, let limit):
             "the value takes \(count) bytes, and one message to this device carries \(limit)"
         case .refused(let command):

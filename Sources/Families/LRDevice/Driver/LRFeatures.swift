@@ -1,7 +1,7 @@
 package import Domain
 package import Sealing
 
-/// What every LR device can do, in the device's own terms.
+/// The operations of every LR device, in the device's own terms.
 extension LRClient {
     // MARK: Name and user
 
@@ -24,18 +24,18 @@ extension LRClient {
 
     // MARK: Auto-lock
 
-    /// Seconds until it locks by itself; nil when it does not.
+    /// Seconds until it locks automatically; nil when it does not.
     package func autoLock() async throws(LRError) -> Int? {
         let payload = try await ask(.getAutoLock)
         switch payload.count {
         case 0: return nil
         case 1: return Int(payload[0])
-        default: throw .value(.getAutoLock, "\(payload.count) bytes, where one was due")
+        default: throw .value(.getAutoLock, "\(payload.count) bytes instead of one")
         }
     }
 
     package func setAutoLock(_ seconds: Int?) async throws(LRError) {
-        // The device has one byte: a longer time would silently become a short one.
+        // The device stores one byte: a longer time would silently become a short one.
         if let seconds, !(0...255).contains(seconds) {
             throw .badValue("the time to the automatic lock is 0 to 255 seconds")
         }
@@ -44,7 +44,7 @@ extension LRClient {
 
     // MARK: Network
 
-    /// The networks that the device hears.
+    /// The networks that the device can receive.
     package func startNetworkListen() async throws(LRError) -> [String] {
         LRPayload.names(in: try await ask(.startNetworkListen))
     }
@@ -71,8 +71,8 @@ extension LRClient {
 
     /// Locks or unlocks.
     ///
-    /// The protocol has nothing against replay: anyone who records the message can send it again. We
-    /// never do.
+    /// The protocol has no protection against replay: anyone who records the message can send it
+    /// again. We never send a message again.
     package func setLock(
         _ state: LRLockState,
         with credentials: LRCredentials,
@@ -109,24 +109,24 @@ extension LRClient {
 
     // MARK: Keys
 
-    /// Agrees with the device on a key.
+    /// Agrees on a key with the device.
     ///
-    /// Neither side proves who it is: only do this where nobody else is in reach.
+    /// Neither side proves its identity: do this only where no other device is in reach.
     package func exchangeKeys(_ pair: borrowing KeyPair) async throws(LRError) -> Secret {
         let other = try await ask(.keyExchange, payload: pair.publicKey)
         guard other.count == KeyPair.length else {
-            throw .value(.keyExchange, "\(other.count) bytes, where a key of 32 was due")
+            throw .value(.keyExchange, "\(other.count) bytes instead of a key of 32")
         }
         guard let shared = pair.sharedSecret(with: other) else { throw .weakKey }
         return LRKeys.sealingKey(from: shared)
     }
 
-    // MARK: What all have in common
+    // MARK: Common to all
 
-    /// Asks for something to be done.
+    /// Asks the device to do something.
     ///
-    /// The commands of the lock, of guests and of joining a network are answered with a status; any reply to another one
-    /// says "done".
+    /// The commands of the lock, of guests and of joining a network are answered with a status; for
+    /// other commands, any reply means "done".
     package func command(
         _ command: LRCommand,
         _ payload: [UInt8] = [],
@@ -143,7 +143,7 @@ extension LRClient {
     }
 }
 
-/// How an agreed secret becomes the key of an LR device.
+/// Derives the key of an LR device from an agreed secret.
 package enum LRKeys {
     package static func sealingKey(from shared: Secret) -> Secret {
         KeyDerivation.key(from: shared, salt: LRNumbers.keySalt, info: LRNumbers.keyInfo)

@@ -5,7 +5,7 @@ import Sessions
 /// The properties of an LR device: each is the answer to a request that changes nothing.
 package final class LRProperties: PropertyHolder {
     package let profile: Profile
-    // Steps on one link are done one after the other, and so are the requests of this.
+    // Steps on one link run one after the other, and so do the requests of this class.
     nonisolated(unsafe) private let client: LRClient
     private let time: any Timekeeper
 
@@ -59,7 +59,7 @@ package final class LRProperties: PropertyHolder {
 }
 
 extension LRError {
-    /// What became of a request that changes nothing: there is no doubt about what it did.
+    /// The error of a request that changes nothing, and so leaves no doubt.
     var asked: ModuleError {
         switch self {
         case .radio(let error): .radio(error)

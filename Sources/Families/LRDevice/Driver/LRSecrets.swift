@@ -5,11 +5,11 @@ import Sealing
 import Sessions
 import Wire
 
-/// Secrets of LR devices: a key that both sides agree on, and a password that is set under it.
+/// Secrets of LR devices: a key that both sides agree on, and a password that is protected by it.
 ///
-/// A device agrees on a new key with anyone who is in reach, so that a change that was broken off is begun
-/// again from the exchange. Setting the password that it has already changes nothing, and is done
-/// only by a device that has the key: that is the proof.
+/// A device agrees on a new key with every client in reach, so an interrupted change begins again
+/// with the exchange. Setting the current password again changes nothing, and only a device that
+/// has the key accepts it: that is the proof.
 struct LRSecrets: ModuleSecrets {
     var needsTheOld: Bool { false }
 
@@ -53,7 +53,7 @@ struct LRSecrets: ModuleSecrets {
     ) async throws(ModuleError) {
         let client = try await Self.client(link, profile, time)
         let seed = Secret((0..<4).flatMap { _ in chance().bigBytes })
-        guard let pair = KeyPair(secret: seed) else { throw .value("no pair of keys was made") }
+        guard let pair = KeyPair(secret: seed) else { throw .value("no key pair was made") }
         let key: Secret
         do throws(LRError) { key = try await client.exchangeKeys(pair) } catch {
             throw error.asked
@@ -99,7 +99,7 @@ struct LRSecrets: ModuleSecrets {
         }
     }
 
-    /// A random UUID in capital letters, which is what devices of this family expect.
+    /// A random UUID in capital letters, the form that devices of this family expect.
     private static func password(_ chance: @Sendable () -> UInt64) -> String {
         var bytes = (0..<2).flatMap { _ in chance().bigBytes }
         bytes[6] = bytes[6] & 0x0F | 0x40

@@ -1,8 +1,9 @@
 package import Domain
 
-/// What opens an LR lock: the key both sides agreed on, and the password set under it.
+/// The credentials that open an LR lock: the key that both sides agreed on, and the password that
+/// is protected by it.
 ///
-/// Written as `KEY:PASSWORD`, the key as 64 hex digits.
+/// They are written as `KEY:PASSWORD`, the key as 64 hex digits.
 package struct LRCredentials: Equatable, Sendable, CustomStringConvertible {
     package static let keyLength = 32
     private static let passwordLimit = 128
@@ -43,7 +44,9 @@ package struct LRCredentials: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why a text gives no credentials; never says what the text was.
+/// Why a text does not give credentials.
+///
+/// The error never contains the text.
 package enum LRCredentialsError: Error, Hashable, Sendable, CustomStringConvertible {
     case empty
     case noColon
@@ -55,10 +58,10 @@ package enum LRCredentialsError: Error, Hashable, Sendable, CustomStringConverti
         case .empty: "the secret is empty"
         case .noColon: "the secret has no colon; write `KEY:PASSWORD`"
         case .key(let digits):
-            "what stands before the colon is no key: 64 hex digits are needed, there are "
+            "the part before the colon is not a key: 64 hex digits are needed, there are "
                 + "\(digits) characters"
         case .password:
-            "what stands after the colon is no password: 1 to 128 visible ASCII characters"
+            "the part after the colon is not a password of 1 to 128 visible ASCII characters"
         }
     }
 }

@@ -1,12 +1,12 @@
 package import Domain
 
-/// Matches what an LR device sends with what it was asked, each request answered exactly once.
+/// Matches the messages of an LR device with our requests; each request ends exactly once.
 ///
-/// A reply names its command and nothing else: a late one cannot be told from one to a newer
-/// request. So a command has one request at a time, and after a time-out it is asked no more on
-/// this link.
+/// A reply contains only its command, so a late reply cannot be told from one to a newer request.
+/// Therefore a command has one request at a time, and after a timeout it is not sent again on this
+/// link.
 package struct LRRequests: Sendable {
-    /// Names one request.
+    /// Identifies one request.
     package struct Ticket: Hashable, Sendable {
         let number: Int
     }
@@ -16,11 +16,11 @@ package struct LRRequests: Sendable {
         case failed(Ticket, LRRequestError)
         /// Sent by the device unasked.
         case notified(LRMessage)
-        /// Nobody asked for it: a late reply, or no message at all.
+        /// No request is open for it: a late reply, or bytes that are not a message.
         case ignored(LRStray)
     }
 
-    /// Something that came and belongs to nothing.
+    /// A message that belongs to no request.
     package enum LRStray: Equatable, Sendable {
         case unasked(LRCommand)
         case unreadable(LRMessageError)
@@ -33,7 +33,7 @@ package struct LRRequests: Sendable {
         let deadline: Moment
     }
 
-    /// Ordered by the command so that what happens to all happens in one order.
+    /// Requests by their commands, one for each command.
     private var pending: [LRCommand: Pending] = [:]
     private var overdue: Set<LRCommand> = []
     private var isOver = false
@@ -41,10 +41,10 @@ package struct LRRequests: Sendable {
 
     package init() {}
 
-    /// When `timeout` is due; nil while nothing is asked.
+    /// The time at which `timeout` is due; nil while no request is open.
     package var deadline: Moment? { pending.values.map(\.deadline).min() }
 
-    /// Notes a request that is about to be written.
+    /// Registers a request that is about to be written.
     package mutating func begin(
         _ command: LRCommand,
         at now: Moment,
@@ -59,7 +59,7 @@ package struct LRRequests: Sendable {
         return ticket
     }
 
-    /// The device has sent something.
+    /// The device sent something.
     package mutating func received(_ bytes: [UInt8]) -> Event {
         let message: LRMessage
         do throws(LRMessageError) {
@@ -75,7 +75,7 @@ package struct LRRequests: Sendable {
         return .completed(asked.ticket, message)
     }
 
-    /// The requests whose time is up, in the order in which they were made.
+    /// The requests whose time is over, in the order in which they were made.
     package mutating func timeout(at now: Moment) -> [Ticket] {
         let late = pending.filter { $0.value.deadline <= now }
         for command in late.keys {
@@ -85,12 +85,12 @@ package struct LRRequests: Sendable {
         return late.values.map(\.ticket).sorted { $0.number < $1.number }
     }
 
-    /// A request came to nothing before the device had it.
+    /// A request failed before the device received it.
     package mutating func withdraw(_ ticket: Ticket) {
         pending = pending.filter { $0.value.ticket != ticket }
     }
 
-    /// Nothing is answered any more; the requests that were open.
+    /// Ends all requests; returns those that were open.
     package mutating func linkLost() -> [Ticket] {
         isOver = true
         defer { pending = [:] }
@@ -100,11 +100,12 @@ package struct LRRequests: Sendable {
 
 /// Why a request to an LR device has no answer.
 package enum LRRequestError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The same command is asked already.
+    /// A request with the same command is open.
     case busy(LRCommand)
-    /// It was asked on this link and not answered in time: a late answer would look like a new one.
+    /// An earlier request on this link was not answered in time: a late answer would look like a
+    /// new one.
     case unsettled(LRCommand)
-    /// The device answered with something else than a reply.
+    /// The device answered with a message that is not a reply.
     case wrongKind(LRCommand)
     case timedOut(LRCommand)
     case linkLost

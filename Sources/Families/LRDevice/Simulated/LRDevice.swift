@@ -5,7 +5,7 @@ import Sealing
 package import Simulation
 import Wire
 
-/// A simulated device of family `lrdevice`: the lock's full side, and its faults.
+/// A simulated device of family `lrdevice`: all features of a lock, and its faults.
 package final class LRDevice: AirDevice {
     private let world: World
     private var plan: LRDevicePlan { didSet { save() } }
@@ -16,7 +16,7 @@ package final class LRDevice: AirDevice {
     private var link: AirLink?
     private var user: [UInt8] = [] { didSet { save() } }
 
-    /// Commands that changed something, in their order: for tests, not for the air.
+    /// The commands that changed something, in their order: for tests, not visible over the air.
     package private(set) var done: [LRCommand] = []
 
     init(plan: LRDevicePlan, world: World, slot: DepotSlot? = nil) {
@@ -28,7 +28,7 @@ package final class LRDevice: AirDevice {
         (left, user) = (facts.faultsLeft, facts.user)
     }
 
-    /// Saves once for all that happens at this moment.
+    /// Saves once for everything that happens at this moment.
     private func save() {
         guard let slot, !saveIsSet else { return }
         saveIsSet = true
@@ -36,7 +36,7 @@ package final class LRDevice: AirDevice {
             guard let self else { return }
             self.saveIsSet = false
             let bytes = LRFacts(self.plan, user: self.user, left: self.left, self.baseline).bytes
-            // What a stranger wrote may be longer than such a lock's flash.
+            // Texts that a client wrote may be longer than the flash of such a lock.
             if bytes.count <= DepotMemory.factsBound { slot.save(bytes, at: self.world.now) }
         }
     }
@@ -61,7 +61,7 @@ package final class LRDevice: AirDevice {
     package var broadcast: Broadcast? {
         guard link == nil, let signal = plan.signal else { return nil }
         let bytes = Hex.bytes(plan.serial.text) ?? Array(plan.serial.text.utf8)
-        // An address has six bytes, whatever the serial has.
+        // An address has six bytes, whatever the length of the serial.
         let address = (bytes + [0, 0, 0, 0, 0, 0]).prefix(6)
         var broadcast = Broadcast(
             address: address.map { Hex.text([$0]).uppercased() }.joined(separator: ":")
@@ -94,7 +94,7 @@ package final class LRDevice: AirDevice {
 
     package func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError? {
         guard characteristic == LRNumbers.request else { return .writeNotPermitted }
-        // Bytes that are no request are dropped, as the kit's own peripheral does.
+        // Bytes that are not a request are dropped, as the kit's own peripheral does.
         guard let message = try? LRMessage(bytes), message.kind == .request,
             let payload = reply(to: message)
         else { return nil }
@@ -135,7 +135,7 @@ package final class LRDevice: AirDevice {
         }
     }
 
-    /// What the device has to say; nil for a command that it does not know.
+    /// The device's answer; nil for an unknown command.
     private func reply(to message: LRMessage) -> [UInt8]? {
         let payload = message.payload
         switch message.command {
@@ -228,12 +228,12 @@ package final class LRDevice: AirDevice {
 }
 
 extension World {
-    /// Puts an LR device on the air.
+    /// Adds an LR device whose state ends with the process.
     package func addLRDevice(_ plan: LRDevicePlan) {
         add(LRDevice(plan: plan, world: self))
     }
 
-    /// Puts one on the air that goes on where its memory says.
+    /// Adds an LR device that continues from its saved state.
     func addLRDevice(_ plan: LRDevicePlan, slot: DepotSlot?) {
         add(LRDevice(plan: plan, world: self, slot: slot))
     }

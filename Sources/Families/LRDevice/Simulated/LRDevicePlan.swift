@@ -2,20 +2,20 @@ package import Domain
 package import Modules
 package import Simulation
 
-/// One simulated LR device as its depot file describes it.
+/// One simulated LR device, as its depot file describes it.
 package struct LRDevicePlan: Sendable, Equatable {
     package var serial: Serial
     package var name = "SmartLock"
     /// Nil for the family's generic profile.
     package var profile: Profile?
-    /// What it agreed on with its owner before; nil while it is as it left its maker.
+    /// The key that it agreed on with its owner before; nil for a device in its factory state.
     package var key: [UInt8]?
     package var password: [UInt8]?
     package var state = LRLockState.locked
     package var autoLock: UInt8?
-    /// The networks it hears.
+    /// The networks that it receives.
     package var networks: [String] = []
-    /// Code and id of a guest who may unlock.
+    /// A guest who may unlock.
     package var guest: Guest?
     /// Nil when it is out of reach.
     package var signal: Int? = -60
@@ -26,7 +26,7 @@ package struct LRDevicePlan: Sendable, Equatable {
 
     package init(serial: Serial) { self.serial = serial }
 
-    /// Somebody who may unlock without the password.
+    /// A person who may unlock without the password, with a code and an id.
     package struct Guest: Sendable, Equatable {
         package var code: String
         package var id: String
@@ -37,7 +37,7 @@ package struct LRDevicePlan: Sendable, Equatable {
         }
     }
 
-    /// Something that goes wrong by script, so and so often.
+    /// A fault that happens by script a number of times.
     package struct Fault: Sendable, Equatable {
         package var kind: Kind
         package var times = 1
@@ -48,19 +48,19 @@ package struct LRDevicePlan: Sendable, Equatable {
         }
 
         package enum Kind: Sendable, Equatable {
-            /// A request is answered so much later.
+            /// The answer to a request is delayed by this time.
             case slow(Duration)
-            /// A request is done and not answered.
+            /// A request is carried out and not answered.
             case silent
             /// A request is answered with a message of another kind.
             case wrongKind
-            /// Bytes that are no message come before the answer.
+            /// Bytes that are not a message are sent before the answer.
             case garbage
-            /// So many notifications come before the answer.
+            /// This many notifications are sent before the answer.
             case storm(Int)
-            /// The key exchange is answered with a key that is none.
+            /// The key exchange is answered with a key that is invalid.
             case weakKey
-            /// The link ends in place of the answer.
+            /// The link ends instead of the answer.
             case linkLost
             case connectFails
         }

@@ -1,7 +1,7 @@
 import Domain
 import Wire
 
-/// What a simulated lock remembers over the end of our process.
+/// The facts about a simulated lock that outlive our process.
 struct LRFacts: Equatable {
     private var name: [UInt8]
     private var key: [UInt8]?
@@ -10,7 +10,7 @@ struct LRFacts: Equatable {
     private var autoLock: UInt8?
     let user: [UInt8]
     let faultsLeft: [Int]
-    /// A digest of what the plan says the lock is to begin with.
+    /// A digest of the lock's initial state in the plan.
     private let baseline: UInt32
 
     init(_ plan: LRDevicePlan, user: [UInt8], left: [Int], _ baseline: UInt32) {
@@ -21,7 +21,8 @@ struct LRFacts: Equatable {
         self.baseline = baseline
     }
 
-    /// What was saved, or the beginning when nothing was or the plan begins otherwise by now.
+    /// The saved facts; the initial ones when nothing was saved or the plan's initial state has
+    /// changed.
     init(plan: LRDevicePlan, saved: [UInt8]?) {
         let baseline = Self.baseline(of: plan)
         guard let facts = saved.flatMap({ Self($0) }), facts.baseline == baseline,
@@ -41,7 +42,7 @@ struct LRFacts: Equatable {
         return CRC32.of(Array(words.joined(separator: " ").utf8))
     }
 
-    /// The plan with what the lock has become since.
+    /// The plan with the changes that were made to the lock since.
     func plan(_ plan: LRDevicePlan) -> LRDevicePlan {
         var plan = plan
         plan.name = String(decoding: name, as: UTF8.self)
@@ -65,7 +66,7 @@ extension LRFacts {
         return [1] + UInt16(clamping: bytes.count).littleBytes + bytes
     }
 
-    /// Nil when the bytes are of another layout.
+    /// Nil when the bytes have another layout.
     private init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         do throws(OutOfBytes) {

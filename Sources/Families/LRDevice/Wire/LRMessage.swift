@@ -1,8 +1,8 @@
 import Wire
 
-/// One message from or to an LR device: five bytes of header and what they announce.
+/// One message from or to an LR device: a header of five bytes, and its payload.
 ///
-/// One message is one write or one notification; nothing is ever cut into pieces.
+/// One message is one write or one notification; messages are never split.
 package struct LRMessage: Equatable, Sendable {
     package enum Kind: UInt8, CaseIterable, Sendable {
         case request = 1
@@ -16,12 +16,12 @@ package struct LRMessage: Equatable, Sendable {
 
     package let kind: Kind
     package let command: LRCommand
-    /// Whether the payload, or the part of it that the command says, is encrypted.
+    /// Whether the payload, or a part of it that depends on the command, is encrypted.
     package let isSealed: Bool
-    /// Empty where the message ends with its header.
+    /// Empty when the message has only a header.
     package let payload: [UInt8]
 
-    /// Nil when the payload is longer than the length byte can say.
+    /// Nil when the payload is longer than the length byte allows.
     package init?(
         _ kind: Kind,
         _ command: LRCommand,
@@ -53,7 +53,7 @@ package struct LRMessage: Equatable, Sendable {
     }
 }
 
-/// Why bytes are no LR message.
+/// Why bytes are not an LR message.
 package enum LRMessageError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooShort(Int)
     case unknownKind(UInt8)

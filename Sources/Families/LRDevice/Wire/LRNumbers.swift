@@ -1,16 +1,17 @@
 package import Domain
 
-/// Where an LR device says what, with the identifiers its open source kit uses by default.
+/// The service and characteristics of an LR device, with the identifiers that its open source kit
+/// uses by default.
 package enum LRNumbers {
-    /// Reserved by the Bluetooth SIG for nobody, and used by this kit all the same.
+    /// Reserved by the Bluetooth SIG and assigned to no company; this kit uses it nevertheless.
     package static let company: UInt16 = 0xFFFF
     package static let service = uuid(0)
-    /// Requests are written here, with a response.
+    /// Requests are written to it, with a response.
     package static let request = Characteristic(uuid(1), of: service)
-    /// Replies and notifications come from here.
+    /// It sends replies and notifications.
     package static let reply = Characteristic(uuid(2), of: service)
 
-    /// What HKDF makes a sealing key with, besides the agreed secret.
+    /// The inputs from which HKDF derives a sealing key, besides the agreed secret.
     package static let keySalt = Array("9iac7i7zikocotce9gn3ji7lztz8rltn".utf8)
     package static let keyInfo = Array("smartlockperipheral".utf8)
 

@@ -1,17 +1,17 @@
 import Domain
 
-/// What the payloads of LR messages mean, where it is more than bytes.
+/// Encodes and decodes the payloads of LR messages.
 package enum LRPayload {
-    /// Stands between the parts of a payload that has several.
+    /// Separates the parts of a payload that has several.
     private static let separator: UInt8 = 0x1F
     private static let nameLimit = 20
 
-    /// The first 20 characters: what the device has room for.
+    /// The first 20 characters: the device has room for no more.
     package static func name(_ text: String) -> [UInt8] {
         Array(String(text.prefix(nameLimit)).utf8)
     }
 
-    /// The low byte of the magnitude; nothing stands for "off".
+    /// The low byte of the magnitude; an empty payload means "off".
     package static func autoLock(_ seconds: Int?) -> [UInt8] {
         seconds.map { [UInt8(truncatingIfNeeded: $0.magnitude)] } ?? []
     }
@@ -29,7 +29,7 @@ package enum LRPayload {
         Array(list.map { Array($0.utf8) }.joined(separator: [separator]))
     }
 
-    /// What the lock is made to be, and the sealed password that allows it.
+    /// The new state of the lock, and the sealed password that permits it.
     package static func lock(_ state: LRLockState, sealed password: [UInt8]) -> [UInt8] {
         [state.rawValue] + password
     }
@@ -39,11 +39,11 @@ package enum LRPayload {
     }
 }
 
-/// What a lock says of itself.
+/// The state that a lock reports.
 package enum LRLockState: UInt8, CaseIterable, Sendable {
     case locked = 0
     case unlocked = 1
 
-    /// Any byte but 01 counts as locked: that is how the devices are read elsewhere.
+    /// Every byte except 01 counts as locked: other software reads the devices in the same way.
     package init(reported byte: UInt8) { self = byte == 1 ? .unlocked : .locked }
 }

@@ -4,11 +4,11 @@ import Protocols
 package import Radio
 import Sessions
 
-/// Updates of modules that speak SMP: the application itself receives, tries and keeps images.
+/// Updates of modules that support SMP: the application itself receives, tests and keeps images.
 package struct SMPModuleUpdate: UpdateDriver {
     private let profile: Profile
 
-    /// Without a profile the shipped one for any such module is taken.
+    /// Without a profile, the shipped generic profile of the family is used.
     package init(profile: Profile? = nil) { self.profile = profile ?? Self.generic }
 
     private static let generic: Profile = {

@@ -4,13 +4,13 @@ import Protocols
 import Radio
 import Sessions
 
-/// The properties of a module that speaks SMP: statistics, settings, files and characteristics.
+/// The properties of a module that supports SMP: statistics, settings, files and characteristics.
 package final class SMPProperties: PropertyHolder {
-    /// Saving is a write to flash, and an erase may come before it.
+    /// Saving writes to flash, possibly after an erase.
     private static let saveLimit = Duration.seconds(40)
 
     package let profile: Profile
-    // Steps on one link are done one after the other, and so are the requests of this.
+    // Steps on one link run one after the other, and so do the requests of this class.
     nonisolated(unsafe) private let client: SMPClient
     private let link: any Link
     private let time: any Timekeeper
@@ -41,10 +41,10 @@ package final class SMPProperties: PropertyHolder {
         return value
     }
 
-    /// Nil where the module has nothing of that name.
+    /// Nil when the module has nothing of that name.
     private func bytes(at place: ValuePlace) async throws(ModuleError) -> [UInt8]? {
         switch place {
-        case .record: throw .value("modules that speak SMP have no records")
+        case .record: throw .value("modules that support SMP have no records")
         case .characteristic(let characteristic):
             guard link.flags(of: characteristic) != nil else { return nil }
             do throws(RadioError) {
@@ -114,7 +114,7 @@ package final class SMPProperties: PropertyHolder {
         let found: PropertyValue
         do throws(ModuleError) {
             guard let taken = try await bytes(at: source.place).flatMap({ spec.value(in: $0) })
-            else { throw .value("the module has nothing of what was written to \(name)") }
+            else { throw .value("the module does not have the value that was written to \(name)") }
             found = taken
         } catch { throw .module(error) }
         guard found == value else { throw .notTaken(name, found: found) }
@@ -123,7 +123,7 @@ package final class SMPProperties: PropertyHolder {
 
     private func put(_ data: [UInt8], at place: ValuePlace) async throws(ModuleError) {
         switch place {
-        case .record, .statistic: throw .value("nothing can be written there")
+        case .record, .statistic: throw .value("this value cannot be written")
         case .characteristic(let characteristic):
             do throws(RadioError) {
                 try link.require(characteristic)
@@ -166,7 +166,8 @@ package final class SMPProperties: PropertyHolder {
         }
     }
 
-    /// How long a message may be: what does not fit one write needs a device that puts it together.
+    /// The length limit of a message: one that does not fit into one write needs a device that
+    /// reassembles it.
     private func frameLength(for request: SMPRequest) async throws(ModuleError) -> Int {
         let single = client.maximumLength
         guard request.bytes(sequence: 0).count > single else { return single }
@@ -197,7 +198,7 @@ package final class SMPProperties: PropertyHolder {
 
     // MARK: Questions
 
-    /// The answer to a request for one value; nil where there is nothing of that name.
+    /// The answer to a request for one value; nil when there is nothing of that name.
     private func value(
         _ request: SMPRequest,
         _ what: String

@@ -5,7 +5,7 @@ package import Radio
 package import Simulation
 import Wire
 
-/// A simulated module of family `mcumgr`: its application with SMP, MCUboot, and its faults.
+/// A simulated module of family `mcumgr`: its application with SMP, its MCUboot, and its faults.
 package final class SMPModule: AirDevice {
     private let world: World
     private let plan: SMPModulePlan
@@ -14,17 +14,17 @@ package final class SMPModule: AirDevice {
     private var server: SMPServer<ModuleMemory>
     private var reassembly: SMPReassembly
     private var saveIsSet = false
-    /// What stands in its characteristics beside that of SMP, until it restarts.
+    /// The values of its characteristics other than that of SMP, until it restarts.
     private var contents: [Characteristic: [UInt8]]
 
     package let security: AirSecurity?
     private var link: AirLink?
     private var isNotifying = false
     private var isSilent = false
-    /// Messages that have come and wait for their turn.
+    /// Messages that arrived and wait for their turn.
     private var waiting: [SMPFrame] = []
     private var isWorking = false
-    /// What it worked on before its last restart has no answer any more.
+    /// Counts restarts: work from before the last restart gets no answer.
     private var era = 0
 
     init(plan: SMPModulePlan, world: World, slot: DepotSlot?, imageCapacity: Int) {
@@ -73,7 +73,7 @@ package final class SMPModule: AirDevice {
         }
     }
 
-    /// What an update has made of it: for tests, not for the air.
+    /// The images after an update: for tests, not visible over the air.
     package var running: [SMPServerFacts.Content] { server.facts.images.map(\.active) }
     package var isConfirmed: Bool { server.facts.images.allSatisfy(\.isConfirmed) }
     package var record: String? {
@@ -82,14 +82,14 @@ package final class SMPModule: AirDevice {
             + "got \(writes) writes" + (security.map { ", \($0.record)" } ?? "")
     }
 
-    /// What it has beside its images: for tests.
+    /// Its settings, files and statistics: for tests.
     package var values: SMPServerValues { server.facts.values }
 
     package var receivedBytes: Int { server.received }
     package var bootCount: Int { Int(facts.bootCount) }
-    /// Writes that it was sent.
+    /// Number of writes that it received.
     package private(set) var writes = 0
-    /// Messages dropped for want of a buffer.
+    /// Number of messages that were dropped because no buffer was free.
     package private(set) var droppedMessages = 0
 
     // MARK: On the air
@@ -106,7 +106,7 @@ package final class SMPModule: AirDevice {
     }
 
     private var address: String {
-        // A module that is listed by its address has that one.
+        // A module that is listed by its address has that address.
         if plan.name == nil, Hex.bytes(plan.serial.text.filter { $0 != ":" })?.count == 6 {
             return plan.serial.text.uppercased()
         }
@@ -173,7 +173,7 @@ package final class SMPModule: AirDevice {
             if !plan.rules.reassembles { server.answer(toPart: bytes).map { notify($0) } }
             return
         }
-        // One buffer is with the message at work, the others with those that wait.
+        // One buffer holds the current message, the others hold those that wait.
         guard waiting.count + (isWorking ? 1 : 0) < plan.rules.bufferCount else {
             droppedMessages += 1
             return
@@ -190,7 +190,7 @@ package final class SMPModule: AirDevice {
 
     // MARK: Work
 
-    /// Takes the next message, one at a time.
+    /// Handles the next message, one at a time.
     private func work() {
         guard !isWorking, !waiting.isEmpty else { return }
         isWorking = true
@@ -218,7 +218,7 @@ package final class SMPModule: AirDevice {
             return restart(after: plan.restartTime)
         }
         if delay > plan.link.supervisionTimeout, let link {
-            // The erase holds the processor: to the other side the module is gone.
+            // The erase blocks the processor: to the other side the module is gone.
             isSilent = true
             link.fallSilent()
         }
@@ -268,7 +268,7 @@ package final class SMPModule: AirDevice {
         }
     }
 
-    /// True when a fault at this offset ended what was under way.
+    /// Whether a fault at this offset ended the current message.
     private func strike(from before: Int, to received: Int) -> Bool {
         guard received > before else { return false }
         for (index, fault) in plan.faults.enumerated() where isLeft(index) {
@@ -308,7 +308,7 @@ package final class SMPModule: AirDevice {
         case .linkLost: link?.drop()
         case .silence: fallSilent()
         case .restart:
-            // A reset: nothing that is on its way is sent any more.
+            // A reset: the module sends nothing that was still queued.
             link?.drop()
             stopWork()
             restart(after: plan.restartTime)
@@ -334,7 +334,7 @@ package final class SMPModule: AirDevice {
         waiting = []
     }
 
-    /// A restart that was asked for: marked images are exchanged.
+    /// A requested restart: the bootloader exchanges marked images.
     private func boot() {
         if happens({ $0 == .marksLost }) { server.marksLost() }
         let before = server.facts.images.map(\.active)
@@ -345,7 +345,7 @@ package final class SMPModule: AirDevice {
         server.restarted()
         let isNew = server.facts.images.map(\.active) != before
         if isNew, !isConfirmed, happens({ $0 == .crashes }) {
-            // It came up and fell over: the next start takes the old one.
+            // The new image started and crashed: the next start takes the old one.
             server.restarted()
             delay += plan.restartTime + plan.activationTime
             facts.bootCount &+= 1
@@ -359,7 +359,7 @@ package final class SMPModule: AirDevice {
         if !isBooted { server.restarted() }
         facts.wakes = world.now.advanced(by: delay)
         save()
-        // What is on its way to the central still arrives with the next connection event.
+        // Data that is already queued for the central still arrives with the next connection event.
         world.after(plan.link.interval * 2) {
             [weak self, link, isSilent = plan.rules.resetsInSilence] in
             isSilent ? link?.fallSilent() : link?.drop()
@@ -379,13 +379,13 @@ package final class SMPModule: AirDevice {
 
     // MARK: Faults and flash
 
-    /// As `happens`, for faults that wait for an offset.
+    /// Like `happens`, for faults that are scheduled for an offset.
     private func happens(at offset: (SMPModulePlan.Fault.Kind) -> Int?) -> Bool {
         let received = server.received
         return happens { kind in offset(kind).map { received > 0 && received >= $0 } ?? false }
     }
 
-    /// What the server has used up of its own faults has happened.
+    /// Counts the faults that the server has used up.
     private func countServerFaults() {
         for (index, fault) in plan.faults.enumerated() where isLeft(index) {
             let times = fault.times - Int(facts.faultCounts[index])
@@ -406,7 +406,7 @@ package final class SMPModule: AirDevice {
         }
     }
 
-    /// Saves once for all that happens at this moment.
+    /// Saves once for everything that happens at this moment.
     func save() {
         guard slot != nil, !saveIsSet else { return }
         saveIsSet = true
@@ -431,7 +431,7 @@ extension SMPModule: FaultyModule {
 }
 
 extension World {
-    /// Puts an `mcumgr` module on the air that keeps nothing beyond its process.
+    /// Adds an `mcumgr` module whose state ends with the process.
     package func addSMPModule(_ plan: SMPModulePlan, imageCapacity: Int = 1 << 20) {
         add(SMPModule(plan: plan, world: self, slot: nil, imageCapacity: imageCapacity))
     }

@@ -2,17 +2,17 @@ import Domain
 import Protocols
 import Wire
 
-/// What a simulated `mcumgr` module remembers over a restart, and over the end of our process.
+/// The facts that a simulated `mcumgr` module keeps over a restart and over the end of our process.
 struct SMPModuleFacts: Equatable {
     var server: SMPServerFacts
-    /// While it restarts: when it is back.
+    /// While it restarts: the time when it is back.
     var wakes: Moment?
     var isDead = false
     var bootCount: UInt32 = 1
     var addressGeneration: UInt8 = 0
     /// How often each fault of the plan has happened.
     var faultCounts: [UInt8]
-    /// A digest of what the plan says the module is to begin with.
+    /// A digest of the module's initial state in the plan.
     var baseline: UInt32
 
     init(plan: SMPModulePlan) {
@@ -29,7 +29,7 @@ struct SMPModuleFacts: Equatable {
         baseline = Self.baseline(of: plan)
     }
 
-    /// Nobody has the image that a module begins with: its hash is made up, and always the same.
+    /// The initial image exists nowhere: its hash is invented and always the same.
     private static func hash(of version: FirmwareVersion, image: Int) -> [UInt8] {
         var random = SplitMix64(
             seed: UInt64(CRC32.of(Array("\(image) \(version)".utf8)))
@@ -37,7 +37,7 @@ struct SMPModuleFacts: Equatable {
         return (0..<32).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     }
 
-    /// Changes when the depot file gives the module another firmware to begin with.
+    /// Changes when the depot file gives the module another initial state.
     static func baseline(of plan: SMPModulePlan) -> UInt32 {
         let values = plan.values.size == 0 ? [] : Self.bytes(plan.values)
         return CRC32.of(Array("mcumgr \(plan.serial) \(plan.versions)".utf8) + values)
@@ -73,7 +73,7 @@ extension SMPModuleFacts {
         return bytes + Self.bytes(server.values)
     }
 
-    /// Statistics are the plan's: a device counts from its start.
+    /// Statistics are not saved: they are the plan's, because a device counts from its start.
     private static func bytes(_ values: SMPServerValues) -> [UInt8] {
         var bytes: [UInt8] = []
         for map in [values.settings, values.saved, values.files] {

@@ -3,15 +3,15 @@ package import Modules
 package import Protocols
 package import Simulation
 
-/// One simulated module of family `mcumgr` as its depot file describes it.
+/// One simulated module of family `mcumgr`, as its depot file describes it.
 package struct SMPModulePlan: Sendable, Equatable {
-    /// What it advertises as, too: SMP knows no other identity.
+    /// Also the name that it advertises: SMP has no other identity.
     package var serial: Serial
-    /// Nil for one that advertises none.
+    /// Nil for a module that advertises no name.
     package var name: String?
     /// Nil for the family's generic profile.
     package var profile: Profile?
-    /// What its images are at the beginning; the first is the main one.
+    /// The initial versions of its images; the first is the main image.
     package var versions = [FirmwareVersion(1, 0)]
     /// Nil when it is out of reach.
     package var signal: Int? = -60
@@ -20,16 +20,16 @@ package struct SMPModulePlan: Sendable, Equatable {
     package var rules = SMPServerRules()
     /// Its statistics, settings and files.
     package var values = SMPServerValues()
-    /// Characteristics beside that of SMP, and what they hold to begin with.
+    /// Characteristics other than that of SMP, with their initial values.
     package var characteristics: [Characteristic: [UInt8]] = [:]
     package var restartTime: Duration = .seconds(2)
     /// How long the bootloader takes to exchange two images.
     package var activationTime: Duration = .seconds(8)
-    /// Of one page.
+    /// The time to erase one page.
     package var eraseTime: Duration = .milliseconds(85)
-    /// For taking a message in.
+    /// The time to receive a message.
     package var messageTime: Duration = .zero
-    /// How its application bonds; nil when it cannot.
+    /// How its application bonds; nil when it cannot bond.
     package var bond: AirSecurity.Plan?
     package var faults: [Fault] = []
 
@@ -38,7 +38,7 @@ package struct SMPModulePlan: Sendable, Equatable {
         name = serial.text
     }
 
-    /// Something that goes wrong by script.
+    /// A scripted fault.
     package struct Fault: Sendable, Equatable {
         package var kind: Kind
         /// How often it happens.
@@ -50,36 +50,37 @@ package struct SMPModulePlan: Sendable, Equatable {
         }
 
         package enum Kind: Sendable, Equatable {
-            /// The link ends once so many bytes of an image have come.
+            /// The link ends when this many bytes of an image have arrived.
             case linkLost(at: Int)
-            /// The module falls silent there, and the link times out.
+            /// The module stops answering at this byte, and the link times out.
             case silent(at: Int)
-            /// It restarts there, and forgets what it had.
+            /// It restarts at this byte and loses the bytes that it had.
             case restart(at: Int)
-            /// That happens at the write with this number, which is lost with it or just taken.
+            /// The exchange ends early at the write with this number, which is lost or just
+            /// received.
             case breaks(ModulePlan.Break, atWrite: Int, isTaken: Bool)
-            /// An answer is lost there.
+            /// The answer at this byte is lost.
             case answerLost(at: Int)
-            /// An answer comes twice there.
+            /// The answer at this byte is sent twice.
             case answerTwice(at: Int)
-            /// A write is dropped there, for want of a buffer.
+            /// The write at this byte is dropped, because no buffer is free.
             case pieceLost(at: Int)
-            /// A bit of what comes there is flipped in its flash.
+            /// One bit of the bytes at this offset is flipped in its flash.
             case corrupted(at: Int)
-            /// It answers with an offset that is not its own.
+            /// It answers with a wrong offset.
             case wrongOffset(at: Int)
             case flashFull(at: Int)
-            /// It says that it is busy.
+            /// It answers that it is busy.
             case busy
             /// It restarts in the middle of an erase.
             case restartInErase
-            /// Its marks are lost over the restart.
+            /// Its marks are lost during the restart.
             case marksLost
-            /// The new image crashes before anybody can confirm it.
+            /// The new image crashes before it can be confirmed.
             case crashes
             case refusesTest
             case refusesConfirm
-            /// It answers the restart and goes on.
+            /// It answers the restart command and keeps running.
             case ignoresReset
             case neverReturns
             case connectFails

@@ -4,9 +4,10 @@ import Protocols
 import Simulation
 import SourceTree
 
-/// Reads an item of a depot's `modules` that is of family `mcumgr`; it may stand for many.
+/// Reads an item of a depot's `modules` that is of family `mcumgr`; one item may describe many
+/// modules.
 struct SMPModuleReader {
-    /// How a depot file calls what the bootloader does.
+    /// The words of depot files for the behaviour of the bootloader.
     private enum Bootloader: String, CaseIterable {
         case swap, overwrite
         case directXIP = "direct-xip"
@@ -47,7 +48,7 @@ struct SMPModuleReader {
             )
         }
         let count = reader.integer("count", in: 1...100_000, default: 1)
-        // Read all the same without a serial, so that all faults are reported at once.
+        // The rest is read even without a serial, so that all faults are reported together.
         guard let stand = serial ?? Serial("none") else { return [] }
         var plan = SMPModulePlan(serial: stand)
         plan.profile = item.profile(of: .mcumgr, &reader)
@@ -187,7 +188,7 @@ struct SMPModuleReader {
         return rules
     }
 
-    /// Serials whose last digits count up from the first one.
+    /// The modules whose serials count up in their last digits.
     private func series(of plan: SMPModulePlan, count: Int) -> [SMPModulePlan] {
         guard count > 1 else { return [plan] }
         let text = plan.serial.text

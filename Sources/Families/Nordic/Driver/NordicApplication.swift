@@ -4,8 +4,8 @@ import Protocols
 import Radio
 import Sessions
 
-/// The application of a Nordic device, as an update sees it: the Device Information service says what
-/// it is, and the way into its bootloader is open to everybody.
+/// The application of a Nordic device, as the update code uses it: the Device Information service
+/// contains its version and model, and every client may start its bootloader.
 final class NordicApplication: ModuleApplication {
     private let link: any Link
     private let profile: Profile
@@ -20,7 +20,7 @@ final class NordicApplication: ModuleApplication {
     private var isLegacy: Bool { NordicBootloader.isLegacy(profile) }
 
     var bootloaderPlace: Peer? {
-        // A legacy one is at the same address or at the next: both are looked at.
+        // A legacy bootloader is at the same address or at the next one: both are checked.
         isLegacy ? link.peer : ButtonlessDoor(link: link, time: time).place
     }
 
@@ -42,9 +42,9 @@ final class NordicApplication: ModuleApplication {
     func inspect(_ order: UpdateOrder) async throws(ModuleError) -> Inspection {
         let version = try await version(of: order.target)
         guard version != nil || order.target != .secondary else {
-            throw .value("the module gives its version as something that is none")
+            throw .value("the module reports a version that cannot be read")
         }
-        // A model that is a number can be asked for by `fits: {type: …}`.
+        // `fits: {type: …}` can demand a model that is a number.
         let isThere = link.flags(of: DeviceInformation.model) != nil
         let model = isThere ? try await text(DeviceInformation.model) : ""
         return Inspection(
@@ -84,12 +84,12 @@ final class NordicApplication: ModuleApplication {
                 before: deadline
             )
         } catch {
-            // It may restart before it has confirmed that.
+            // It may restart before it has confirmed the write.
             guard error == .linkLost || error == .timedOut else { throw .radio(error) }
         }
     }
 
-    /// There is no trial: what a module has taken it keeps.
+    /// There is no trial run: the module keeps each image that it accepted.
     func confirm(_ order: UpdateOrder) async throws(ModuleError) {}
 
     func rollBack(_ order: UpdateOrder) async throws(ModuleError) {

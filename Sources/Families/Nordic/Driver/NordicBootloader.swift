@@ -3,7 +3,7 @@ import Modules
 import Protocols
 import Radio
 
-/// The bootloaders of Nordic's devices.
+/// The bootloaders of Nordic devices.
 enum NordicBootloader {
     /// The service that the profile's bootloaders advertise.
     private static func service(of profile: Profile) -> GATTUUID {
@@ -16,10 +16,10 @@ enum NordicBootloader {
         profile.target(of: .secondary)?.protocol == .legacyDFU
     }
 
-    /// How those of a profile's modules are known: by the name that we gave them, or by where
-    /// they are.
+    /// How to recognise the bootloaders of a profile's modules: by the name that we gave them, or
+    /// by their address.
     ///
-    /// Which of two addresses that is depends on what the application handed over.
+    /// Which of two addresses it is depends on what the application passed to the bootloader.
     static func form(of profile: Profile) -> BootloaderForm {
         let service = service(of: profile)
         return BootloaderForm(
@@ -34,11 +34,11 @@ enum NordicBootloader {
     }
 }
 
-/// The name that a module's bootloader is given: one that says whose it is, for any serial.
+/// The name that we give a module's bootloader: it contains the module's serial.
 enum NordicBootloaderName {
     private static let prefix = "YN"
 
-    /// Nil for a serial that is too long, and is then found by its place only.
+    /// Nil for a serial that is too long; the bootloader is then found only by its address.
     static func text(of serial: Serial) -> String? {
         let text = prefix + serial.text
         return text.utf8.count <= 20 ? text : nil

@@ -4,8 +4,8 @@ import Protocols
 package import Radio
 import Sessions
 
-/// Updates of Nordic's devices: their application leads into a bootloader, of whichever kind the
-/// profile says.
+/// Updates of Nordic devices: their application starts a bootloader, of the kind that the profile
+/// names.
 package struct NordicUpdate: UpdateDriver {
     private let profile: Profile
 

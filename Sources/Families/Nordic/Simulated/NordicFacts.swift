@@ -1,18 +1,18 @@
 import Domain
 import Wire
 
-/// What a simulated Nordic device remembers over a restart, and over the end of our process.
+/// The facts that a simulated Nordic device keeps over a restart and over the end of our process.
 struct NordicFacts: Equatable {
     var mode = ModuleFacts.Mode.application
-    /// While it restarts: when it is back.
+    /// While it restarts: the time when it is back.
     var wakes: Moment?
     var version: FirmwareVersion
-    /// Its bootloader erased the application, so that only an image brings it back.
+    /// Whether its bootloader erased the application: only an image then restores it.
     var isErased = false
     var bootloaderName: [UInt8] = []
     /// How often each fault of the plan has happened.
     var faultCounts: [UInt8]
-    /// A digest of what the plan says the device is to begin with.
+    /// A digest of the device's initial state in the plan.
     var baseline: UInt32
 
     init(plan: NordicPlan) {

@@ -20,11 +20,11 @@ package final class NordicModule: AirDevice {
     private var isSilent = false
     private var saveIsSet = false
     private var notifications = 0
-    /// Answers wait for the flash.
+    /// Answers wait until the flash is ready.
     private var busyUntil = Moment(nanoseconds: 0)
-    /// Writes and reads so far: faults may be set to one of them.
+    /// Number of writes and reads so far: a fault can be scheduled for one of them.
     package private(set) var exchanges = 0
-    /// What an earlier life had begun has no end any more.
+    /// Counts restarts: actions that were scheduled before a restart do not run after it.
     private var era = 0
 
     init(plan: NordicPlan, world: World, slot: DepotSlot?, imageCapacity: Int) {
@@ -79,7 +79,7 @@ package final class NordicModule: AirDevice {
         }
     }
 
-    /// What an update has made of it: for tests, not for the air.
+    /// The version after an update: for tests, not visible over the air.
     package var runningVersion: FirmwareVersion { facts.version }
     package var isInBootloader: Bool { facts.mode == .bootloader && facts.wakes == nil }
 
@@ -102,7 +102,7 @@ package final class NordicModule: AirDevice {
             broadcast.interval = .milliseconds(25)
             return broadcast
         }
-        // The generic profiles know a device by its service; others say how theirs is known.
+        // The generic profiles recognise a device by its service; other profiles state how.
         if plan.profile == nil { broadcast.services = [bootloaderService] }
         broadcast.name = plan.name
         broadcast.interval = plan.advertisingInterval
@@ -115,7 +115,8 @@ package final class NordicModule: AirDevice {
             ? "DfuTarg" : String(decoding: facts.bootloaderName, as: UTF8.self)
     }
 
-    /// An application's last byte is even, so that no bootloader has its neighbour's address.
+    /// The last byte of an application's address is even, so that no bootloader has the address of
+    /// the next device.
     private var address: String {
         let isNext = facts.mode == .bootloader && !plan.keepsAddress
         var bytes: [UInt8]
@@ -309,7 +310,7 @@ package final class NordicModule: AirDevice {
         if !isSystem, !happens({ $0 == .returnsUnchanged }) {
             facts.version = version ?? facts.version
         }
-        // A system part leaves no application behind: the bootloader waits for one.
+        // A system part leaves no application: the bootloader waits for one.
         restart(
             as: isSystem ? .bootloader : .application,
             after: plan.activationTime + plan.restartTime
@@ -319,7 +320,7 @@ package final class NordicModule: AirDevice {
     // MARK: Restarts and faults
 
     private func restart(as mode: ModuleFacts.Mode, after delay: Duration) {
-        // Without an application there is nothing else to start.
+        // Without an application only the bootloader can start.
         facts.mode = mode == .application && facts.isErased ? .bootloader : mode
         facts.wakes = world.now.advanced(by: delay)
         if facts.mode == .application { facts.bootloaderName = [] }
@@ -327,7 +328,7 @@ package final class NordicModule: AirDevice {
         if facts.mode == .application { secure.progressLost() } else { secure.reset() }
         era += 1
         save()
-        // What is on its way to the central still arrives with the next connection event.
+        // Data that is already queued for the central still arrives with the next connection event.
         world.after(plan.link.interval * 2) { [weak self, link] in
             link?.drop()
             self?.save()
@@ -343,7 +344,7 @@ package final class NordicModule: AirDevice {
         watch(era)
     }
 
-    /// A bootloader that nobody talks to goes back to the application, where there is one.
+    /// A bootloader that hears from no client returns to the application, if there is one.
     private func watch(_ era: Int) {
         guard facts.mode == .bootloader, !facts.isErased else { return }
         world.after(.seconds(120)) { [weak self] in
@@ -397,7 +398,7 @@ package final class NordicModule: AirDevice {
         if let kind { breakOff(kind) }
     }
 
-    /// Saves once for all that happens at this moment.
+    /// Saves once for everything that happens at this moment.
     func save() {
         guard slot != nil, !saveIsSet else { return }
         saveIsSet = true
@@ -421,7 +422,7 @@ extension NordicModule: FaultyModule {
 }
 
 extension World {
-    /// Puts a Nordic device on the air that keeps nothing beyond its process.
+    /// Adds a Nordic device whose state ends with the process.
     package func addNordic(_ plan: NordicPlan, imageCapacity: Int = 1 << 20) {
         add(NordicModule(plan: plan, world: self, slot: nil, imageCapacity: imageCapacity))
     }

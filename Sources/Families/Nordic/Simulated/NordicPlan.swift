@@ -3,7 +3,7 @@ package import Modules
 import Protocols
 package import Simulation
 
-/// One simulated device of family `nordic` as its depot file describes it.
+/// One simulated device of family `nordic`, as its depot file describes it.
 package struct NordicPlan: Sendable, Equatable {
     /// Which bootloader it has.
     package enum Bootloader: String, CaseIterable, Sendable {
@@ -13,7 +13,7 @@ package struct NordicPlan: Sendable, Equatable {
 
     package var serial: Serial
     package var name: String?
-    /// Nil for one that the bootloader's kind gives.
+    /// Nil for the generic profile of its kind of bootloader.
     package var profile: Profile?
     package var bootloader = Bootloader.secure
     package var version = FirmwareVersion(1, 0)
@@ -24,9 +24,9 @@ package struct NordicPlan: Sendable, Equatable {
     package var link = LinkParameters()
     package var restartTime: Duration = .seconds(2)
     package var activationTime: Duration = .seconds(4)
-    /// Of one page.
+    /// The time to erase one page.
     package var eraseTime: Duration = .milliseconds(85)
-    /// Its bootloader is at the application's own address, and not at the next one.
+    /// Whether its bootloader uses the application's address instead of the next one.
     package var keepsAddress = false
     package var faults: [Fault] = []
 
@@ -35,7 +35,7 @@ package struct NordicPlan: Sendable, Equatable {
         name = serial.text
     }
 
-    /// Something that goes wrong by script.
+    /// A scripted fault.
     package struct Fault: Sendable, Equatable {
         package var kind: Kind
         /// How often it happens.
@@ -47,20 +47,20 @@ package struct NordicPlan: Sendable, Equatable {
         }
 
         package enum Kind: Sendable, Equatable {
-            /// The link ends once so many bytes of an image have come.
+            /// The link ends when this many bytes of an image have arrived.
             case linkLost(at: Int)
             case silent(at: Int)
-            /// It restarts there, and forgets what it had.
+            /// It restarts at this byte and loses the bytes that it had.
             case restart(at: Int)
-            /// That happens at the exchange with this number, before or after it is carried out.
+            /// The exchange with this number ends early, before or after it is carried out.
             case breaks(ModulePlan.Break, atExchange: Int, isBefore: Bool)
-            /// A packet is dropped there.
+            /// The packet at this byte is dropped.
             case packetLost(at: Int)
-            /// A notification is lost.
+            /// The notification with this number is lost.
             case notificationLost(Int)
-            /// The init packet is of another device.
+            /// It refuses the init packet as one for another device.
             case refusesInit
-            /// It stays in its application when it is asked to start its bootloader.
+            /// It stays in its application when it receives the command to start its bootloader.
             case ignoresEntry
             case returnsUnchanged
             case neverReturns

@@ -3,7 +3,8 @@ import Modules
 import Simulation
 import SourceTree
 
-/// Reads an item of a depot's `modules` that is of family `nordic`; it may stand for many.
+/// Reads an item of a depot's `modules` that is of family `nordic`; one item may describe many
+/// devices.
 struct NordicReader {
     private var reader: FieldReader
     private let item: DepotItem
@@ -26,11 +27,11 @@ struct NordicReader {
                 hint: "it is the name or the address that the device advertises, such as tag-0001"
             )
         }
-        // Read all the same without a serial, so that all faults are reported at once.
+        // The rest is read even without a serial, so that all faults are reported together.
         guard let stand = serial ?? Serial("none") else { return [] }
         var plan = NordicPlan(serial: stand)
         plan.bootloader = reader.choice("bootloader", default: NordicPlan.Bootloader.secure)
-        // The shipped profiles are those of the two bootloaders.
+        // The shipped profiles are the generic ones of the two bootloaders.
         let isShipped = profile.map { $0.source == nil } ?? true
         if let profile, NordicBootloader.isLegacy(profile) { plan.bootloader = .legacy }
         plan.profile = isShipped ? nil : profile
