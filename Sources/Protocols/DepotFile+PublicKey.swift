@@ -4,7 +4,7 @@ package import Simulation
 package import SourceTree
 
 extension DepotFile {
-    /// By which key images must be signed; nil for any.
+    /// The key that images must be signed with; nil for any.
     package static func publicKey(
         _ reader: inout FieldReader,
         _ diagnostics: Diagnostics

@@ -1,11 +1,11 @@
 package import Modules
 
-/// An image file that comes without a package: how it is recognised and what it holds.
+/// The format of image files that have no package: how to recognise and read them.
 package struct RawImageFormat: Sendable {
-    /// As `image inspect` calls the kind in its document.
+    /// The name of the format in the document of `image inspect`.
     package let name: String
     package let isOne: @Sendable ([UInt8]) -> Bool
-    /// What is in it, or in words why it is no image that can be sent.
+    /// Reads the image; throws the reason when it cannot be sent.
     package let read: @Sendable ([UInt8]) throws(RawImageError) -> RawImage
 
     package init(
@@ -18,14 +18,14 @@ package struct RawImageFormat: Sendable {
         self.read = read
     }
 
-    /// Those of the protocols that have one, a line each.
+    /// All formats, one line each.
     package static let all: [RawImageFormat] = [.espImage]
 }
 
-/// What a raw image file holds.
+/// The content of a raw image file.
 package struct RawImage: Sendable, Equatable {
     package let content: ImageContent
-    /// What there is to tell of it: what it is called, and what it is.
+    /// Facts about it for people: name and value.
     package let facts: [Fact]
     package let warnings: [String]
 
@@ -46,7 +46,7 @@ package struct RawImage: Sendable, Equatable {
     }
 }
 
-/// Why a file is no image that can be sent.
+/// Why a file is not an image that can be sent.
 package struct RawImageError: Error, Hashable, Sendable {
     package let sentence: String
 

@@ -1,6 +1,6 @@
 package import Modules
 
-/// Every update protocol that is known, one line each.
+/// All update protocols, one line each.
 extension UpdateProtocol {
     package static let secureDFU = Self("secure-dfu", title: "Secure DFU")
     package static let legacyDFU = Self("legacy-dfu", title: "legacy DFU")

@@ -4,7 +4,7 @@ import Modules
 import Sessions
 
 extension RawImageFormat {
-    /// An application image of `esptool`.
+    /// An application image that `esptool` made.
     static let espImage = RawImageFormat("esp", isOne: { ESPImage.isOne($0) }) {
         (bytes) throws(RawImageError) in
         let image: ESPImage

@@ -2,7 +2,7 @@ import Domain
 package import Modules
 
 extension ProfileShape.Group {
-    /// The service of a bootloader that speaks legacy DFU, and of the way into it.
+    /// The service of a bootloader with legacy DFU, which is also used to enter the bootloader.
     package static let legacyDFU = Self(
         "legacy",
         service: LegacyNumbers.service,

@@ -2,7 +2,7 @@ import Domain
 package import Modules
 
 extension ProfileShape.Group {
-    /// The service of a bootloader that speaks Secure DFU, and the way into it.
+    /// The service of a bootloader with Secure DFU, which is also used to enter the bootloader.
     package static let secureDFU = Self(
         "dfu",
         service: DFUNumbers.service,

@@ -1,13 +1,13 @@
 package import Domain
 package import Sessions
 
-/// Why an image did not get into an ESP device.
+/// Why an image was not transferred to an ESP device.
 package enum ESPUploadError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It does not begin; right after an update that can mean that the new image is on trial.
+    /// It refuses to begin; right after an update this can mean that the new image is on trial.
     case refused
-    /// Nothing came of a sector, though it was sent several times.
+    /// The device did not accept a sector, although it was sent several times.
     case sector(Int)
-    /// It is in the middle of an image that is not ours.
+    /// The device has received a part of an image that is not ours.
     case foreign(wanted: Int)
     case noAnswer(String)
     case malformed
@@ -34,18 +34,25 @@ package enum ESPUploadError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 }
 
-/// Brings an image into an ESP device over one link, sector by sector, from where the device is.
+/// Sends an image to an ESP device over one link, sector by sector, beginning with the sector that
+/// the device waits for.
 package struct ESPUpload: Sendable {
     package enum State: Equatable, Sendable {
         /// Next: `starting`, `sending`.
         case idle
         /// Next: `sending`, `ended`.
         case starting
-        /// So many tries of this sector failed. Next: `sending`, `draining`, `ended`.
+        /// `tries` attempts at this sector failed.
+        ///
+        /// Next: `sending`, `draining`, `ended`.
         case sending(sector: Int, tries: Int)
-        /// A packet was lost, and the device says so to each one behind it. Next: `clearing`.
+        /// A packet was lost, and the device answers each packet after it with an error.
+        ///
+        /// Next: `clearing`.
         case draining(sector: Int, tries: Int)
-        /// What the device keeps of a sector is made void. Next: `sending`.
+        /// The data that the device holds of a sector is being invalidated.
+        ///
+        /// Next: `sending`.
         case clearing(sector: Int, tries: Int)
         case ended(Ending)
     }
@@ -61,13 +68,14 @@ package struct ESPUpload: Sendable {
         case command(ESPCommand)
         /// Send this sector in packets; then `sent`.
         case send(sector: Int)
-        /// Send a packet that makes what the device has of the sector void; then `sent`.
+        /// Send a packet that invalidates the data that the device holds of the sector; then
+        /// `sent`.
         case clear(sector: Int)
         case wait
         case ended(Ending)
     }
 
-    /// So long after the last word on a packet there are no more of them on their way.
+    /// This long after the last answer to a packet, no more answers are under way.
     package static let lull = Duration.seconds(1)
     private static let mostTries = 3
 
@@ -78,14 +86,15 @@ package struct ESPUpload: Sendable {
     private let total: Int
     private let startLimit: Duration
     private let sectorLimit: Duration
-    /// The answer to the last sector comes when the whole image is checked.
+    /// The answer to the last sector arrives after the check of the whole image.
     private let checkLimit: Duration
     private var sectors: Int { (total + ESPNumbers.sectorLength - 1) / ESPNumbers.sectorLength }
     private var isAsked = false
-    /// It has begun, and has nothing yet: it may wait for an image of another length.
+    /// The device has begun and waits for the first sector: it may wait for an image of another
+    /// length.
     private let isToBeStopped: Bool
 
-    /// `wanted` is the sector that the device said it wants; nil when it has not begun.
+    /// `wanted` is the sector that the device waits for; nil when it has not begun.
     package init(total: Int, wanted: Int?, times: UploadTimes = UploadTimes()) {
         self.total = total
         startLimit = times.erase ?? .seconds(60)
@@ -108,7 +117,7 @@ package struct ESPUpload: Sendable {
 
     private var start: ESPCommand { .start(length: UInt32(clamping: total)) }
 
-    /// All packets of the sector are with the radio.
+    /// The radio took all packets of the sector.
     package mutating func sent(at now: Moment) -> Action {
         switch state {
         case .sending(let sector, _):
@@ -127,7 +136,7 @@ package struct ESPUpload: Sendable {
         guard case .acknowledge(let command, let isAccepted, _)? = try? ESPCommand(bytes) else {
             return .wait
         }
-        // Whether it was stopped or had nothing to stop: now it begins.
+        // It was stopped, or there was nothing to stop: in both cases it begins now.
         if command == 2 { return .command(start) }
         guard command == 1 else { return .wait }
         guard isAccepted else { return end(.failed(.refused)) }
@@ -140,7 +149,7 @@ package struct ESPUpload: Sendable {
         case .idle, .starting, .ended: return pending
         case .draining(let sector, _):
             deadline = now.advanced(by: Self.lull)
-            // The rest of what it had may have made the sector whole.
+            // The rest of the data that it held may have completed the sector.
             if let ack = try? ESPSectorAck(bytes), Int(ack.sector) == sector,
                 ack.status == .accepted
             {
@@ -160,7 +169,7 @@ package struct ESPUpload: Sendable {
             do throws(ESPFrameError) { ack = try ESPSectorAck(bytes) } catch {
                 return again(sector, tries, at: now)
             }
-            // Late, for one that was sent twice.
+            // A late answer to a sector that was sent twice.
             guard Int(ack.sector) == sector else { return .wait }
             switch ack.status {
             case .accepted: return accepted(sector, at: now)
@@ -168,7 +177,7 @@ package struct ESPUpload: Sendable {
                 guard Int(ack.wanted) < sectors, Int(ack.wanted) != sector else {
                     return again(sector, tries, at: now)
                 }
-                // Its last acknowledgement was lost.
+                // Its acknowledgement of this sector was lost.
                 guard Int(ack.wanted) == sector + 1 else {
                     return end(.failed(.foreign(wanted: Int(ack.wanted))))
                 }
@@ -188,7 +197,7 @@ package struct ESPUpload: Sendable {
         return isAsked ? end(.stopped) : send(sector + 1, tries: 0, at: now)
     }
 
-    /// Ends after the sector that is under way.
+    /// Ends after the current sector.
     package mutating func stopRequested() { isAsked = true }
 
     package mutating func timeout(at now: Moment) -> Action {
@@ -208,10 +217,12 @@ package struct ESPUpload: Sendable {
         switch state {
         case .idle, .ended: return pending
         case .sending(let sector, let tries):
-            // Some devices say so to the packet itself, and reset what they have of the sector.
+            // Some devices report this as an error of the packet's write, and drop the data that
+            // they hold of the sector.
             if case .refused = failure { return again(sector, tries, at: now) }
-            // With the last one it restarts, and its word may not arrive; or that sector was lost. The
-            // next link shows which: it runs the image, or waits for the sector.
+            // After the last sector the device restarts, and its answer may not arrive; or the
+            // sector was lost. The next link shows which: the device runs the image, or waits for
+            // the sector.
             return end(.failed(.link(failure)))
         case .starting, .draining, .clearing: return end(.failed(.link(failure)))
         }

@@ -3,7 +3,7 @@ package import Modules
 package import Radio
 package import Sessions
 
-/// The receiving side of an ESP device, over one link: its application is what receives.
+/// The receiving side of an ESP device over one link: its application receives images.
 package final class ESPReceiver {
     private static let probeLimit = Duration.seconds(3)
 
@@ -13,9 +13,9 @@ package final class ESPReceiver {
     private let times: UploadTimes
     private var acks: (any Subscription)?
     private var answers: (any Subscription)?
-    /// The sector that the device said it wants; nil when it has not begun.
+    /// The sector that the device waits for; nil when it has not begun.
     private var wanted: Int?
-    /// Image bytes given to the radio on this link, repeats included.
+    /// Image bytes that were passed to the radio on this link, repeats included.
     package private(set) var bytesSent = 0
 
     package init(
@@ -40,7 +40,7 @@ package final class ESPReceiver {
         return (first, second)
     }
 
-    /// One packet: with a response where the device takes nothing else.
+    /// Sends one packet: with a response when the characteristic has no other write.
     private func put(
         _ bytes: [UInt8],
         before deadline: Moment
@@ -53,7 +53,7 @@ package final class ESPReceiver {
         }
     }
 
-    /// Which sector the device waits for, of whatever image; nil when it has not begun.
+    /// The sector that the device waits for, of any image; nil when it has not begun.
     package func wantedSector() async throws(ModuleError) -> Int? {
         do throws(RadioError) {
             let (acks, _) = try await open()
@@ -64,7 +64,7 @@ package final class ESPReceiver {
             do throws(RadioError) {
                 try await put(probe, before: time.now.advanced(by: answerLimit))
             } catch {
-                // Some refuse the packet and answer it all the same.
+                // Some devices refuse the packet and answer it nevertheless.
                 guard case .att = error else { throw error }
             }
             let deadline = time.now.advanced(by: Self.probeLimit)
@@ -90,7 +90,8 @@ package final class ESPReceiver {
         unless isStopped: @Sendable () -> Bool,
         progress: (UploadProgress) async -> Void
     ) async throws(ModuleError) -> TransferEnd {
-        // The first sector's acknowledgement may have been lost: more than that was somebody's.
+        // The acknowledgement of our first sector may have been lost. A higher sector belongs to
+        // another client's image.
         if let wanted, wanted > 1, !isKnown { throw Self.fault(.foreign(wanted: wanted)) }
         var machine = ESPUpload(total: firmware.count, wanted: wanted, times: times)
         var known = -1
@@ -169,7 +170,7 @@ package final class ESPReceiver {
         bytesSent += data.count
     }
 
-    /// Ends the transfer: the device restarts, before or after it has answered.
+    /// Ends the transfer: the device restarts, before or after its answer.
     package func finish() async throws(ModuleError) {
         do throws(RadioError) {
             try await link.write(
@@ -178,7 +179,7 @@ package final class ESPReceiver {
                 before: time.now.advanced(by: answerLimit)
             )
         } catch {
-            // Its word, its refusal and its silence mean the same here.
+            // Here an answer, a refusal and no answer have the same meaning.
             if error.isOurs { throw .radio(error) }
         }
     }

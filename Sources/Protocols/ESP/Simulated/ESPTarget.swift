@@ -1,23 +1,23 @@
 import Domain
 import Wire
 
-/// A simulated device's side of ESP's BLE OTA, in the ways of the servers that there are.
+/// A simulated device's side of ESP's BLE OTA, with the behaviour of the existing servers.
 package struct ESPTarget: Sendable {
     package enum Server: String, CaseIterable, Sendable {
-        /// Looks at sector and sequence, and at no checksum; only acknowledged writes.
+        /// Checks sector and sequence but no checksum; takes only acknowledged writes.
         case nimble
-        /// Looks at everything, and takes writes without response.
+        /// Checks everything, and takes writes without response.
         case raw
     }
 
     package enum Action: Equatable, Sendable {
         case acknowledge([UInt8])
         case answer([UInt8])
-        /// The flash is made ready for so many bytes before what follows.
+        /// The flash is erased for this many bytes before anything that follows.
         case erase(Int)
-        /// The packet is refused by the attribute protocol.
+        /// The attribute protocol refuses the packet.
         case refuse
-        /// All of the image is there.
+        /// The image is complete.
         case complete
     }
 
@@ -28,12 +28,12 @@ package struct ESPTarget: Sendable {
     private var sector = 0
     private var sequence = 0
     private var buffer: [UInt8] = []
-    /// An earlier image was not finished: what comes now is written behind it.
+    /// Whether an earlier image was not finished: further data is then written after it.
     private var isSpoilt = false
 
     package init(server: Server) { self.server = server }
 
-    /// A restart forgets everything; a link that ends does not.
+    /// A restart clears everything; the end of a link does not.
     package mutating func restarted() { self = ESPTarget(server: server) }
 
     package mutating func commanded(_ bytes: [UInt8]) -> [Action] {
@@ -66,7 +66,7 @@ package struct ESPTarget: Sendable {
     private mutating func resetSector() { (sequence, buffer) = (0, []) }
 
     private func ack(_ number: UInt16, _ status: ESPSectorAck.Status) -> Action {
-        // On success these servers give different things as the sector that they want.
+        // On success, these servers return different numbers as the wanted sector.
         let wanted = status == .accepted && server == .nimble ? 0 : UInt16(clamping: sector)
         return .acknowledge(ESPSectorAck(sector: number, status: status, wanted: wanted).bytes)
     }

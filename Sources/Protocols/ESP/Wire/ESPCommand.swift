@@ -1,11 +1,12 @@
 import Wire
 
-/// What is said on the command characteristic: always twenty bytes with a checksum.
+/// A message of the command characteristic: always 20 bytes, with a checksum.
 package enum ESPCommand: Equatable, Sendable {
-    /// An image of so many bytes comes.
+    /// An image of `length` bytes follows.
     case start(length: UInt32)
     case stop
-    /// The device's word on a command; a window of several sectors only where it says so.
+    /// The device's answer to a command; the window is more than one sector only if the device
+    /// states it.
     case acknowledge(command: UInt16, isAccepted: Bool, window: UInt8)
 
     package static let length = 20
@@ -36,16 +37,16 @@ package enum ESPCommand: Equatable, Sendable {
     }
 }
 
-/// The device's word on a sector.
+/// The device's answer to a sector.
 package struct ESPSectorAck: Equatable, Sendable {
     package enum Status: UInt16, Sendable {
         case accepted, checksum, sector, length
     }
 
-    /// As it was sent.
+    /// The number of the sector, as it was sent.
     package let sector: UInt16
     package let status: Status
-    /// The sector that it wants; on success devices give different things here.
+    /// The sector that the device waits for; on success, devices return different numbers here.
     package let wanted: UInt16
 
     package init(sector: UInt16, status: Status, wanted: UInt16) {
@@ -70,19 +71,19 @@ package struct ESPSectorAck: Equatable, Sendable {
     }
 }
 
-/// Why bytes are no frame of the protocol.
+/// Why bytes are not a frame of the protocol.
 package enum ESPFrameError: Error, Hashable, Sendable {
     case length(Int)
     case checksum
     case unknown(UInt16)
 }
 
-/// How a sector is cut into packets.
+/// Splits a sector into packets.
 package enum ESPPackets {
-    /// The packets of one sector: number, sequence, data, and a checksum behind the last data.
+    /// The packets of one sector: number, sequence, data, and a checksum after the last data.
     ///
-    /// The last one has a byte of data at least, and both bytes of the checksum: two known clients
-    /// get that wrong.
+    /// The last packet has at least one byte of data, and both bytes of the checksum: two known
+    /// clients do this wrong.
     package static func packets(
         sector: UInt16,
         _ data: ArraySlice<UInt8>,

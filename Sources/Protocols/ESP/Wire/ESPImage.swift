@@ -1,21 +1,22 @@
 package import Domain
 
-/// An application image as `esptool` makes it: its header, its descriptor and whether it is whole.
+/// An application image that `esptool` made: its header, its descriptor and a check that it is
+/// complete.
 package struct ESPImage: Sendable, Equatable {
     package let chip: UInt16
     package let version: String
     package let project: String
     package let secureVersion: UInt32
-    /// Of the bytes before it, where one is appended.
+    /// The digest of the bytes before it; nil when none is appended.
     package let digest: SHA256Digest?
-    /// How many bytes that digest is of.
+    /// The number of bytes that the digest covers.
     package let length: Int
 
     private static let magic: UInt8 = 0xE9
     private static let descriptorMagic: UInt32 = 0xABCD_5432
     private static let headerLength = 24
 
-    /// Whether a file is meant to be one.
+    /// Whether a file claims to be such an image.
     package static func isOne(_ bytes: [UInt8]) -> Bool { bytes.first == magic }
 
     package init(_ bytes: [UInt8]) throws(ESPImageError) {
@@ -29,7 +30,7 @@ package struct ESPImage: Sendable, Equatable {
         }
         guard (1...16).contains(Int(bytes[1])) else { throw .segments(Int(bytes[1])) }
         chip = half(12)
-        // A bootloader or a merged image begins alike, and has no descriptor here.
+        // A bootloader or a merged image begins in the same way, but has no descriptor here.
         guard word(32) == Self.descriptorMagic else { throw .notAnApplication }
         secureVersion = word(36)
         version = text(48)
@@ -75,7 +76,7 @@ package struct ESPImage: Sendable, Equatable {
     }
 }
 
-/// Why a file is no image that an ESP device would take.
+/// Why a file is not an image that an ESP device accepts.
 package enum ESPImageError: Error, Hashable, Sendable, CustomStringConvertible {
     case notAnImage
     case notAnApplication

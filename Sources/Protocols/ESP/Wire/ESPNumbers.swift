@@ -6,12 +6,13 @@ package enum ESPNumbers {
     package static let firmware = Characteristic(GATTUUID(short: 0x8020), of: service)
     package static let command = Characteristic(GATTUUID(short: 0x8022), of: service)
 
-    /// An image goes over in pieces of this length, each acknowledged.
+    /// An image is sent in sectors of this length; the device acknowledges each.
     package static let sectorLength = 4_096
-    /// Ends a sector.
+    /// The sequence number that ends a sector.
     package static let lastSequence: UInt8 = 0xFF
-    /// A sector that no device can want: its answer tells which one it does.
+    /// A sector that no device can wait for: the answer to it contains the one that the device
+    /// waits for.
     package static let probeSector: UInt16 = 0xFFFE
-    /// The longest value that every device takes.
+    /// The longest value that every device accepts.
     package static let longestValue = 512
 }

@@ -1,17 +1,21 @@
 package import Domain
 package import Sessions
 
-/// Brings one piece of firmware into a legacy bootloader, over one link and from its beginning.
+/// Sends one piece of firmware to a legacy bootloader, over one link and from its beginning.
 ///
-/// Nothing of it can be taken up on another link: after any fault the bootloader is asked to restart,
-/// so that the next attempt finds it idle.
+/// A transfer cannot be continued on another link. After every fault the bootloader is asked to
+/// restart, so that the next attempt finds it idle.
 package struct LegacyUpload: Sendable {
     package enum State: Equatable, Sendable {
         /// Next: `starting`, `ended`.
         case idle
-        /// The start request is on its way. Next: `sizing`.
+        /// The start request is being written.
+        ///
+        /// Next: `sizing`.
         case starting
-        /// The sizes are on their way, or are answered after the erase. Next: `beginningInit`.
+        /// The sizes are being sent, or the bootloader erases before it answers them.
+        ///
+        /// Next: `beginningInit`.
         case sizing
         /// Next: `sendingInit`.
         case beginningInit
@@ -19,31 +23,39 @@ package struct LegacyUpload: Sendable {
         case sendingInit
         /// Next: `agreeing`.
         case endingInit
-        /// On receipts. Next: `opening`.
+        /// The receipt interval is being set.
+        ///
+        /// Next: `opening`.
         case agreeing
         /// Next: `sending`.
         case opening
-        /// Up to `sent` is on its way, up to `counted` acknowledged. Next: `sending`, `completing`.
+        /// Bytes up to `sent` are on their way, those up to `counted` are acknowledged.
+        ///
+        /// Next: `sending`, `completing`.
         case sending(sent: Int, counted: Int)
-        /// All is sent; the flash is being written. Next: `validating`.
+        /// Everything is sent; the flash is being written.
+        ///
+        /// Next: `validating`.
         case completing
         /// Next: `activating`.
         case validating
         /// The bootloader restarts, with or without an answer. Next: `ended`.
         case activating
-        /// Something went wrong, and it is asked to restart. Next: `ended`.
+        /// After a fault, the bootloader is asked to restart.
+        ///
+        /// Next: `ended`.
         case clearing(LegacyUploadError)
         case ended(Ending)
     }
 
     package enum Ending: Equatable, Sendable {
         case finished
-        /// Asked for; the bootloader was told to restart.
+        /// Stopped on request; the bootloader was told to restart.
         case stopped
         case failed(LegacyUploadError)
     }
 
-    /// What packets carry.
+    /// The content of packets.
     package enum Load: Equatable, Sendable { case sizes, initPacket, image }
 
     package enum Action: Equatable, Sendable {
@@ -51,23 +63,23 @@ package struct LegacyUpload: Sendable {
         case write(LegacyRequest)
         /// Send these bytes in packets; then `packetsSent`.
         case send(Load, Range<Int>)
-        /// For a notification or the deadline.
+        /// Wait for a notification or the deadline.
         case wait
         case ended(Ending)
     }
 
-    /// How cautious it is.
+    /// The flow control and the time limits of an upload.
     package struct Settings: Equatable, Sendable {
         package let packetLength: Int
-        /// A receipt after so many packets, and no more than these under way.
+        /// The number of packets after which a receipt is due, and the most that are on their way.
         package let receiptInterval: Int
         package let answerLimit: Duration
-        /// The erase comes before the answer to the sizes.
+        /// For the answer to the sizes: the bootloader erases before it.
         package let eraseLimit: Duration
         package let receiptLimit: Duration
-        /// The last pages are written before the answer to the image.
+        /// For the answer to the image: the bootloader writes the last pages before it.
         package let completeLimit: Duration
-        /// It reads the whole image before the answer to the validation.
+        /// For the answer to the validation: the bootloader reads the whole image before it.
         package let checkLimit: Duration
 
         package init(
@@ -88,7 +100,7 @@ package struct LegacyUpload: Sendable {
             self.checkLimit = checkLimit
         }
 
-        /// Fewer packets at once with each pace.
+        /// Settings for a pace: the higher the pace, the fewer packets are on their way.
         package init(pace: Int, times: UploadTimes = UploadTimes()) {
             let answer = times.answer ?? .seconds(10)
             self.init(
@@ -102,9 +114,9 @@ package struct LegacyUpload: Sendable {
 
     package let settings: Settings
     package private(set) var state = State.idle
-    /// When `timeout` is due.
+    /// The time at which `timeout` is due.
     package private(set) var deadline: Moment?
-    /// By the bootloader's own count.
+    /// The number of bytes that the bootloader has counted.
     package var acknowledged: Int {
         switch state {
         case .sending(_, let counted): counted
@@ -118,7 +130,8 @@ package struct LegacyUpload: Sendable {
     private let type: LegacyImageType
     private let initLength: Int
     private let total: Int
-    /// Some bootloaders count on over attempts: the first receipt says from where.
+    /// Some bootloaders keep counting over several attempts: the first receipt shows where the
+    /// count began.
     private var base: Int?
     private var mayStop = false
 
@@ -147,7 +160,7 @@ package struct LegacyUpload: Sendable {
         return go(to: .starting, .write(.start(type)), settings.answerLimit, at: now)
     }
 
-    /// The control point has confirmed what was written.
+    /// The control point confirmed the write.
     package mutating func written(at now: Moment) -> Action {
         switch state {
         case .starting: return go(to: .sizing, .send(.sizes, 0..<12), settings.eraseLimit, at: now)
@@ -161,7 +174,7 @@ package struct LegacyUpload: Sendable {
         case .endingInit, .validating: return .wait
         case .agreeing: return go(to: .opening, .write(.receive), settings.answerLimit, at: now)
         case .opening: return sendMore(from: 0, counted: 0, at: now)
-        // It restarts, and the link ends; until then there is nothing to say.
+        // It restarts, and the link ends; until then there is nothing to send.
         case .activating: return end(.finished)
         case .clearing(let error): return end(mayStop ? .stopped : .failed(error))
         case .idle, .sizing, .sendingInit, .sending, .completing, .ended: return pending
@@ -195,7 +208,7 @@ package struct LegacyUpload: Sendable {
         }
     }
 
-    /// The image is not to be sent any further.
+    /// Stops sending the image.
     package mutating func stopRequested(at now: Moment) -> Action? {
         switch state {
         case .sending:
@@ -221,7 +234,7 @@ package struct LegacyUpload: Sendable {
     package mutating func linkFailed(_ failure: LinkFailure, at now: Moment) -> Action {
         switch state {
         case .idle, .ended: return pending
-        // It restarts without a word.
+        // It restarts without an answer.
         case .activating: return end(.finished)
         case .clearing(let error): return end(mayStop ? .stopped : .failed(error))
         case .starting, .sizing, .beginningInit, .sendingInit, .endingInit, .agreeing, .opening,
@@ -287,7 +300,7 @@ package struct LegacyUpload: Sendable {
         case (.validating, .validate):
             return go(to: .activating, .write(.activate), settings.answerLimit, at: now)
         default:
-            // Said twice, or late.
+            // A repeated or late answer.
             return .wait
         }
     }

@@ -1,9 +1,9 @@
 package import Domain
 package import Sessions
 
-/// Why an image did not get into a legacy bootloader.
+/// Why an image was not transferred to a legacy bootloader.
 package enum LegacyUploadError: Error, Hashable, Sendable {
-    /// What was asked for when it ended.
+    /// The request that was being handled when the upload ended.
     package enum Stage: String, Hashable, Sendable {
         case start = "beginning the transfer"
         case sizes = "erasing for the image"
@@ -14,13 +14,14 @@ package enum LegacyUploadError: Error, Hashable, Sendable {
     }
 
     case refused(Stage, LegacyResult)
-    /// An attempt of before was not cleared; it is cleared now.
+    /// An earlier attempt was not cleared; it is cleared now.
     case earlierAttempt
     case noAnswer(Stage)
-    /// The bootloader counts other bytes than were sent: packets are missing.
+    /// The number of bytes that the bootloader counted differs from the number sent: packets are
+    /// missing.
     case lostPackets(sent: Int, counted: Int)
     case malformed([UInt8])
-    /// There is no image, no init packet, or an image that is not made of words.
+    /// There is no image or no init packet, or the image does not consist of whole words.
     case unfit(String)
     case link(Stage, LinkFailure)
 
@@ -37,7 +38,7 @@ package enum LegacyUploadError: Error, Hashable, Sendable {
         }
     }
 
-    /// Packets were lost, or came faster than they could be written: a slower flow may be the cure.
+    /// Packets were lost, or arrived faster than they could be written: a slower flow may help.
     package var isTooFast: Bool {
         switch self {
         case .refused(.data, .failed), .refused(.data, .dataSize), .refused(.validation, .crcError),

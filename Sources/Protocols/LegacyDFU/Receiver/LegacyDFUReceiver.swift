@@ -3,7 +3,7 @@ package import Modules
 package import Radio
 package import Sessions
 
-/// A bootloader that speaks legacy DFU, over one link.
+/// A bootloader with legacy DFU, over one link.
 package final class LegacyDFUReceiver: ImageReceiver {
     private let link: any Link
     private let time: any Timekeeper
@@ -17,7 +17,7 @@ package final class LegacyDFUReceiver: ImageReceiver {
         self.times = times
     }
 
-    /// Nothing of an earlier transfer can be used.
+    /// Finds nothing: no part of an earlier transfer can be used.
     package func probe(_ order: UpdateOrder) async throws(ModuleError) -> UpdateProbe {
         do throws(RadioError) {
             try link.require(LegacyNumbers.controlPoint)
@@ -117,12 +117,12 @@ package final class LegacyDFUReceiver: ImageReceiver {
         return fresh
     }
 
-    /// The end of the transfer was the activation.
+    /// Does nothing: the end of the transfer was the activation.
     package func activate(_ order: UpdateOrder) async throws(ModuleError) {}
 
     package func disconnect() async { await link.disconnect() }
 
-    /// What a fault of the upload means to anyone who decides what is next.
+    /// Translates errors of the upload for the update machine.
     private enum Refusal {
         static func of(_ error: LegacyUploadError) -> ModuleError {
             let failure: LinkFailure? =
@@ -141,7 +141,8 @@ package final class LegacyDFUReceiver: ImageReceiver {
 }
 
 extension FirmwarePart {
-    /// What it replaces, as the start request says it: in a part, that is its number.
+    /// The parts that the image replaces, as the start request names them: a part's number has
+    /// these bits.
     var legacyType: LegacyImageType { LegacyImageType(rawValue: UInt8(clamping: image)) }
 
     var legacySizes: LegacySizes {

@@ -1,13 +1,14 @@
 import Domain
 import Wire
 
-/// A simulated bootloader that speaks legacy DFU: states, answers and what it has of an image.
+/// A simulated bootloader with legacy DFU: its states, its answers and the image data that it
+/// holds.
 package struct LegacyDFUTarget: Sendable {
     package struct Rules: Sendable {
         package var deviceType: UInt16 = 0x0052
-        /// Of the SoftDevice that it has.
+        /// The version of its SoftDevice.
         package var softDevice: UInt16 = 0x00B6
-        /// The longest image that it takes.
+        /// The longest image that it accepts.
         package var capacity = 1 << 20
 
         package init() {}
@@ -19,11 +20,11 @@ package struct LegacyDFUTarget: Sendable {
 
     package enum Action: Equatable, Sendable {
         case notify([UInt8])
-        /// Room for so many bytes is made before anything that follows.
+        /// This many bytes are erased before anything that follows.
         case erase(Int)
-        /// It restarts and runs the image.
+        /// It restarts into the image.
         case activate(LegacyInitPacket, LegacyImageType)
-        /// It restarts as it was.
+        /// It restarts without a change.
         case reset
     }
 
@@ -38,17 +39,18 @@ package struct LegacyDFUTarget: Sendable {
     private var checksum: UInt16 = 0xFFFF
     private var interval = 0
     private var packets = 0
-    /// Not set back by a start, as in the bootloaders that there are.
+    /// A start does not reset it, as in the existing bootloaders.
     private var counter: UInt32 = 0
 
     package init(rules: Rules = Rules()) { self.rules = rules }
 
     package mutating func notificationsSwitched(on: Bool) { isNotifying = on }
 
-    /// A restart forgets everything; a link that ends does not.
+    /// A restart clears everything; the end of a link does not.
     package mutating func restarted() { self = LegacyDFUTarget(rules: rules) }
 
-    /// Nil when the request is refused by the attribute protocol: notifications are off.
+    /// Handles a write to the control point; nil when the attribute protocol refuses it because
+    /// notifications are off.
     package mutating func controlPointWritten(_ bytes: [UInt8]) -> [Action]? {
         guard isNotifying else { return nil }
         guard let request = LegacyRequest(bytes) else {

@@ -1,11 +1,11 @@
 import Domain
 
-/// What the control point notifies.
+/// A notification of the control point.
 package enum LegacyAnswer: Equatable, Sendable {
     case result(LegacyRequest.Operation, LegacyResult)
-    /// So many bytes of the image have been received.
+    /// The number of bytes of the image that were received, on request.
     case size(UInt32)
-    /// The same, unasked, after so many packets.
+    /// The same number, sent unasked after the agreed number of packets.
     case receipt(UInt32)
 
     package init(_ bytes: [UInt8]) throws(LegacyAnswerError) {
@@ -39,17 +39,17 @@ package enum LegacyAnswer: Equatable, Sendable {
     }
 }
 
-/// Why bytes are no answer.
+/// Why bytes are not an answer.
 package enum LegacyAnswerError: Error, Hashable, Sendable {
     case unknownForm(Int)
     case unknownOperation(UInt8)
     case unknownResult(UInt8)
 }
 
-/// How a request went.
+/// The result of a request.
 package enum LegacyResult: UInt8, CaseIterable, Sendable {
     case success = 1
-    /// The request is out of order: most often an earlier attempt has not been cleared.
+    /// The request is out of order: usually an earlier attempt was not cleared.
     case invalidState
     case notSupported
     case dataSize

@@ -1,11 +1,11 @@
 package import Domain
 import Wire
 
-/// Why bytes are no init packet of a legacy package.
+/// Why bytes are not an init packet of a legacy package.
 package enum LegacyInitPacketError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooShort(Int)
     case tooLong(Int)
-    /// It is one of Secure DFU.
+    /// It is an init packet of Secure DFU.
     case secure
     case unknownExtension(Int)
 
@@ -20,26 +20,26 @@ package enum LegacyInitPacketError: Error, Hashable, Sendable, CustomStringConve
     }
 }
 
-/// What a legacy bootloader is told of an image before it takes the image.
+/// The description of an image that a legacy bootloader receives before the image.
 package struct LegacyInitPacket: Equatable, Sendable {
-    /// How the image is vouched for.
+    /// The check of the image that the init packet contains.
     package enum Proof: Equatable, Sendable {
         case crc(UInt16)
         case sha256(SHA256Digest, length: UInt32)
-        /// The same with a signature of P-256.
+        /// SHA-256 with a P-256 signature.
         case signed(SHA256Digest, length: UInt32, signature: [UInt8])
     }
 
-    /// More bytes no bootloader takes.
+    /// The longest init packet that bootloaders accept.
     package static let longest = 128
-    /// Any device type, or any revision.
+    /// Means any device type, or any revision.
     package static let any: UInt16 = 0xFFFF
     package static let anySoftDevice: UInt16 = 0xFFFE
     private static let noVersion = UInt32.max
 
     package let deviceType: UInt16
     package let revision: UInt16
-    /// Nil where it was made without one.
+    /// Nil when the packet was made without a version.
     package let version: UInt32?
     package let softDevices: [UInt16]
     package let proof: Proof
@@ -60,7 +60,7 @@ package struct LegacyInitPacket: Equatable, Sendable {
 
     package init(_ bytes: [UInt8]) throws(LegacyInitPacketError) {
         guard bytes.count <= Self.longest else { throw .tooLong(bytes.count) }
-        // A message of protobuf begins so, and no device type of a legacy one does.
+        // A protobuf message begins with this byte, and no device type of a legacy packet does.
         if bytes.first == 0x12, bytes.count > 40 { throw .secure }
         guard bytes.count >= 12 else { throw .tooShort(bytes.count) }
         func half(_ start: Int) -> UInt16 { UInt16(bytes[start]) | UInt16(bytes[start + 1]) << 8 }
@@ -108,7 +108,7 @@ package struct LegacyInitPacket: Equatable, Sendable {
         return bytes
     }
 
-    /// As bootloaders calculate it.
+    /// The checksum that bootloaders calculate.
     package static func checksum(of firmware: some Sequence<UInt8>) -> UInt16 {
         CRC16.of(firmware, from: 0xFFFF)
     }

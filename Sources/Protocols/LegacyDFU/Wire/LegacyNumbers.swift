@@ -1,14 +1,14 @@
 package import Domain
 
-/// The numbers by which the legacy DFU service is found and spoken to (nRF5 SDK up to 11).
+/// Names and numbers of the legacy DFU service (nRF5 SDK up to 11).
 package enum LegacyNumbers {
     package static let service = uuid(0x1530)
     package static let controlPoint = Characteristic(uuid(0x1531), of: service)
     package static let packet = Characteristic(uuid(0x1532), of: service)
-    /// Which side of the jump answers; missing in the oldest ones.
+    /// Tells application and bootloader apart; the oldest devices do not have it.
     package static let version = Characteristic(uuid(0x1534), of: service)
 
-    /// The one length of packets that every bootloader takes, whatever the link carries.
+    /// The only packet length that every bootloader accepts, on any link.
     package static let packetLength = 20
 
     private static func uuid(_ short: UInt64) -> GATTUUID {
@@ -16,7 +16,7 @@ package enum LegacyNumbers {
     }
 }
 
-/// What the firmware of a legacy package is: bits that a start request carries.
+/// The kinds of firmware in a legacy package, as the bits of a start request.
 package struct LegacyImageType: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
@@ -27,7 +27,7 @@ package struct LegacyImageType: OptionSet, Sendable, Hashable {
     package static let application = Self(rawValue: 4)
 }
 
-/// The lengths that follow a start request, in its own packet.
+/// The lengths that follow a start request, in a packet of their own.
 package struct LegacySizes: Sendable, Equatable {
     package let softDevice: UInt32
     package let bootloader: UInt32

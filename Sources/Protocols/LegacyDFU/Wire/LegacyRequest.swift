@@ -1,16 +1,16 @@
-/// What is written to the control point.
+/// A request that is written to the control point.
 package enum LegacyRequest: Equatable, Sendable {
-    /// The sizes follow on the packet characteristic; in an application it is the jump.
+    /// The sizes follow on the packet characteristic; an application enters its bootloader instead.
     case start(LegacyImageType)
     case beginInit
     case endInit
     case receive
     case validate
-    /// Writes down that the image is to run, and restarts.
+    /// Stores that the image must run, and restarts.
     case activate
     case reset
     case reportSize
-    /// A receipt after so many packets; 0 switches them off.
+    /// Demands a receipt after this many packets; 0 switches receipts off.
     case receipts(every: UInt16)
 
     package enum Operation: UInt8, CaseIterable, Sendable {
@@ -42,7 +42,7 @@ package enum LegacyRequest: Equatable, Sendable {
         }
     }
 
-    /// As a bootloader reads it; nil for what it does not know.
+    /// Reads a request as a bootloader does; nil for unknown bytes.
     package init?(_ bytes: [UInt8]) {
         guard let first = bytes.first, let operation = Operation(rawValue: first) else {
             return nil

@@ -1,28 +1,28 @@
-/// Why bytes are no MCUboot image, and at which byte.
+/// Why bytes are not an MCUboot image, and at which byte.
 package struct MCUbootError: Error, Equatable, Sendable, CustomStringConvertible {
     package enum Reason: Equatable, Sendable {
         case endsEarly(needed: Int)
         case badMagic
         case badHeaderSize
         case emptyImage
-        /// What should begin the trailing values does not.
+        /// The trailing values do not begin with their magic number.
         case badValuesMagic
-        /// The header and the protected values tell different lengths.
+        /// The header and the protected values state different lengths.
         case protectedSizeDiffers
-        /// The values do not fill the length they tell.
+        /// The values do not fill the length that they state.
         case badValuesLength
-        /// A value whose length is not that of its kind.
+        /// A value with the wrong length for its kind.
         case badValue(MCUbootValue.Kind)
-        /// A value that may come once comes twice.
+        /// A value that is allowed once is present twice.
         case duplicateValue(MCUbootValue.Kind)
         case noHash
         case severalHashes
-        /// Something stands behind the image that is neither erased flash nor a trailer.
+        /// After the image there are bytes that are neither erased flash nor a trailer.
         case trailingBytes
     }
 
     package let reason: Reason
-    /// Counts from 0.
+    /// The offset in the file, from 0.
     package let offset: Int
 
     package init(_ reason: Reason, at offset: Int) {

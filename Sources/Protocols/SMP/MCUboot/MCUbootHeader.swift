@@ -1,7 +1,7 @@
 package import Domain
 import Wire
 
-/// The 32 bytes that every MCUboot image begins with, all numbers little-endian.
+/// The 32 bytes at the beginning of every MCUboot image; all numbers are little-endian.
 package struct MCUbootHeader: Equatable, Sendable {
     package struct Flags: OptionSet, Hashable, Sendable {
         package let rawValue: UInt32
@@ -26,11 +26,11 @@ package struct MCUbootHeader: Equatable, Sendable {
     package static let magic: UInt32 = 0x96F3_B83D
 
     package let loadAddress: UInt32
-    /// Where the payload begins: the header and its padding.
+    /// The offset of the payload: the length of the header and its padding.
     package let headerSize: Int
-    /// Of the protected trailing values with their own head; 0 when there are none.
+    /// The length of the protected trailing values with their own header; 0 when there are none.
     package let protectedSize: Int
-    /// Of the payload.
+    /// The length of the payload.
     package let imageSize: Int
     package let flags: Flags
     package let version: FirmwareVersion
@@ -62,6 +62,6 @@ package struct MCUbootHeader: Equatable, Sendable {
         guard imageSize > 0 else { throw MCUbootError(.emptyImage, at: 12) }
     }
 
-    /// Where the trailing values begin; what is protected of them comes first.
+    /// The offset of the trailing values; the protected ones come first.
     package var valuesStart: Int { headerSize + imageSize }
 }

@@ -1,9 +1,10 @@
 package import Domain
 import Wire
 
-/// What an MCUboot image says about itself; whether its hash holds is for anyone who has digests to say.
+/// The contents of an MCUboot image; its hash is not checked here, but where digests can be
+/// computed.
 package struct MCUbootImage: Equatable, Sendable {
-    /// Another image that must be there in at least this version.
+    /// Another image that must be present, in at least this version.
     package struct Dependency: Equatable, Sendable {
         package let image: Int
         package let atLeast: FirmwareVersion
@@ -14,34 +15,35 @@ package struct MCUbootImage: Equatable, Sendable {
         }
     }
 
-    /// What stands at a slot's end and tells the bootloader what to do with the image.
+    /// The data at the end of a slot, which controls how the bootloader handles the image.
     package struct Trailer: Equatable, Sendable {
-        /// The image would run for good without having been tried.
+        /// Whether the image would run permanently without a trial.
         package let isConfirmed: Bool
     }
 
     package let header: MCUbootHeader
     package let values: [MCUbootValue]
     package let hashKind: MCUbootValue.Kind
-    /// By which the bootloader and SMP know the image.
+    /// The hash by which the bootloader and SMP identify the image.
     package let hash: [UInt8]
     package let dependencies: [Dependency]
     package let securityCounter: UInt32?
-    /// Where the image ends, without padding and trailer.
+    /// The offset where the image ends, without padding and trailer.
     package let end: Int
-    /// Nil unless the file was padded to the size of its slot.
+    /// Nil when the file was not padded to the size of its slot.
     package let trailer: Trailer?
 
     package var version: FirmwareVersion { header.version }
 
-    /// What the hash is over: the header with its padding, the payload, the protected values.
+    /// The bytes that the hash covers: the header with its padding, the payload, the protected
+    /// values.
     package var hashedRange: Range<Int> { 0..<header.valuesStart + header.protectedSize }
 
     package var signatures: [MCUbootValue.Kind] {
         values.map(\.kind).filter(\.isSignature)
     }
 
-    /// Its payload is encrypted, and the key for that goes with it.
+    /// Whether its payload is encrypted and the image contains the key for it.
     package var isEncrypted: Bool {
         header.flags.isEncrypted && values.contains { $0.kind.isEncryptionKey }
     }
@@ -82,7 +84,7 @@ package struct MCUbootImage: Equatable, Sendable {
         trailer = try MCUbootTrailer.read(bytes, from: area.upperBound)
     }
 
-    /// The range of an area of values, its head included.
+    /// The range of an area of values, including its header.
     private static func area(
         _ bytes: [UInt8],
         at start: Int,
@@ -131,7 +133,7 @@ package struct MCUbootImage: Equatable, Sendable {
         return values
     }
 
-    /// Two bytes that the caller knows to be there.
+    /// Two bytes; the caller has checked that they are present.
     private static func number(_ bytes: [UInt8], at offset: Int) -> UInt16 {
         UInt16(bytes[offset]) | UInt16(bytes[offset + 1]) << 8
     }

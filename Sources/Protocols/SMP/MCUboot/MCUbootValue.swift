@@ -1,4 +1,4 @@
-/// One of the values that trail an image: a kind, a length, bytes.
+/// One of the values that trail an image: its kind, its length and its bytes.
 package struct MCUbootValue: Equatable, Sendable {
     package struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         package let rawValue: UInt16
@@ -20,7 +20,7 @@ package struct MCUbootValue: Equatable, Sendable {
 
         package var isHash: Bool { hashLength != nil }
 
-        /// The length of the digest; nil for what is no hash.
+        /// The length of the digest; nil for a kind that is not a hash.
         package var hashLength: Int? {
             switch self {
             case .sha256: 32
@@ -30,7 +30,8 @@ package struct MCUbootValue: Equatable, Sendable {
             }
         }
 
-        /// The key that the payload is encrypted with, itself encrypted for the module.
+        /// Whether it is the key that the payload is encrypted with, itself encrypted for the
+        /// module.
         package var isEncryptionKey: Bool { (0x30...0x34).contains(rawValue) }
 
         package var isSignature: Bool {
@@ -62,8 +63,8 @@ package struct MCUbootValue: Equatable, Sendable {
 
     package let kind: Kind
     package let bytes: [UInt8]
-    /// Covered by the image's hash.
+    /// Whether the image's hash covers it.
     package let isProtected: Bool
-    /// Where the value's head begins in the file.
+    /// The offset of the value's header in the file.
     package let offset: Int
 }

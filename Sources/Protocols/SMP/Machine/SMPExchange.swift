@@ -1,14 +1,15 @@
 package import Domain
 package import Sessions
 
-/// One request and its answer on one link, asked again when nothing comes.
+/// One request and its answer on one link; the request is sent again when no answer arrives.
 ///
-/// Every asking has a number of its own; the answer to any of them counts, all else is passed over.
+/// Each time it has a sequence number of its own. An answer to any of them counts; everything else
+/// is skipped.
 package struct SMPExchange: Sendable {
     package enum State: Equatable, Sendable {
         /// Next: `asking`.
         case idle
-        /// Next: `pausing`, `ended`, or asking once more.
+        /// Next: `pausing`, `ended`, or `asking` again.
         case asking
         /// The device is busy. Next: `asking`.
         case pausing
@@ -18,7 +19,7 @@ package struct SMPExchange: Sendable {
     package enum Ending: Equatable, Sendable {
         case answered(SMPReply)
         case refused(SMPFault)
-        /// Nothing came that belongs to the request.
+        /// No answer to the request arrived.
         case unanswered
         case malformed(SMPReplyError)
         case link(LinkFailure)
@@ -29,7 +30,7 @@ package struct SMPExchange: Sendable {
         case send([UInt8])
         /// Wait for a message, at most until `deadline`.
         case wait
-        /// Tell `pauseOver` at this moment.
+        /// Call `pauseOver` at this moment.
         case pause(until: Moment)
         case ended(Ending)
     }
@@ -37,9 +38,9 @@ package struct SMPExchange: Sendable {
     package let request: SMPRequest
     package private(set) var state = State.idle
     package private(set) var deadline: Moment?
-    /// For the next request on this link.
+    /// The sequence number for the next request on this link.
     package private(set) var sequence: UInt8
-    /// The version of the protocol to ask with: the first when the device knows no other.
+    /// The protocol version of requests: the first one when the device supports no other.
     package private(set) var version: UInt8
     private let limit: Duration
     private let busyPause: Duration
@@ -121,7 +122,7 @@ package struct SMPExchange: Sendable {
         }
     }
 
-    /// A device that talks of other things must not hold us beyond the deadline.
+    /// Messages about other things must not keep us beyond the deadline.
     private mutating func overdue(at now: Moment) -> Action {
         guard state == .asking, let deadline, now >= deadline else { return pending }
         return timeout(at: now)

@@ -1,16 +1,16 @@
 import Domain
 
-/// Why a file did not come over, or not as a whole.
+/// Why a file was not transferred, or not completely.
 package enum SMPFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Larger than what is taken.
+    /// The file is larger than allowed.
     case tooLong(Int, limit: Int)
-    /// The device goes on at another byte than was asked for, again and again.
+    /// The device repeatedly continues at a byte other than the requested one.
     case wrongOffset(Int, wanted: Int)
-    /// The device did not say how long the file is.
+    /// The device did not report the length of the file.
     case noLength
-    /// The device sends nothing though there should be more.
+    /// The device sends nothing although the file has more bytes.
     case short(Int, of: Int)
-    /// A message that the device takes holds no piece of it.
+    /// A message that fits the device has no room for a piece of the file.
     case frameTooShort(Int)
 
     package var description: String {
@@ -28,7 +28,7 @@ package enum SMPFileError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Reads one file: each answer says what is asked next.
+/// Reads one file: each answer determines the next request.
 package struct SMPFileReading: Sendable {
     package enum Action: Equatable, Sendable {
         case ask(SMPRequest)
@@ -62,7 +62,7 @@ package struct SMPFileReading: Sendable {
     }
 }
 
-/// Writes one file, from its beginning; what is there of it is replaced.
+/// Writes one file from its beginning, and replaces an existing one.
 package struct SMPFileWriting: Sendable {
     package enum Action: Equatable, Sendable {
         case ask(SMPRequest)
@@ -79,7 +79,7 @@ package struct SMPFileWriting: Sendable {
     private var end = 0
     private var tries = 1
 
-    /// No message is longer than `frameLength`.
+    /// Messages have at most `frameLength` bytes.
     package init(_ name: String, _ content: [UInt8], frameLength: Int) {
         self.name = name
         self.content = content
@@ -90,7 +90,7 @@ package struct SMPFileWriting: Sendable {
 
     package mutating func answered(_ taken: SMPFileTaken) -> Action {
         if taken.offset == end { return end == content.count ? .ended : ask(from: end) }
-        // The device stands at another byte: nobody knows what it has.
+        // The device continues at another byte: it is unknown what it has.
         tries += 1
         guard tries <= Self.triesLimit else {
             return .failed(.wrongOffset(taken.offset, wanted: end))
@@ -103,7 +103,7 @@ package struct SMPFileWriting: Sendable {
         func request(_ data: ArraySlice<UInt8>) -> SMPRequest {
             .writeFile(SMPFilePiece(name: name, offset: offset, data: data, length: length))
         }
-        // The length of the bytes takes up to two bytes more than that of none.
+        // The length field of the data takes up to two bytes more than that of empty data.
         let room = frameLength - request([]).bytes(sequence: 0).count - 2
         guard room >= Self.smallestPiece else { return .failed(.frameTooShort(frameLength)) }
         end = min(content.count, offset + room)

@@ -1,15 +1,15 @@
 package import Domain
 
-/// What a module should run when an SMP update is done.
+/// The images that a module should run after an SMP update.
 package struct SMPGoal: Equatable, Sendable {
     /// One file that can be sent.
     package struct Candidate: Equatable, Sendable {
-        /// The slot it is linked for; nil when it runs from any.
+        /// The slot that it is linked for; nil when it runs from any slot.
         package let slot: Int?
         package let version: FirmwareVersion
-        /// By which bootloader and device know the image.
+        /// The hash by which the bootloader and the device identify the image.
         package let hash: [UInt8]
-        /// The file's length.
+        /// The length of the file.
         package let size: Int
         package let dependencies: [MCUbootImage.Dependency]
 
@@ -31,9 +31,10 @@ package struct SMPGoal: Equatable, Sendable {
     /// One of the module's images.
     package struct Part: Equatable, Sendable {
         package let image: Int
-        /// One, or one a slot for images that run where they lie.
+        /// One candidate, or one for each slot when images run in place.
         package let candidates: [Candidate]
-        /// False for a processor whose bootloader cannot go back, such as a network core.
+        /// False for a processor whose bootloader cannot return to the old image, such as a network
+        /// core.
         package let canRevert: Bool
 
         package init(image: Int, candidates: [Candidate], canRevert: Bool = true) {
@@ -46,7 +47,8 @@ package struct SMPGoal: Equatable, Sendable {
             found.flatMap { candidate(for: $0) } != nil
         }
 
-        /// The file that a device lists: by its hash, or by its version where no hash is reported.
+        /// The candidate that a device lists: by its hash, or by its version when the device
+        /// reports no hash.
         package func candidate(for found: SMPImage) -> Candidate? {
             if let hash = found.hash { return candidates.first { $0.hash == hash } }
             let sameVersion = candidates.filter { $0.version == found.version }
@@ -54,8 +56,8 @@ package struct SMPGoal: Equatable, Sendable {
         }
     }
 
-    /// In the order in which they are marked: the main image comes last, since a bootloader that
-    /// finds it marked first passes over the others.
+    /// The parts in the order in which they are marked: the main image is last, because a
+    /// bootloader that finds it marked first ignores the others.
     package let parts: [Part]
 
     /// Nil when there is nothing to install, or two parts are for one image.
@@ -67,12 +69,12 @@ package struct SMPGoal: Equatable, Sendable {
     }
 }
 
-/// How one part of the goal stands in the module.
+/// The state of one part of the goal in the module.
 package enum SMPStanding: Equatable {
     case absent
-    /// In a slot that does not run.
+    /// In the slot that does not run.
     case staged(SMPImage)
-    /// It runs, and gives way to the old one at the next start.
+    /// It runs on trial: the bootloader returns to the old image at the next start.
     case trying
     case installed
 

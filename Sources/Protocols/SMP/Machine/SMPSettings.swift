@@ -1,24 +1,24 @@
 package import Sessions
 
-/// How an SMP client goes about its work on one link.
+/// The message sizes, limits and retries of an SMP client on one link.
 package struct SMPSettings: Equatable, Sendable {
-    /// The longest message that may be sent.
+    /// The longest message that the client sends.
     package let frameLength: Int
-    /// Messages that may be unanswered at once.
+    /// The number of messages that may be unanswered at the same time.
     package let window: Int
-    /// For an answer in mid-upload.
+    /// For an answer in the middle of an upload.
     package let answerLimit: Duration
     /// For the answer to the first piece: the device may erase a whole slot before it.
     package let openingLimit: Duration
     /// For the answer to the last piece: the device may read back the whole image before it.
     package let closingLimit: Duration
-    /// What a busy device is given before it is asked again.
+    /// The time before a busy device is asked again.
     package let busyPause: Duration
     package let busyLimit: Int
-    /// Beginnings again at one offset before the link is given up.
+    /// How often the upload begins again at one offset before the link is given up.
     package let retries: Int
 
-    /// Nil when a message cannot even hold a piece of data, or a limit makes no sense.
+    /// Nil when a message has no room for a piece of data, or a limit is invalid.
     package init?(
         frameLength: Int,
         window: Int,
@@ -43,9 +43,10 @@ package struct SMPSettings: Equatable, Sendable {
         self.retries = retries
     }
 
-    /// What fits a device: its buffers, less the one that its answers need.
+    /// Settings that fit a device: it has one buffer less for our messages, because its answers
+    /// need one.
     ///
-    /// A device that does not put messages together takes only what one write carries.
+    /// A device that does not reassemble messages takes only as much as one write carries.
     package init?(
         parameters: SMPParameters?,
         reassembles: Bool,
@@ -62,14 +63,14 @@ package struct SMPSettings: Equatable, Sendable {
         )
     }
 
-    /// Whether a message of so many bytes can hold the first piece of any image.
+    /// Whether a message of `length` bytes has room for the first piece of any image.
     package static func carriesOpening(_ length: Int) -> Bool {
         let opening = SMPChunk.Opening(image: 0, length: 0xFFFF_FFFF, sha: nil)
         return SMPChunk.room(frameLength: length, offset: 0, opening: opening)
             >= SMPNumbers.firstChunkMinimum
     }
 
-    /// The same with fewer messages on their way, for a device that loses some.
+    /// The same settings with fewer messages on their way, for a device that loses some.
     package func slower(by steps: Int) -> SMPSettings? {
         SMPSettings(
             frameLength: frameLength,

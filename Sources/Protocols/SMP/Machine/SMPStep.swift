@@ -1,19 +1,19 @@
 import Domain
 
-/// The next thing to be done about an image, decided from what the module has just told.
+/// The next step for an image, decided only from what the module has just reported.
 ///
-/// Nothing is remembered from one look to the next, so it makes no odds how many links and
-/// processes there were before.
+/// Nothing is remembered between two surveys, so the number of links and processes before does not
+/// matter.
 package enum SMPStep: Equatable, Sendable {
-    /// Send one of the image's variants, under the number that the module knows it by.
+    /// Send one of the image's variants, under the image number that the module uses for it.
     case upload(candidate: Int, uploadID: Int)
     case mark(hash: [UInt8], isConfirmed: Bool)
-    /// Into images that are marked, or out of one that somebody left unconfirmed.
+    /// Restart into marked images, or out of one that was left unconfirmed.
     case restart
     case done
     case fail(SMPUpdateError)
 
-    /// What makes the module run the goal once all of it has been sent.
+    /// The next step until the module runs the goal, after all of it has been sent.
     package static func next(_ goal: SMPGoal, _ found: SMPFindings) -> SMPStep {
         let standings = goal.parts.map { SMPStanding($0, in: found.list) }
         if standings.allSatisfy(\.isRunning) { return .done }
@@ -30,7 +30,7 @@ package enum SMPStep: Equatable, Sendable {
         return .restart
     }
 
-    /// What gets one image of the goal into its slot; done when it lies there or runs.
+    /// The next step until one image of the goal is in its slot; `done` when it is there or runs.
     package static func next(
         _ goal: SMPGoal,
         _ found: SMPFindings,
@@ -66,7 +66,8 @@ package enum SMPStep: Equatable, Sendable {
         return .upload(candidate: fitting, uploadID: target?.uploadID ?? image)
     }
 
-    /// Another image is tried, or waits to be: until it is gone, nothing can be sent.
+    /// Whether another image is on trial or waits to be started: until it is gone, nothing can be
+    /// sent.
     private static func isOccupied(_ image: Int, _ list: SMPImageList) -> Bool {
         if let active = list.active(image), !active.flags.contains(.confirmed) { return true }
         return list.others(image).contains { $0.flags.contains(.pending) }
@@ -97,12 +98,12 @@ package enum SMPStep: Equatable, Sendable {
 }
 
 extension SMPImage {
-    /// The next restart runs it.
+    /// Whether the next restart starts it.
     package var isMarked: Bool { flags.contains(.pending) || flags.contains(.permanent) }
 }
 
 extension SMPImageList {
-    /// The slot of an image that does not run.
+    /// The slot of this image that does not run.
     package func freeSlot(of image: Int) -> Int {
         active(image).map { 1 - min($0.slot, 1) } ?? 1
     }

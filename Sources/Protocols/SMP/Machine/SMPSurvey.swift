@@ -2,17 +2,18 @@ package import Domain
 package import Sessions
 import Wire
 
-/// What a device says about itself before an update.
+/// The facts that a device reports about itself before an update.
 package struct SMPFindings: Equatable, Sendable {
-    /// Nil when the device does not tell.
+    /// Nil when the device does not report them.
     package var parameters: SMPParameters?
-    /// Nil when the device does not tell: then it is taken to swap and to revert.
+    /// Nil when the device does not report it: then we assume that it swaps and reverts.
     package var bootloader: SMPBootloaderInfo?
     package var slots: SMPSlotInfo?
     package var list: SMPImageList
-    /// The device puts messages together from several writes.
+    /// Whether the device reassembles messages from several writes.
     package var reassembles: Bool
-    /// It has not refused a mark yet: of use where it does not say what its bootloader does.
+    /// Whether the device has not refused a mark so far: used when it does not report its
+    /// bootloader's mode.
     package var knowsMarks = true
 
     package init(
@@ -33,7 +34,7 @@ package struct SMPFindings: Equatable, Sendable {
     package var isMarked: Bool { bootloader?.mode?.isMarked ?? knowsMarks }
 }
 
-/// Why a question came to nothing.
+/// Why a request failed.
 package enum SMPAskError: Error, Hashable, Sendable, CustomStringConvertible {
     case refused(SMPFault, String)
     case noAnswer(String)
@@ -59,9 +60,9 @@ package enum SMPAskError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Asks a device on one link what it is and has: buffers, bootloader, slots, images.
+/// Asks a device on one link for its buffers, bootloader, slots and images.
 ///
-/// Only the list of images is needed; all else is asked of those that can answer.
+/// Only the list of images is required; the others are optional.
 package struct SMPSurvey: Sendable {
     package enum State: Equatable, Sendable {
         /// Next: `parameters`.
@@ -74,20 +75,22 @@ package struct SMPSurvey: Sendable {
         case slots
         /// Next: `probing`, `ended`.
         case list
-        /// Does a message arrive that one write does not hold? Next: `ended`.
+        /// Testing whether a message that needs several writes arrives.
+        ///
+        /// Next: `ended`.
         case probing
         case ended
     }
 
     package enum Action: Equatable, Sendable {
-        /// Ask this, so often at most and so long each time, and tell `answered`.
+        /// Send this request at most `tries` times, wait `limit` each time, and call `answered`.
         case ask(SMPRequest, tries: Int, limit: Duration)
         case found(SMPFindings)
         case failed(SMPAskError)
     }
 
     private static let limit = Duration.seconds(5)
-    /// Half a message is never answered: waiting long for it would cost every such device.
+    /// A partial message is never answered, so a long limit would cost time with every such device.
     private static let probeLimit = Duration.seconds(2)
 
     package private(set) var state = State.idle
@@ -96,9 +99,9 @@ package struct SMPSurvey: Sendable {
     private let known: SMPFindings?
     private var probe = ""
 
-    /// A survey on a link that carries so many bytes at once.
+    /// A survey on a link whose writes carry `maximumLength` bytes.
     ///
-    /// What is `known` from an earlier one of the same firmware is not asked again.
+    /// Facts that are `known` from an earlier survey of the same firmware are not requested again.
     package init(maximumLength: Int, known: SMPFindings? = nil) {
         self.maximumLength = maximumLength
         self.known = known
@@ -152,14 +155,14 @@ package struct SMPSurvey: Sendable {
             } catch { return fail(.malformed(error.description, what)) }
         }
         guard known == nil else { return end() }
-        // One that does not tell its buffers may still put messages together: asked where nothing
-        // else would do.
+        // A device that does not report its buffers may still reassemble messages: test this where
+        // writes alone are too short.
         let needed = SMPSettings.carriesOpening(maximumLength) ? nil : SMPNumbers.defaultBufferSize
         guard let size = findings.parameters?.bufferSize ?? needed, size > maximumLength else {
             return end()
         }
-        // Its second part reads as an answer, which a device that takes it for a message passes
-        // over: 'a' is an operation of the other direction.
+        // The second part looks like an answer. A device that takes it for a message ignores it:
+        // 'a' is an operation of the other direction.
         let overhead = SMPHeader.length + 1 + 2 + 3
         let length = min(size, maximumLength + 24) - overhead
         state = .probing
@@ -167,9 +170,9 @@ package struct SMPSurvey: Sendable {
         return .ask(.echo(probe), tries: 2, limit: Self.probeLimit)
     }
 
-    /// Whether this is the answer of a device that got the whole of what came in two writes.
+    /// Whether this is the answer of a device that received the whole of a message in two writes.
     ///
-    /// One that takes the first of them for all of the message may say so, by one of its errors.
+    /// A device that takes the first write for the whole message may answer with one of its errors.
     private func hasArrivedWhole(_ ending: SMPExchange.Ending) -> Bool {
         switch ending {
         case .answered(let reply): reply.body["r"]?.text == probe
@@ -181,7 +184,7 @@ package struct SMPSurvey: Sendable {
         }
     }
 
-    /// What a device may leave out, or tell in a way of its own.
+    /// The value of an optional answer; nil when the device does not answer in the expected form.
     private func optional<Value>(
         _ ending: SMPExchange.Ending,
         _ read: (CBORValue) throws(SMPReplyError) -> Value

@@ -1,32 +1,32 @@
 package import Domain
 
-/// Why an update over SMP was not, or not for good.
+/// Why an update over SMP failed, or did not last.
 package enum SMPUpdateError: Error, Hashable, Sendable {
     case ask(SMPAskError)
     case upload(SMPUploadError)
-    /// Larger than its slot.
+    /// The image is larger than its slot.
     case tooLarge(image: Int, size: Int, limit: Int)
     /// The device has no slot for the image.
     case noSlot(image: Int)
     /// None of the files is linked for the slot that is free.
     case noFile(image: Int, slot: Int)
-    /// The bootloader starts the highest version, which this is not.
+    /// The bootloader starts the highest version, and this one is not higher.
     case notNewer(image: Int, runs: FirmwareVersion, wanted: FirmwareVersion)
-    /// The image needs another one in a version that would not be there.
+    /// The image depends on another one in a version that would be missing.
     case dependency(image: Int, on: Int, atLeast: FirmwareVersion)
-    /// What arrived is not what was sent.
+    /// The image was damaged in the transfer.
     case corrupted(image: Int)
-    /// It is all there, but the device does not list it.
+    /// The image is complete, but the device does not list it.
     case notListed(image: Int)
-    /// Another image waits to be started, or is on trial: the module was restarted out of it.
+    /// Another image waits to be started or is on trial: the module was restarted to remove it.
     case occupied
-    /// The device does not restart though told to.
+    /// The device does not restart, although it received the command.
     case noRestart
-    /// It ran, or should have, and gave way to the old one.
+    /// The image ran, or should have run, and the old one is back.
     case reverted(image: Int)
-    /// It runs, but not as it should, and cannot be taken back.
+    /// The image runs but is unhealthy, and the module cannot return to the old one.
     case unhealthy
-    /// The device does not confirm the image that runs.
+    /// The device does not confirm the running image.
     case notConfirmed(SMPFault?)
 
     package var failureClass: FailureClass {

@@ -1,10 +1,10 @@
 import Domain
 
-/// Cutting the image into messages and making sense of what the device wants next.
+/// Splits the image into messages, and interprets the offsets that the device reports.
 extension SMPUpload {
     // MARK: The first piece
 
-    /// The answer to any of the `earlier` askings counts as well.
+    /// Sends the first piece; answers to the `earlier` attempts count, too.
     mutating func open(at now: Moment, after earlier: [Flight] = []) -> Action {
         if isStopping { return end(.stopped(at: acknowledged)) }
         var opening = SMPChunk.Opening(image: image, length: total, sha: sha)
@@ -14,7 +14,7 @@ extension SMPUpload {
             opening: opening
         )
         if room < SMPNumbers.firstChunkMinimum, sha != nil {
-            // The header of the image matters more than resuming.
+            // The image's header is more important than resuming.
             opening = SMPChunk.Opening(image: image, length: total, sha: nil)
             room = SMPChunk.room(
                 frameLength: settings.frameLength,
@@ -37,12 +37,13 @@ extension SMPUpload {
     mutating func opened(_ flight: Flight, wants offset: Int, at now: Moment) -> Action {
         flights = []
         if offset != flight.end, isShortened(flight, wants: offset) { isAligned = true }
-        // Without a digest there is nothing that the device could know the image by.
+        // Without a digest the device cannot recognise the image.
         if offset == 0 || sha == nil && offset > flight.end {
             guard spendTry() else { return end(.failed(.noProgress(offset: offset))) }
             return open(at: now)
         }
-        // More or less than was sent now: the device has that much of the same image already.
+        // The offset differs from the end of this piece: the device already has that much of the
+        // same image.
         if offset != flight.end, !isAligned { resumedFrom = offset }
         acknowledged = offset
         handed = offset
@@ -71,7 +72,7 @@ extension SMPUpload {
         return goOn(at: now)
     }
 
-    /// The device kept only what fills whole words.
+    /// Whether the device kept only whole words of the piece.
     private func isShortened(_ flight: Flight, wants offset: Int) -> Bool {
         !flight.end.isMultiple(of: 4) && offset == flight.end / 4 * 4 && offset > flight.start
     }
@@ -86,7 +87,7 @@ extension SMPUpload {
             busyLeft -= 1
             state = .draining(offset: offset, isBusy: true)
         case .code(.noMemory, _), .code(.timedOut, _), .code(.invalid, _), .code(.corrupt, _):
-            // Part of the message was lost, or the device lacks room for the moment.
+            // Part of the message was lost, or the device has no room at the moment.
             guard spendTry() else { return end(.failed(.refused(fault))) }
             window = max(1, window - 1)
             state = .draining(offset: offset, isBusy: true)
@@ -98,7 +99,7 @@ extension SMPUpload {
         return drained(at: now)
     }
 
-    /// Goes on from where the device wants it once nothing is on its way any more.
+    /// Continues at the offset that the device wants, when no message is on its way.
     mutating func drained(at now: Moment) -> Action {
         guard case .draining(let offset, let isBusy) = state, flights.isEmpty else { return .wait }
         if offset > acknowledged {
@@ -122,7 +123,7 @@ extension SMPUpload {
         return goOn(at: now)
     }
 
-    /// The next piece when the window has room for it.
+    /// Sends the next piece when the window has room for it.
     mutating func goOn(at now: Moment) -> Action {
         guard acknowledged < total else { return end(.finished(matches: matches)) }
         if isStopping {
@@ -163,7 +164,7 @@ extension SMPUpload {
         return flights.firstIndex { $0.sequence == header.sequence }
     }
 
-    /// Time for the next answer; the last one may take longer.
+    /// Sets the deadline for the next answer; the last answer may take longer.
     mutating func extend(at now: Moment) {
         let limit = handed == total ? settings.closingLimit : settings.answerLimit
         deadline = now.advanced(by: limit)

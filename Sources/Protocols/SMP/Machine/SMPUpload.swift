@@ -3,20 +3,23 @@ package import Sessions
 
 /// The client's side of one upload over SMP on one link.
 ///
-/// The first piece goes alone: its answer says where the device stands, so a lost link needs nothing
-/// but a new machine on the next one. Then as many pieces are on their way as the device has
-/// buffers for, less one. Answers are cumulative: `off` is the byte that the device wants next. One
-/// that is not what was sent means that something is lost: what is on its way is awaited, then it
-/// goes on from there.
+/// The first piece is sent alone: its answer contains the offset of the device, so after a lost
+/// link a new machine on the next link is enough. Then one piece less than the device has buffers
+/// may be on its way. Answers are cumulative: `off` is the next byte that the device wants. When it
+/// is not the end of the sent piece, something was lost: the client waits for the pieces that are
+/// on their way and continues from `off`.
 package struct SMPUpload: Sendable {
     package enum State: Equatable, Sendable {
         /// Next: `opening`.
         case idle
-        /// The first piece is on its way, alone. Next: `sending`, `pausing`.
+        /// The first piece is on its way, alone.
+        ///
+        /// Next: `sending`, `pausing`.
         case opening
         /// Pieces are on their way. Next: `draining`, `ended`.
         case sending
-        /// The device wants something else: what is still on its way is awaited.
+        /// The device wants another offset; waiting for the pieces that are still on their way.
+        ///
         /// Next: `sending`, `opening`, `pausing`.
         case draining(offset: Int, isBusy: Bool)
         /// The device is busy. Next: `sending`, `opening`.
@@ -25,24 +28,25 @@ package struct SMPUpload: Sendable {
     }
 
     package enum Ending: Equatable, Sendable {
-        /// The device has all of it; `matches` is its own check of the digest, when it made one.
+        /// The device has the whole image; `matches` is the result of its own digest check, if it
+        /// made one.
         case finished(matches: Bool?)
-        /// As asked; the device has what comes before this offset.
+        /// Stopped on request; the device has the bytes before this offset.
         case stopped(at: Int)
         case failed(SMPUploadError)
     }
 
     package enum Action: Equatable, Sendable {
-        /// Send this message, then tell `sent`.
+        /// Send this message, then call `sent`.
         case send([UInt8])
         /// Wait for a message, at most until `deadline`.
         case wait
-        /// Tell `pauseOver` at this moment.
+        /// Call `pauseOver` at this moment.
         case pause(until: Moment)
         case ended(Ending)
     }
 
-    /// A message on its way.
+    /// A message that is on its way.
     struct Flight: Equatable, Sendable {
         let sequence: UInt8
         let start: Int
@@ -51,39 +55,40 @@ package struct SMPUpload: Sendable {
 
     package let settings: SMPSettings
     package internal(set) var state = State.idle
-    /// When `timeout` is due; nil before the beginning and after the end.
+    /// The time at which `timeout` is due; nil before the beginning and after the end.
     package internal(set) var deadline: Moment?
-    /// Bytes that the device has, by its own words.
+    /// The number of bytes that the device reports to have.
     package internal(set) var acknowledged = 0
-    /// Where this link took the image up.
+    /// The offset at which this link continued the image.
     package internal(set) var resumedFrom = 0
-    /// Image bytes given to the radio, repeats included.
+    /// Image bytes that were passed to the radio, repeats included.
     package internal(set) var sent = 0
-    /// For the next request on this link.
+    /// The sequence number for the next request on this link.
     package internal(set) var sequence: UInt8
-    /// Pieces are cut at multiples of four: the device wrote no others.
+    /// Whether pieces end at multiples of four, because the device writes only whole words.
     package internal(set) var isAligned = false
 
     let file: [UInt8]
     let image: Int
     let version: UInt8
-    /// The device may know the beginning already: then no more of it is sent than asks for that.
+    /// Whether the device may have the beginning already: then the first piece is as short as
+    /// possible.
     let isBegun: Bool
-    /// The digest by which the device knows the image again; nil starts over.
+    /// The digest by which the device recognises the image; nil to begin again.
     var sha: [UInt8]?
     var window: Int
     var flights: [Flight] = []
-    /// Given to the radio, or being given.
+    /// The end of the bytes that were passed to the radio or are being passed.
     var handed = 0
     var triesLeft: Int
     var busyLeft: Int
     var isStopping = false
-    /// The device's check of the whole, once it has told.
+    /// The result of the device's check of the whole image, when it has reported one.
     var matches: Bool?
 
     /// An upload of `file` as the device's image number `image`.
     ///
-    /// Without `sha` the device has nothing to resume by and begins again.
+    /// Without `sha` the device cannot resume and begins again.
     package init(
         file: [UInt8],
         image: Int = 0,
@@ -117,7 +122,7 @@ package struct SMPUpload: Sendable {
         return open(at: now)
     }
 
-    /// The message handed out last is with the radio.
+    /// The radio took the last message.
     package mutating func sent(at now: Moment) -> Action {
         guard state == .sending else { return pending }
         extend(at: now)
@@ -131,14 +136,15 @@ package struct SMPUpload: Sendable {
             reply = try SMPReply(frame)
         } catch { return end(.failed(.malformed(error.description))) }
         let flight = flights[index]
-        // A device answers in order: what was sent before this is answered or lost.
+        // A device answers in order: earlier messages are answered or lost.
         flights.removeFirst(index + 1)
         if let fault = reply.fault { return refused(fault, flight, at: now) }
         let answer: SMPUploadReply
         do throws(SMPReplyError) {
             answer = try SMPUploadReply(reply.body)
         } catch { return end(.failed(.malformed(error.description))) }
-        // Without an offset it took what it was sent: whether it did, the list of images shows.
+        // Without an offset, the device accepted the piece; the list of images will show whether it
+        // did.
         let offset = answer.offset ?? flight.end
         guard offset <= total else { return end(.failed(.beyondImage(offset: offset))) }
         if let told = answer.matches { matches = told }
@@ -157,7 +163,7 @@ package struct SMPUpload: Sendable {
         return resume(at: now)
     }
 
-    /// Ends the upload once what is on its way is answered.
+    /// Ends the upload when the pieces that are on their way are answered.
     package mutating func stopRequested() -> Action {
         isStopping = true
         if state == .idle { return end(.stopped(at: 0)) }
@@ -176,7 +182,7 @@ package struct SMPUpload: Sendable {
         case .pausing: return resume(at: now)
         case .opening:
             guard spendTry() else { return end(.failed(.noAnswer(offset: 0))) }
-            // A device that erases for longer than anybody thought answers the first asking.
+            // A device whose erase takes longer than expected answers the first attempt.
             return open(at: now, after: flights)
         case .sending:
             flights = []
@@ -185,7 +191,7 @@ package struct SMPUpload: Sendable {
             handed = acknowledged
             return resume(at: now)
         case .draining:
-            // What has not answered by now is lost.
+            // Pieces that are not answered by now are lost.
             flights = []
             return drained(at: now)
         }
@@ -193,7 +199,7 @@ package struct SMPUpload: Sendable {
 
     // MARK: Moving on
 
-    /// What stands to be done when an event changed nothing.
+    /// The action after an event that changed nothing.
     var pending: Action {
         switch state {
         case .ended(let ending): .ended(ending)
@@ -214,7 +220,7 @@ package struct SMPUpload: Sendable {
         return true
     }
 
-    /// A device that talks of other things must not hold us beyond the deadline.
+    /// Messages about other things must not keep us beyond the deadline.
     private mutating func overdue(at now: Moment) -> Action {
         guard let deadline, now >= deadline else { return pending }
         return timeout(at: now)

@@ -1,24 +1,24 @@
 package import Domain
 package import Sessions
 
-/// Why an upload over SMP came to nothing on a link.
+/// Why an upload over SMP failed on a link.
 package enum SMPUploadError: Error, Hashable, Sendable {
     /// The device answered with an error.
     case refused(SMPFault)
-    /// No answer to what was sent from this offset on.
+    /// No answer to the data that was sent from this offset on.
     case noAnswer(offset: Int)
-    /// What is sent from this offset on does not arrive, again and again.
+    /// Data from this offset on repeatedly does not arrive.
     case noProgress(offset: Int)
-    /// The device wants bytes that the image does not have.
+    /// The device wants bytes beyond the end of the image.
     case beyondImage(offset: Int)
-    /// A message cannot hold the beginning of an image.
+    /// A message has no room for the beginning of an image.
     case frameTooShort(Int)
-    /// An image of so many bytes cannot be sent.
+    /// An image of this length cannot be sent.
     case unfitLength(Int)
     case malformed(String)
     case link(LinkFailure)
 
-    /// As a device answers to the first part of a message when it takes that for the whole.
+    /// Whether a device answers like this when it takes the first part of a message for the whole.
     package var mayMeanLongMessages: Bool {
         switch self {
         case .refused(.code(.invalid, _)), .refused(.code(.corrupt, _)),
@@ -44,7 +44,7 @@ package enum SMPUploadError: Error, Hashable, Sendable {
 }
 
 extension SMPFault {
-    /// What the device's words mean for an update.
+    /// The failure class of the device's error in an update.
     package var failureClass: FailureClass {
         switch self {
         case .code(.noMemory, _), .code(.timedOut, _), .code(.busy, _): .transient

@@ -2,7 +2,7 @@ package import Modules
 import Sessions
 
 extension ModuleError {
-    /// What became of an update over SMP.
+    /// The error of an update over SMP.
     package static func smp(_ error: SMPUpdateError) -> ModuleError {
         let (kind, link): (UpdateFault.Kind, LinkFailure?) =
             switch error {

@@ -4,21 +4,21 @@ package import Modules
 import Radio
 package import Sessions
 
-/// A module's application with SMP on one link: it says what it runs, and receives.
+/// A module's application with SMP on one link: it reports its images and receives new ones.
 package final class SMPApplication: ModuleApplication, ImageReceiver {
-    /// A module that resets says nothing: the link lasts as long as its supervision timeout, which
-    /// may be 20 s, and the restart may wait a moment after its answer.
+    /// A module that resets does not end the link: the link lasts until its supervision timeout,
+    /// which may be 20 s, and the module may restart a moment after its answer.
     private static let lossLimit = Duration.seconds(25)
-    /// More than any update takes: a module that goes round in circles is left.
+    /// More than any update needs: a limit for a module that never reaches its goal.
     private static let stepLimit = 32
 
     private let client: SMPClient
     private let time: any Timekeeper
-    /// Whose modules speak it.
+    /// The family of the module.
     private let family: Family
     private let holder: (any PropertyHolder)?
     private let times: UploadTimes
-    /// Buffers, slots and bootloader, which stay as they are on a link.
+    /// Buffers, slots and bootloader, which do not change during a link.
     private var known: SMPFindings?
 
     package init(
@@ -63,7 +63,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         )
     }
 
-    /// Whether all that the order is about runs, each image by its hash; nil when it is about none.
+    /// Whether all images of the order run, each compared by its hash; nil when the order has none.
     private func isBuild(
         _ order: UpdateOrder,
         _ list: SMPImageList
@@ -96,7 +96,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         )
     }
 
-    /// What there is of the main image where it does not run.
+    /// What is left of the main image when it does not run.
     private func remains(of goal: SMPGoal, _ found: SMPFindings) -> Observation.Remains? {
         guard let main = goal.parts.last else { return nil }
         switch SMPStanding(main, in: found.list) {
@@ -149,7 +149,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
             switch SMPStep.next(goal, found, bringing: image) {
             case .done, .mark: return .finished(linkHolds: true)
             case .upload where isSent:
-                // It is all there, and not listed: whatever it is, it has to go.
+                // It is complete but not listed: erase it and send it again.
                 guard !isErased else { throw .smp(.notListed(image: image)) }
                 try await erase(image, found)
                 (isSent, isErased, start) = (false, true, .again)
@@ -174,7 +174,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
                 case .failed(.refused(.image(.noFreeSlot))) where found.canRevert:
                     return try await clear()
                 case .failed(let error) where found.reassembles && error.mayMeanLongMessages:
-                    // It gets messages that one write holds, as long as such a link lasts.
+                    // Use messages that fit into one write, for the rest of this link.
                     known?.reassembles = false
                 case .failed(let error): throw .smp(.upload(error))
                 }
@@ -186,7 +186,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
     }
 
     private func erase(_ image: Int, _ found: SMPFindings) async throws(ModuleError) {
-        // Whatever it says to that: without a digest the upload that follows begins again.
+        // The answer does not matter: without a digest the next upload begins again.
         _ = try await ask(
             .erase(slot: 2 * image + found.list.freeSlot(of: image)),
             limit: eraseLimit,
@@ -194,7 +194,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         )
     }
 
-    /// Somebody's image is tried, or waits to be: a restart ends that.
+    /// Another image is on trial or waits to be started: a restart ends that.
     private func clear() async throws(ModuleError) -> TransferEnd {
         try await restart()
         throw .smp(.occupied)
@@ -209,7 +209,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         _ isStopped: @Sendable () -> Bool,
         progress: (UploadProgress) async -> Void
     ) async throws(ModuleError) -> SMPUpload.Ending {
-        // What loses bytes again and again may not put messages together after all.
+        // A module that repeatedly loses bytes may not reassemble messages after all.
         let fitting = [found.reassembles && pace < 2, found.reassembles].lazy.compactMap {
             SMPSettings(
                 parameters: found.parameters,
@@ -258,7 +258,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         for _ in 0...2 * goal.parts.count {
             let found = try await survey()
             let standings = goal.parts.map { ($0, SMPStanding($0, in: found.list)) }
-            // A restart that nobody saw ends a trial.
+            // The trial ended by a restart that we did not see.
             if let gone = standings.first(where: { !$0.1.isRunning }) {
                 throw .smp(.reverted(image: gone.0.image))
             }
@@ -271,7 +271,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
                 tries: 3
             )
             if case .refused(let fault) = ending {
-                // Where nothing reverts, what is not confirmed stays all the same.
+                // When nothing reverts, an unconfirmed image stays as well.
                 if fault.isNotSupported, !found.canRevert || found.bootloader?.mode == nil {
                     return
                 }
@@ -286,7 +286,8 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         try await restart()
     }
 
-    /// False where the device knows no marks, and had not said what its bootloader does.
+    /// Marks an image; returns false when the device supports no marks and did not report its
+    /// bootloader's mode.
     private func mark(
         _ hash: [UInt8],
         isConfirmed: Bool,
@@ -309,8 +310,8 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         }
     }
 
-    /// Without marks a bootloader starts the highest version, as those do that load into RAM or run
-    /// images where they lie.
+    /// Restarts a module without marks: its bootloader starts the highest version, as bootloaders
+    /// do that load into RAM or run images in place.
     private func restartIntoHighest(
         _ goal: SMPGoal,
         _ found: SMPFindings
@@ -321,7 +322,9 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         try await restart(isCertain: true)
     }
 
-    /// Without `isCertain` a link that ends with the request counts as a restart.
+    /// Restarts the module.
+    ///
+    /// Without `isCertain`, a link that ends with the request counts as a restart.
     private func restart(isCertain: Bool = false) async throws(ModuleError) {
         let ending = try await ask(
             .reset(isForced: false),
@@ -369,12 +372,12 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
 }
 
 extension UpdateOrder {
-    /// The images that it is about, in rising order.
+    /// The numbers of its images, in ascending order.
     var images: [Int] { Set(parts.map(\.image)).sorted() }
 
     var mainImage: Int { images.first ?? 0 }
 
-    /// What the module should run by it.
+    /// The goal of the order: the images that the module should run.
     func goal() throws(ModuleError) -> SMPGoal {
         var list: [SMPGoal.Part] = []
         for part in parts {
@@ -391,7 +394,7 @@ extension UpdateOrder {
                     dependencies: image.dependencies
                 )
             }
-            // Only the main processor's bootloader has an old image to go back to.
+            // Only the main processor's bootloader keeps an old image to return to.
             list.append(
                 SMPGoal.Part(
                     image: part.image,

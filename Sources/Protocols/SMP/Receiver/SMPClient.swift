@@ -2,9 +2,9 @@ package import Domain
 package import Modules
 package import Radio
 
-/// A link to a module that speaks SMP, and what can be asked on it.
+/// A link to a module with SMP, for requests.
 package final class SMPClient {
-    /// How long one wait for a message may be: in between, `isStopped` is asked.
+    /// The longest single wait for a message: `isStopped` is called between two waits.
     private static let patience = Duration.seconds(1)
 
     private let link: any Link
@@ -13,7 +13,7 @@ package final class SMPClient {
     private var reassembly = SMPReassembly()
     private var sequence: UInt8 = 0
     private var version: UInt8 = 1
-    /// Image bytes given to the radio on this link, repeats included.
+    /// Image bytes that were passed to the radio on this link, repeats included.
     package private(set) var bytesSent = 0
 
     package init(link: any Link, time: any Timekeeper) {
@@ -27,7 +27,7 @@ package final class SMPClient {
 
     // MARK: Questions
 
-    /// Asks one thing; what concerns the host is thrown, all else is reported.
+    /// Sends one request; faults of the host are thrown, all others are returned.
     package func ask(
         _ request: SMPRequest,
         tries: Int = 3,
@@ -70,7 +70,8 @@ package final class SMPClient {
         }
     }
 
-    /// Asks what the module is and has; what is `known` of it is not asked again.
+    /// Asks for the module's buffers, bootloader, slots and images; facts that are `known` are not
+    /// requested again.
     package func survey(
         known: SMPFindings? = nil
     ) async throws(RadioError) -> Result<SMPFindings, SMPAskError> {
@@ -88,7 +89,8 @@ package final class SMPClient {
 
     // MARK: Upload
 
-    /// Sends what the module lacks of a file; `progress` hears of every byte more that it has.
+    /// Sends the part of a file that the module lacks; `progress` is called whenever it has more
+    /// bytes.
     package func upload(
         _ file: [UInt8],
         image: Int = 0,
@@ -135,7 +137,7 @@ package final class SMPClient {
         while true {
             if !asked, isStopped() {
                 asked = true
-                // What is on its way goes on: the machine ends when it is answered.
+                // Messages that are on their way stay so: the machine ends when they are answered.
                 if case .ended(let ending) = machine.stopRequested() { return ending }
             }
             switch action {
@@ -172,7 +174,7 @@ package final class SMPClient {
         )
     }
 
-    /// Whether the link breaks before this moment; what the module says meanwhile is passed over.
+    /// Whether the link breaks before this moment; messages that arrive meanwhile are skipped.
     package func isLost(before deadline: Moment) async throws(RadioError) -> Bool {
         do throws(RadioError) {
             try await open()
@@ -207,7 +209,7 @@ package final class SMPClient {
         }
     }
 
-    /// The next whole message, nil when none came by the deadline.
+    /// The next complete message, nil when none arrived by the deadline.
     private func next(before deadline: Moment) async throws(RadioError) -> SMPFrame? {
         guard let notifications else { return nil }
         while true {

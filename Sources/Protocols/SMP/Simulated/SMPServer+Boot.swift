@@ -2,12 +2,13 @@ import Digests
 import Domain
 import Simulation
 
-/// What MCUboot does at a restart.
+/// MCUboot's actions at a restart.
 extension SMPServer {
-    /// The device restarts: the bootloader chooses, and most forget the upload under way.
+    /// Restarts the device: the bootloader chooses an image, and most devices forget the current
+    /// upload.
     package mutating func restarted() {
         if rules.recall != .always { session = nil }
-        // Of several images those are passed over that were marked after the first one.
+        // With several images, the bootloader ignores those that were marked after the first one.
         let first = facts.images[0]
         for number in facts.images.indices.dropFirst()
         where first.mark != .none && facts.images[number].mark != .none
@@ -80,7 +81,7 @@ extension SMPServer {
         }
     }
 
-    /// Whether the bootloader starts what lies in the other slot.
+    /// Whether the bootloader would start the image in the other slot.
     private func isFit(_ number: Int) -> Bool {
         let bytes = memory.read(start(of: number)..<start(of: number) + slotSize)
         guard let header = try? MCUbootHeader(bytes[...]), let image = Self.image(in: bytes),
@@ -105,7 +106,7 @@ extension SMPServer {
         }
     }
 
-    /// The image at the beginning of a slot: what lies behind it is nobody's business.
+    /// The image at the beginning of a slot; bytes after it do not matter.
     private static func image(in slot: [UInt8]) -> MCUbootImage? {
         if let image = try? MCUbootImage(slot) { return image }
         guard let header = try? MCUbootHeader(slot[...]) else { return nil }

@@ -3,7 +3,7 @@ import Domain
 import Simulation
 import Wire
 
-/// Taking an image, piece by piece.
+/// Receives an image, piece by piece.
 extension SMPServer {
     mutating func upload(
         _ body: CBORValue,
@@ -46,7 +46,7 @@ extension SMPServer {
         return .success(close(session))
     }
 
-    /// True when a new upload is begun, false when one goes on.
+    /// Opens an upload; returns true when it is new, false when an earlier one continues.
     private mutating func open(
         _ body: CBORValue,
         _ data: [UInt8],
@@ -60,7 +60,7 @@ extension SMPServer {
         guard Array(data[..<4]) == MCUbootHeader.magic.littleBytes else {
             throw .image(.headerMagic)
         }
-        // With one image any number is taken for its own.
+        // A device with one image accepts every number for it.
         let asked = body["image"]?.integer ?? 0
         let number = facts.images.count == 1 ? 0 : asked
         guard facts.images.indices.contains(number) else { throw .image(.invalidSlot) }
@@ -92,7 +92,7 @@ extension SMPServer {
     private mutating func close(_ session: Session) -> CBORValue {
         self.session = nil
         let bytes = uploaded(session.image, length: session.length)
-        // A device lists what has a header and a hash; whether the hash holds, the bootloader asks.
+        // A device lists an image with a header and a hash; only the bootloader checks the hash.
         if let image = try? MCUbootImage(bytes) {
             facts.images[session.image].other = SMPServerFacts.Content(
                 version: image.version,

@@ -1,18 +1,18 @@
 import Domain
 import Wire
 
-/// What a device has beside its images: statistics, settings and files.
+/// The values of a device besides its images: statistics, settings and files.
 package struct SMPServerValues: Equatable, Sendable {
     /// By group, then by name.
     package var statistics: [String: [String: UInt64]] = [:]
-    /// As they are now, and as they will be after the next restart.
+    /// The current settings; `saved` are those after the next restart.
     package var settings: [String: [UInt8]] = [:]
     package var saved: [String: [UInt8]] = [:]
     package var files: [String: [UInt8]] = [:]
 
     package init() {}
 
-    /// All bytes that are kept, names included.
+    /// The size of all stored values, including their names.
     package var size: Int {
         [settings, saved, files].reduce(0) { sum, values in
             values.reduce(sum) { $0 + $1.key.utf8.count + $1.value.count + 4 }
@@ -23,10 +23,11 @@ package struct SMPServerValues: Equatable, Sendable {
 }
 
 extension SMPServer {
-    /// The most that fits beside the images of a simulated device.
+    /// The room for values besides the images of a simulated device.
     private static var valuesLimit: Int { 1_024 }
 
-    /// Nil for what is about no value, or a group that the device does not have.
+    /// Answers a request about values; nil for other requests, and for a group that the device does
+    /// not have.
     mutating func answerAboutValues(
         _ header: SMPHeader,
         _ body: CBORValue
@@ -101,7 +102,7 @@ extension SMPServer {
         guard offset <= content.count else {
             return .failure(.value(group, SMPValueCode.fileOffset))
         }
-        // Keys and numbers have their room beside the data.
+        // Leaves room for keys and numbers besides the data.
         let end = min(content.count, offset + max(16, rules.bufferSize - 64))
         return .success(
             .map([

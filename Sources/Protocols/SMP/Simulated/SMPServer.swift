@@ -2,29 +2,29 @@ import Domain
 package import Simulation
 import Wire
 
-/// The device's side of SMP with MCUboot below it, as a Zephyr 4.4 device was seen to behave.
+/// The device's side of SMP with MCUboot, with the observed behaviour of a Zephyr 4.4 device.
 ///
-/// A pure machine: messages in, actions out. What outlives a restart stands in `facts` and the
-/// memory; the upload under way does not.
+/// A pure machine: messages in, actions out. State that outlives a restart is in `facts` and in the
+/// memory; the current upload is not part of it.
 package struct SMPServer<Memory: ImageMemory> {
     package enum Action: Equatable, Sendable {
         /// Notify this message.
         case reply([UInt8])
-        /// So many pages are erased, which takes its time; what follows waits.
+        /// This many pages are erased, which takes time; later actions wait.
         case erase(pages: Int)
-        /// Restart: the bootloader decides what runs.
+        /// Restart: the bootloader decides which image runs.
         case restart
     }
 
-    /// Something that goes wrong in the device, by script.
+    /// A scripted fault in the device.
     package enum Fault: Equatable, Sendable {
-        /// The flash takes no more from this offset on.
+        /// The flash accepts nothing from this offset on.
         case flashFull(at: Int)
-        /// It answers with an offset that is not the one it stands at, once.
+        /// It answers once with a wrong offset.
         case wrongOffset(at: Int)
-        /// It is busy so often.
+        /// It is busy this many times.
         case busy(times: Int)
-        /// It does not take a mark.
+        /// It refuses a mark.
         case refusesTest
         case refusesConfirm
     }
@@ -52,17 +52,17 @@ package struct SMPServer<Memory: ImageMemory> {
         self.memory = memory
     }
 
-    /// Bytes of the upload under way that are in flash.
+    /// Bytes of the current upload that are in flash.
     package var received: Int { session?.offset ?? 0 }
 
     var slotSize: Int { memory.capacity / facts.images.count / rules.pageSize * rules.pageSize }
 
-    /// The link is gone, and with it what was agreed on it.
+    /// The link ended, and with it everything that was agreed on it.
     package mutating func linkLost() {
         if rules.recall == .untilDisconnect { session = nil }
     }
 
-    /// The answer to the beginning of a message that did not come whole.
+    /// The answer to a message of which only the beginning arrived.
     package func answer(toPart bytes: [UInt8]) -> [UInt8]? {
         guard rules.refusesParts, let header = SMPHeader(bytes),
             let operation = header.operation.response,
@@ -74,7 +74,7 @@ package struct SMPServer<Memory: ImageMemory> {
         return bytes
     }
 
-    /// A whole message has come.
+    /// A complete message arrived.
     package mutating func message(_ frame: SMPFrame) -> [Action] {
         let header = frame.header
         guard let operation = header.operation.response else { return [] }
@@ -93,17 +93,17 @@ package struct SMPServer<Memory: ImageMemory> {
         return answer(call, body)
     }
 
-    /// What a message is about.
+    /// The request of a message.
     struct Call {
         let header: SMPHeader
         let operation: SMPHeader.Operation
     }
 
-    /// An error before it takes the form of the protocol's version.
+    /// An error, before it is encoded for the version of the protocol.
     enum Refusal: Error, Equatable {
         case code(SMPCode)
         case image(SMPImageCode)
-        /// Of a group that holds values.
+        /// An error of a group that holds values.
         case value(UInt16, Int)
     }
 
@@ -299,7 +299,7 @@ package struct SMPServer<Memory: ImageMemory> {
         return .failure(.image(.hashNotFound))
     }
 
-    /// What ran before is not listed any more once the new one is there for good.
+    /// After the new image is confirmed, the old one is no longer listed.
     private mutating func confirm(_ number: Int) {
         guard !facts.images[number].isConfirmed else { return }
         facts.images[number].isConfirmed = true
@@ -343,7 +343,7 @@ extension SMPServer.Fault {
 }
 
 extension SMPImageCode {
-    /// What the first version of the protocol has in its place.
+    /// The code that the first version of the protocol uses instead.
     fileprivate var inVersion1: SMPCode {
         switch rawValue {
         case 3, 4: .noEntry

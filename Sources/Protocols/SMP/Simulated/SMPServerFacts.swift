@@ -1,8 +1,8 @@
 package import Domain
 
-/// What a device with MCUboot remembers over a restart.
+/// The facts that a device with MCUboot keeps over a restart.
 package struct SMPServerFacts: Equatable, Sendable {
-    /// What is in a slot.
+    /// The content of a slot.
     package struct Content: Equatable, Sendable {
         package var version: FirmwareVersion
         package var hash: [UInt8]
@@ -19,18 +19,19 @@ package struct SMPServerFacts: Equatable, Sendable {
 
     /// One image with its two slots.
     package struct Image: Equatable, Sendable {
-        /// What runs, and whether it still does after the next start.
+        /// The running image; `isConfirmed` is whether it still runs after the next start.
         package var active: Content
         package var isConfirmed = true
-        /// Where what runs lies: changes only where images run in place.
+        /// The slot of the running image: it changes only when images run in place.
         package var activeSlot = 0
         package var other: Content?
-        /// The other has run before, so it needs no check and is listed as confirmed.
+        /// Whether the other image has run before, so that it needs no check and is listed as
+        /// confirmed.
         package var otherHasRun = false
-        /// The other ran on trial and was not confirmed.
+        /// Whether the other image ran on trial and was not confirmed.
         package var otherWasTried = false
         package var mark = Mark.none
-        /// When it was marked, among all images.
+        /// The order of its marking among all images.
         package var markedAs: UInt8 = 0
 
         package init(active: Content) { self.active = active }
@@ -38,7 +39,7 @@ package struct SMPServerFacts: Equatable, Sendable {
         package var otherSlot: Int { 1 - activeSlot }
     }
 
-    /// An upload under way.
+    /// An upload in progress.
     package struct Upload: Equatable, Sendable {
         package let image: Int
         package let length: Int
@@ -72,57 +73,58 @@ package struct SMPServerFacts: Equatable, Sendable {
     }
 }
 
-/// How long a device knows an upload again that broke off.
+/// How long a device can resume an interrupted upload.
 package enum UploadRecall: String, CaseIterable, Sendable {
     /// Each link begins again.
     case untilDisconnect = "until-disconnect"
-    /// In its RAM: most devices.
+    /// The device remembers it in RAM: most devices.
     case untilRestart = "until-restart"
-    /// In its flash.
+    /// The device remembers it in flash.
     case always
 }
 
-/// How a simulated device with MCUboot is made.
+/// The properties of a simulated device with MCUboot.
 package struct SMPServerRules: Sendable, Equatable {
     package var bufferSize = 2_475
     package var bufferCount = 4
-    /// It puts messages together from several writes.
+    /// It reassembles messages from several writes.
     package var reassembles = true
     package var mode = BootloaderMode.swapMove
     package var tellsParameters = true
     package var tellsBootloader = true
     package var tellsSlots = true
     package var hasEcho = true
-    /// It tells of a message that it got in part, and does not put messages together.
+    /// It answers partial messages with an error, and does not reassemble messages.
     package var refusesParts = false
     package var listsHashes = true
-    /// Its answers to pieces of an image say how far it is.
+    /// Its answers to pieces of an image contain the offset.
     package var tellsOffsets = true
     /// Its restart does not end the link: the other side's supervision timeout does.
     package var resetsInSilence = false
-    /// Its notifications carry no more bytes than so many, whatever the link could.
+    /// The longest notification that it sends, even when the link could carry more; nil for no
+    /// limit.
     package var notificationLimit: Int?
-    /// It knows the first version of the protocol only.
+    /// It supports only the first version of the protocol.
     package var isVersion1 = false
-    /// Zephyr's arrays and maps have open lengths.
+    /// Its arrays and maps have indefinite lengths, as Zephyr's.
     package var hasOpenLengths = true
-    /// Older ones add a result to every answer.
+    /// It adds a result to every answer, as older devices do.
     package var addsResult = false
-    /// It writes whole words only and drops the rest of a piece.
+    /// It writes only whole words and drops the rest of a piece.
     package var writesWords = false
     package var recall = UploadRecall.untilRestart
-    /// An erase does not end the upload that went there.
+    /// An erase does not end the upload into the erased slot.
     package var resumesIntoErased = false
-    /// It compares the whole with the digest that was announced.
+    /// It compares the whole image with the announced digest.
     package var checksDigest = true
-    /// It does not start a version older than the one that runs.
+    /// It does not start a version older than the running one.
     package var refusesDowngrade = false
-    /// Only images signed with this key start.
+    /// It starts only images that are signed with this key; nil for any.
     package var key: [UInt8]?
-    /// Images from this number on cannot go back.
+    /// Images from this number on cannot revert.
     package var firstWithoutRevert = 1
     package var pageSize = 4_096
-    /// Erases page by page as data come, not all at the beginning.
+    /// It erases each page when its data arrives, not all pages at the beginning.
     package var erasesAsItGoes = true
 
     package init() {}

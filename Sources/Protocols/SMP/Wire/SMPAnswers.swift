@@ -1,21 +1,22 @@
 package import Domain
 package import Wire
 
-/// How large a message the device takes, and how many at once.
+/// The largest message that the device accepts, and how many it can hold.
 package struct SMPParameters: Equatable, Sendable {
-    /// Of a whole message, header included.
+    /// The size of a complete message, including its header.
     package let bufferSize: Int
     package let bufferCount: Int
 
-    /// Nil when no update could go on with it.
+    /// Nil when an update is impossible with these values.
     package init?(bufferSize: Int, bufferCount: Int) {
         guard bufferSize >= 64, bufferCount >= 1 else { return nil }
-        // A message has no more, and no device has as many buffers as a sequence has numbers.
+        // Messages cannot be longer, and no device needs more buffers than there are sequence
+        // numbers.
         self.bufferSize = min(bufferSize, SMPHeader.length + 0xFFFF)
         self.bufferCount = min(bufferCount, 64)
     }
 
-    /// A device that tells the size and not the number has one at least.
+    /// Reads the answer; a device that reports the size but not the number has at least one buffer.
     package init(_ body: CBORValue) throws(SMPReplyError) {
         guard let size = body["buf_size"]?.integer else { throw .value("buf_size") }
         let count = max(1, body["buf_count"]?.integer ?? 1)
@@ -26,7 +27,7 @@ package struct SMPParameters: Equatable, Sendable {
     }
 }
 
-/// How the bootloader brings an image to run.
+/// How the bootloader starts a new image.
 package enum BootloaderMode: Int, CaseIterable, Sendable, Hashable {
     case singleSlot = 0
     case swapScratch = 1
@@ -39,7 +40,7 @@ package enum BootloaderMode: Int, CaseIterable, Sendable, Hashable {
     case singleSlotRAMLoad = 8
     case swapOffset = 9
 
-    /// Whether an image that is not confirmed gives way to the old one at the next start.
+    /// Whether the bootloader returns from an unconfirmed image to the old one at the next start.
     package var canRevert: Bool {
         switch self {
         case .swapScratch, .swapMove, .swapOffset, .directXIPRevert: true
@@ -57,9 +58,9 @@ package enum BootloaderMode: Int, CaseIterable, Sendable, Hashable {
     }
 }
 
-/// What the device tells about its bootloader.
+/// The facts that the device reports about its bootloader.
 package struct SMPBootloaderInfo: Equatable, Sendable {
-    /// Nil for a mode that has no name here.
+    /// Nil for an unknown mode.
     package let mode: BootloaderMode?
     package let refusesDowngrade: Bool
 
@@ -90,9 +91,10 @@ package struct SMPImage: Equatable, Sendable {
 
     package let image: Int
     package let slot: Int
-    /// Nil when the text is no version.
+    /// Nil when the text is not a version.
     package let version: FirmwareVersion?
-    /// As the bootloader knows the image; nil when the device does not tell it.
+    /// The hash by which the bootloader identifies the image; nil when the device does not report
+    /// it.
     package let hash: [UInt8]?
     package let flags: Flags
 
@@ -124,7 +126,7 @@ package struct SMPImage: Equatable, Sendable {
     }
 }
 
-/// What is in the device's slots.
+/// The contents of the device's slots.
 package struct SMPImageList: Equatable, Sendable {
     package let images: [SMPImage]
 
@@ -137,22 +139,22 @@ package struct SMPImageList: Equatable, Sendable {
         self.images = images
     }
 
-    /// The one that runs.
+    /// The running image with this number.
     package func active(_ image: Int) -> SMPImage? {
         images.first { $0.image == image && $0.flags.contains(.active) }
     }
 
-    /// Those that do not run.
+    /// The images with this number that do not run.
     package func others(_ image: Int) -> [SMPImage] {
         images.filter { $0.image == image && !$0.flags.contains(.active) }
     }
 }
 
-/// How far an upload is.
+/// The device's progress in an upload.
 package struct SMPUploadReply: Equatable, Sendable {
-    /// The next byte that the device wants; nil when it only says that all is well.
+    /// The next byte that the device wants; nil when it only reports success.
     package let offset: Int?
-    /// At the end: whether the whole has the digest that was announced.
+    /// At the end: whether the whole image has the announced digest.
     package let matches: Bool?
 
     package init(_ body: CBORValue) throws(SMPReplyError) {
@@ -166,15 +168,15 @@ package struct SMPUploadReply: Equatable, Sendable {
     }
 }
 
-/// Where images go.
+/// The slots for images.
 package struct SMPSlotInfo: Equatable, Sendable {
     package struct Slot: Equatable, Sendable {
         package let image: Int
         package let slot: Int
         package let size: Int?
-        /// What an upload must name to reach it; nil when none does.
+        /// The image number that an upload must name to reach the slot; nil when there is none.
         package let uploadID: Int?
-        /// The largest image, when the device tells: the bootloader needs part of the slot.
+        /// The largest image, if the device reports it: the bootloader needs part of the slot.
         package let maximum: Int?
     }
 

@@ -1,17 +1,17 @@
 import Wire
 
-/// One piece of an image on its way.
+/// One piece of an image in an upload.
 package struct SMPChunk: Equatable, Sendable {
-    /// What only the first piece carries.
+    /// The fields that only the first piece has.
     package struct Opening: Equatable, Sendable {
-        /// Which of the device's images it is; 0 is left out.
+        /// The number of the image in the device; 0 is left out.
         package let image: Int
-        /// Of the whole file.
+        /// The length of the whole file.
         package let length: Int
-        /// The SHA-256 of the whole file, by which a device knows an upload again; nil when the
-        /// frame has no room for it, or when resuming is not wanted.
+        /// The SHA-256 of the whole file, by which a device recognises an interrupted upload; nil
+        /// when the frame has no room for it, or when the upload must not resume.
         package let sha: [UInt8]?
-        /// The device refuses what is not newer than what it runs.
+        /// Whether the device should refuse an image that is not newer than the running one.
         package let isUpgradeOnly: Bool
 
         package init(image: Int, length: Int, sha: [UInt8]?, isUpgradeOnly: Bool = false) {
@@ -24,7 +24,7 @@ package struct SMPChunk: Equatable, Sendable {
 
     package let offset: Int
     package let data: ArraySlice<UInt8>
-    /// Given with offset 0, and only there.
+    /// Set for offset 0 only.
     package let opening: Opening?
 
     package init(offset: Int, data: ArraySlice<UInt8>, opening: Opening? = nil) {
@@ -34,9 +34,10 @@ package struct SMPChunk: Equatable, Sendable {
         self.opening = opening
     }
 
-    /// Bytes of a message that are not data, when the piece has up to `room` bytes in all.
+    /// The bytes of a message that are not data.
     private static func overhead(offset: Int, opening: Opening?) -> Int {
-        // Map, "off" and "data" with their heads; the data's own head is counted by the caller.
+        // The map, and "off" and "data" with their heads; the caller counts the head of the data
+        // itself.
         var length = 1 + 4 + CBORWriter.headLength(offset) + 5
         if let opening {
             length += 4 + CBORWriter.headLength(opening.length)
@@ -47,12 +48,12 @@ package struct SMPChunk: Equatable, Sendable {
         return length
     }
 
-    /// The most data bytes that a message of `frameLength` bytes carries at this offset.
+    /// The most data bytes that fit into a message of `frameLength` bytes at this offset.
     package static func room(frameLength: Int, offset: Int, opening: Opening? = nil) -> Int {
         let left =
             min(frameLength, SMPHeader.length + 0xFFFF) - SMPHeader.length
             - overhead(offset: offset, opening: opening)
-        // The head of the data takes more bytes the longer they are.
+        // The head of the data is longer for longer data.
         for head in [1, 2, 3] where left > head && CBORWriter.headLength(left - head) <= head {
             return left - head
         }

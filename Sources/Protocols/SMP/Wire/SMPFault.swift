@@ -1,4 +1,4 @@
-/// A result code that any group may answer with.
+/// A result code that every group can answer with.
 package struct SMPCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     package let rawValue: Int
     package init(rawValue: Int) { self.rawValue = rawValue }
@@ -76,13 +76,13 @@ package struct SMPImageCode: RawRepresentable, Hashable, Sendable, CustomStringC
     }
 }
 
-/// The error that a device answered with, in either form of the protocol.
+/// The error in a device's answer, in either form of the protocol.
 package enum SMPFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A bare number, with the device's own words when it gave some.
+    /// A plain number, with the device's own text when there is one.
     case code(SMPCode, reason: String?)
-    /// A number of the image group.
+    /// An error number of the image group.
     case image(SMPImageCode)
-    /// A number of another group.
+    /// An error number of another group.
     case group(UInt16, Int)
 
     package init(group: UInt16, code: Int) {
@@ -96,7 +96,7 @@ package enum SMPFault: Error, Hashable, Sendable, CustomStringConvertible {
         return true
     }
 
-    /// The device lacks the command, or the whole group.
+    /// Whether the device lacks the command or the whole group.
     package var isNotSupported: Bool {
         guard case .code(.notSupported, _) = self else { return false }
         return true
@@ -111,7 +111,7 @@ package enum SMPFault: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The device has no value, or no file, of the name that it was asked for.
+    /// Whether the device has no value or file of the requested name.
     package var isAbsence: Bool {
         switch self {
         case .code(let code, _): code == .noEntry

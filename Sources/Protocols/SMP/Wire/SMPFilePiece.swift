@@ -1,9 +1,9 @@
-/// A piece of a file on its way to a device.
+/// A piece of a file that is sent to a device.
 package struct SMPFilePiece: Equatable, Sendable {
     package let name: String
     package let offset: Int
     package let data: ArraySlice<UInt8>
-    /// Of the whole file: with the first piece.
+    /// The length of the whole file, in the first piece only.
     package let length: Int?
 
     package init(name: String, offset: Int, data: ArraySlice<UInt8>, length: Int?) {

@@ -3,7 +3,7 @@ package struct SMPFrame: Equatable, Sendable {
     package let header: SMPHeader
     package let payload: [UInt8]
 
-    /// Nil when the payload is longer than a header can say.
+    /// Nil when the payload is longer than a header can state.
     package init?(
         _ operation: SMPHeader.Operation,
         version: UInt8,
@@ -24,7 +24,7 @@ package struct SMPFrame: Equatable, Sendable {
         self.payload = payload
     }
 
-    /// Reads exactly one message; nil when the header is none or tells another length.
+    /// Reads exactly one message; nil when the header is invalid or states another length.
     package init?(_ bytes: [UInt8]) {
         guard let header = SMPHeader(bytes),
             bytes.count == SMPHeader.length + header.payloadLength

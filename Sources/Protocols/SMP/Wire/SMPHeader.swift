@@ -1,4 +1,4 @@
-/// The eight bytes before every SMP message, all numbers big-endian.
+/// The eight bytes before every SMP message; all numbers are big-endian.
 package struct SMPHeader: Equatable, Sendable {
     package enum Operation: UInt8, Sendable {
         case read = 0
@@ -6,7 +6,7 @@ package struct SMPHeader: Equatable, Sendable {
         case write = 2
         case writeResponse = 3
 
-        /// What answers it; nil for an answer.
+        /// The operation of the answer; nil for an answer.
         package var response: Operation? {
             switch self {
             case .read: .readResponse
@@ -19,13 +19,14 @@ package struct SMPHeader: Equatable, Sendable {
     package static let length = 8
 
     package let operation: Operation
-    /// 0 is the first version, whose errors are bare numbers, 1 the second; 2 and 3 are not given.
+    /// 0 is the first version, whose errors are plain numbers, 1 is the second; 2 and 3 are not
+    /// assigned.
     package let version: UInt8
     package let group: UInt16
-    /// Chosen by the one who asks and repeated in the answer.
+    /// Chosen by the sender of the request and repeated in the answer.
     package let sequence: UInt8
     package let command: UInt8
-    /// Bytes that follow.
+    /// The number of bytes that follow.
     package let payloadLength: Int
 
     package init(
@@ -46,9 +47,9 @@ package struct SMPHeader: Equatable, Sendable {
         self.payloadLength = payloadLength
     }
 
-    /// Reads the first eight bytes; nil when there are fewer or the operation is none.
+    /// Reads the first eight bytes; nil when there are fewer or the operation is unknown.
     ///
-    /// Bits that have no meaning yet are passed over.
+    /// Reserved bits are ignored.
     package init?(_ bytes: some RandomAccessCollection<UInt8>) {
         guard bytes.count >= Self.length else { return nil }
         let bytes = Array(bytes.prefix(Self.length))
@@ -61,7 +62,7 @@ package struct SMPHeader: Equatable, Sendable {
         command = bytes[7]
     }
 
-    /// Whether these few bytes can be the beginning of one: no bit is set that has no meaning.
+    /// Whether these bytes can be the beginning of a header: no reserved bit is set.
     static func mayBegin(with bytes: [UInt8]) -> Bool {
         bytes.first.map { $0 & 0xE4 == 0 } ?? true && bytes.dropFirst().first ?? 0 == 0
     }
@@ -74,7 +75,7 @@ package struct SMPHeader: Equatable, Sendable {
         ]
     }
 
-    /// Whether this is the answer to what `request` heads.
+    /// Whether this is the header of the answer to `request`.
     package func answers(_ request: SMPHeader) -> Bool {
         operation == request.operation.response && group == request.group
             && command == request.command && sequence == request.sequence

@@ -3,14 +3,14 @@ package import Domain
 /// Names and numbers of the Simple Management Protocol over GATT.
 package enum SMPNumbers {
     package static let service = GATTUUID(0x8D53_DC1D_1DB7_4CD3, 0x868B_8A52_7460_AA84)
-    /// Requests are written to it without response, answers are notified by it.
+    /// Requests are written to it without response; it notifies answers.
     package static let characteristic = Characteristic(
         GATTUUID(0xDA2E_7828_FBCE_4E01, 0xAE9E_2611_7499_7C48),
         of: service
     )
-    /// Image data that the first chunk of an upload holds at least: the image's header is in it.
+    /// The least image data in the first piece of an upload: it contains the image's header.
     package static let firstChunkMinimum = 32
-    /// What a device takes that does not tell: Zephyr's own default.
+    /// The buffer size of a device that does not report it: Zephyr's default.
     package static let defaultBufferSize = 384
 
     package enum Group {
@@ -42,12 +42,12 @@ package enum SMPNumbers {
     package enum Settings {
         package static let value: UInt8 = 0
         package static let commit: UInt8 = 2
-        /// Read, they are loaded; written, they are saved.
+        /// Reading it loads the settings, writing it saves them.
         package static let save: UInt8 = 3
     }
 
     package enum Files {
-        /// Read, a file is sent to us; written, to the device.
+        /// Reading it receives a file from the device, writing it sends one.
         package static let content: UInt8 = 0
     }
 }

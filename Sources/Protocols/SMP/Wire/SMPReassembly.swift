@@ -1,18 +1,18 @@
-/// Puts messages together from the pieces that a characteristic carries.
+/// Assembles messages from the pieces that a characteristic carries.
 ///
-/// Nothing but the header's length tells where a message ends, so a lost piece spoils what follows:
-/// `reset` after a silence.
+/// Only the length in the header shows where a message ends, so a lost piece spoils the following
+/// ones: call `reset` after a silence.
 package struct SMPReassembly: Equatable, Sendable {
-    /// The longest message taken, header included.
+    /// The longest message that is accepted, including its header.
     package let limit: Int
     private var collected: [UInt8] = []
     private var expected = 0
-    /// Pieces that made no sense where they came.
+    /// Number of pieces that were dropped because they did not fit.
     package private(set) var dropped = 0
 
     package init(limit: Int = SMPHeader.length + 0xFFFF) { self.limit = limit }
 
-    /// Part of a message is there.
+    /// Whether a part of a message has arrived.
     package var isWaiting: Bool { !collected.isEmpty }
 
     package mutating func reset() {
@@ -20,10 +20,10 @@ package struct SMPReassembly: Equatable, Sendable {
         expected = 0
     }
 
-    /// The message that this piece completes; nil when more must come or the piece is dropped.
+    /// The message that this piece completes; nil when it is not complete or the piece is dropped.
     package mutating func take(_ piece: [UInt8]) -> SMPFrame? {
         if expected == 0 {
-            // A header may itself come in pieces.
+            // A header can itself arrive in pieces.
             let start = collected + piece
             guard start.count >= SMPHeader.length else {
                 if SMPHeader.mayBegin(with: start) {
@@ -45,7 +45,8 @@ package struct SMPReassembly: Equatable, Sendable {
             expected = SMPHeader.length + header.payloadLength
         }
         guard collected.count + piece.count <= expected else {
-            // More than the header told: this begins a message of its own, or is nothing.
+            // More bytes than the header states: they are the beginning of another message, or
+            // invalid.
             let wasWaiting = isWaiting
             reset()
             dropped += 1

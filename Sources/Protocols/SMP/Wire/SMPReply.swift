@@ -1,11 +1,11 @@
 import Domain
 package import Wire
 
-/// Why an answer is not taken.
+/// Why an answer is rejected.
 package enum SMPReplyError: Error, Equatable, Sendable, CustomStringConvertible {
     case notCBOR(CBORError)
     case notAMap
-    /// A value that must be there is missing or of another kind.
+    /// A required value is missing or has another type.
     case value(String)
 
     package var description: String {
@@ -17,7 +17,7 @@ package enum SMPReplyError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 }
 
-/// An answer as it came: a map of values, or an error.
+/// An answer as it arrived: a map of values, or an error.
 package struct SMPReply: Equatable, Sendable {
     package let header: SMPHeader
     package let body: CBORValue
@@ -32,7 +32,7 @@ package struct SMPReply: Equatable, Sendable {
         fault = try Self.fault(in: body)
     }
 
-    /// Version 2 names the group of an error; bare numbers occur in both versions.
+    /// Version 2 names the group of an error; plain numbers occur in both versions.
     private static func fault(in body: CBORValue) throws(SMPReplyError) -> SMPFault? {
         if let error = body["err"] {
             guard let group = error["group"]?.integer.flatMap({ UInt16(exactly: $0) }),
@@ -42,7 +42,7 @@ package struct SMPReply: Equatable, Sendable {
         }
         guard let result = body["rc"] else { return nil }
         guard let code = result.integer else { throw .value("rc") }
-        // Others' words are shown: only what is printable, and not without end.
+        // The text comes from outside: only printable characters are shown, up to a limit.
         let reason = body["rsn"]?.text.map { String($0.prefix(120)).visible }
         return code == 0 ? nil : .code(SMPCode(rawValue: code), reason: reason)
     }

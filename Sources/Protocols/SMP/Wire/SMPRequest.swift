@@ -1,32 +1,33 @@
 import Wire
 
-/// What a client asks a device, as far as updates and properties need it.
+/// The requests to a device that updates and properties need.
 package enum SMPRequest: Equatable, Sendable {
     case echo(String)
-    /// Restart; `isForced` passes over a veto of the application.
+    /// Restart; with `isForced` the application cannot veto it.
     case reset(isForced: Bool)
     case parameters
-    /// Without a query the bootloader's name.
+    /// Without a query, the device answers with the bootloader's name.
     case bootloaderInfo(query: String?)
     case imageState
-    /// Mark an image for the next start: for a test, or for good when it is confirmed at once.
+    /// Marks an image for the next start: for a trial, or permanently when it is confirmed in the
+    /// same request.
     ///
-    /// Without a hash it confirms the image that runs.
+    /// Without a hash it confirms the running image.
     case setState(hash: [UInt8]?, isConfirmed: Bool)
     case upload(SMPChunk)
-    /// Without a slot the one that does not run.
+    /// Without a slot, the slot that does not run is erased.
     case erase(slot: Int?)
     case slotInfo
-    /// All numbers of a group.
+    /// Reads all numbers of a group.
     case statistics(group: String)
     case readSetting(String)
-    /// Holds until the next restart.
+    /// Valid until the next restart.
     case writeSetting(String, [UInt8])
-    /// What was written takes effect, where that does not happen at once.
+    /// Written settings take effect, on devices where that is not immediate.
     case commitSettings
-    /// What was written is kept over a restart.
+    /// Written settings are kept over a restart.
     case saveSettings
-    /// So much of a file as one answer holds.
+    /// Reads as much of a file as fits into one answer.
     case readFile(String, offset: Int)
     case writeFile(SMPFilePiece)
 
@@ -70,14 +71,14 @@ package enum SMPRequest: Equatable, Sendable {
         }
     }
 
-    /// Asked twice it does no more than asked once.
+    /// Whether sending it twice has the same effect as sending it once.
     package var isRepeatable: Bool {
         switch self {
         case .echo, .parameters, .bootloaderInfo, .imageState, .slotInfo, .upload, .erase: true
         case .setState, .statistics, .readSetting, .writeSetting, .commitSettings, .saveSettings,
             .readFile:
             true
-        // A piece of a file that has arrived is refused the next time.
+        // A piece of a file that has arrived is refused the second time.
         case .reset, .writeFile: false
         }
     }
@@ -93,7 +94,7 @@ package enum SMPRequest: Equatable, Sendable {
         )
     }
 
-    /// The whole message; what is asked here always fits one.
+    /// The complete message; these requests always fit into one message.
     package func bytes(version: UInt8 = 1, sequence: UInt8) -> [UInt8] {
         let length = payloadLength
         let header = header(version: version, sequence: sequence, payloadLength: length)

@@ -8,7 +8,7 @@ package enum SMPValueCode {
     package static let fileOffset = 11
     package static let fileEmpty = 16
 
-    /// Which of them say that there is nothing of that name.
+    /// The codes that mean that nothing of that name exists.
     static let absences: [UInt16: Set<Int>] = [
         SMPNumbers.Group.statistics: [statisticsGroupUnknown, 3],
         SMPNumbers.Group.settings: [settingUnknown, settingRootUnknown],

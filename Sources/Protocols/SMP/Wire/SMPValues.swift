@@ -4,7 +4,7 @@ package import Wire
 package struct SMPStatistics: Equatable, Sendable {
     package let fields: [String: UInt64]
 
-    /// What is no number from 0 on is left out.
+    /// Values that are not non-negative integers are left out.
     package init(_ body: CBORValue) throws(SMPReplyError) {
         guard let members = body["fields"]?.members else { throw .value("fields") }
         var fields: [String: UInt64] = [:]
@@ -32,7 +32,7 @@ package struct SMPSetting: Equatable, Sendable {
 package struct SMPFileContent: Equatable, Sendable {
     package let offset: Int
     package let data: [UInt8]
-    /// Of the whole file: with the first piece.
+    /// The length of the whole file, in the first piece only.
     package let length: Int?
 
     package init(_ body: CBORValue) throws(SMPReplyError) {
@@ -49,7 +49,7 @@ package struct SMPFileContent: Equatable, Sendable {
     }
 }
 
-/// How much of a file a device has.
+/// The number of bytes of a file that a device has.
 package struct SMPFileTaken: Equatable, Sendable {
     package let offset: Int
 

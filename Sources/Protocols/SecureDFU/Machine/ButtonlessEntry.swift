@@ -1,30 +1,35 @@
 package import Domain
 package import Sessions
 
-/// Sends a running application into its bootloader, under a name by which it is found again.
+/// Makes a running application start its bootloader, under a name by which we find it.
 ///
-/// The module restarts as soon as its last indication is confirmed, so a link that ends after the
-/// request counts as success: whether the bootloader is there is seen on the air, not here.
+/// The module restarts as soon as its last indication is confirmed. So a link that ends after the
+/// request counts as success: whether the bootloader runs is seen in its advertisement, not here.
 package struct ButtonlessEntry: Sendable {
     package enum State: Equatable, Sendable {
         /// Next: `subscribing`.
         case idle
-        /// Indications are being switched on. Next: `naming`, `entering`, `failed`.
+        /// Indications are being enabled.
+        ///
+        /// Next: `naming`, `entering`, `failed`.
         case subscribing
         /// The bootloader's name is being set. Next: `entering`, `failed`.
         case naming(BootloaderName)
-        /// The module was told to go. Next: `entered`, `failed`.
+        /// The module received the command to enter the bootloader.
+        ///
+        /// Next: `entered`, `failed`.
         case entering(Entry)
         case entered(Entry)
         case failed(ButtonlessError)
     }
 
-    /// What the bootloader will call itself.
+    /// The name that the bootloader will advertise.
     package enum Entry: Equatable, Sendable {
         case named(BootloaderName)
-        /// The module cannot be told a name, so only the address after its own leads to it.
+        /// The module supports no names, so the bootloader can be found only by the address after
+        /// its own.
         case nameNotSupported
-        /// No name was asked for.
+        /// No name was requested.
         case unnamed
     }
 
@@ -32,7 +37,7 @@ package struct ButtonlessEntry: Sendable {
         case subscribe
         /// Write, then wait for an indication.
         case write(ButtonlessRequest)
-        /// Go on waiting for an indication.
+        /// Continue to wait for an indication.
         case wait
         case entered(Entry)
         case failed(ButtonlessError)
@@ -48,8 +53,8 @@ package struct ButtonlessEntry: Sendable {
     private let mayGoUnnamed: Bool
     private let limit: Duration
 
-    /// `mayGoUnnamed` lets a module that knows no names go on; without it that is an error,
-    /// because several nameless bootloaders cannot be told apart.
+    /// With `mayGoUnnamed`, a module that supports no names may continue; otherwise that is an
+    /// error, because several bootloaders without names cannot be told apart.
     package init(
         name: BootloaderName?,
         mayGoUnnamed: Bool = false,
@@ -120,7 +125,7 @@ package struct ButtonlessEntry: Sendable {
         }
     }
 
-    /// Nothing that moves us on: an answer to another request, or none until the deadline.
+    /// An event that changes nothing: an answer to another request; or the deadline is over.
     private mutating func stray(at now: Moment) -> Action {
         guard let deadline, now >= deadline else { return .wait }
         switch state {
@@ -161,13 +166,14 @@ package struct ButtonlessEntry: Sendable {
     }
 }
 
-/// Why a module did not go into its bootloader.
+/// Why a module did not enter its bootloader.
 package enum ButtonlessError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Request: String, Hashable, Sendable { case naming, entering }
 
     case refused(Request, ButtonlessResponse.Result)
     case malformed([UInt8])
-    /// Nothing came that belongs to the request; a module that was told to go may still go.
+    /// No answer to the request arrived; a module that received the command may still enter the
+    /// bootloader.
     case noAnswer(Request)
     case link(LinkFailure)
 

@@ -1,16 +1,16 @@
 import Wire
 
-/// The CRC-32 of any prefix of an image, computed once for each page that is asked about.
+/// The CRC-32 of any prefix of an image, computed once for each page that is requested.
 struct PrefixChecksums: Sendable {
     private static let page = 4_096
 
     let bytes: [UInt8]
-    /// At index k the checksum of the first k pages.
+    /// At index k, the checksum of the first k pages.
     private var pages: [UInt32] = [0]
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Nil when there are not so many bytes.
+    /// Nil when the image is shorter.
     mutating func value(upTo offset: Int) -> UInt32? {
         guard (0...bytes.count).contains(offset) else { return nil }
         let page = offset / Self.page

@@ -2,17 +2,19 @@ package import Domain
 package import Sessions
 import Wire
 
-/// Asks a Secure DFU bootloader how much it has of a package, and changes nothing.
+/// Asks a Secure DFU bootloader how much of a package it has, and changes nothing.
 ///
-/// The init packet says which part it is about: one that is there in whole or in part, and is a
-/// prefix of ours, is our transfer. What the bootloader has installed leaves no trace in it.
+/// The init packet identifies the part: one that is present completely or in part, and is a prefix
+/// of ours, belongs to our transfer. Images that the bootloader has installed leave no trace in it.
 package struct SecureDFUProbe: Sendable {
     package enum State: Equatable, Sendable {
         /// Next: `selectingInit`.
         case idle
         /// Next: `selectingData`, `ended`.
         case selectingInit
-        /// Its init packet is that of this part. Next: `ended`.
+        /// Its init packet is the one of this part.
+        ///
+        /// Next: `ended`.
         case selectingData(part: Int)
         case ended(UpdateProbe)
         case failed(UploadError)
@@ -57,7 +59,7 @@ package struct SecureDFUProbe: Sendable {
         case .selected(_, let offset, let crc):
             return selected(offset: Int(offset), crc: crc, at: now)
         case .failed, .done, .checksum:
-            // Late, or of another time: the answer may still come.
+            // A late answer or one to another request: the right one may still arrive.
             guard let deadline, now >= deadline else { return .wait }
             return timeout(at: now)
         }
@@ -82,7 +84,7 @@ package struct SecureDFUProbe: Sendable {
             let fits = offset <= firmware.count && CRC32.of(firmware[..<offset]) == crc
             var probe = UpdateProbe.nothing(parts: parts.count)
             for earlier in 0..<part { probe.holdings[earlier] = .whole }
-            // Even a whole image is not installed before its last object is executed.
+            // Even a complete image is not installed before its last object is executed.
             probe.holdings[part] = .some(fits ? offset : 0)
             return end(probe)
         case .idle, .ended, .failed:

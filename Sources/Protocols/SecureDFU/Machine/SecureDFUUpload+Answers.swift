@@ -1,6 +1,6 @@
 import Domain
 
-/// Which answer belongs to which state; what belongs to none is late or came twice.
+/// Assigns answers to states; an answer that fits no state is late or repeated.
 extension SecureDFUUpload {
     mutating func take(_ response: DFUResponse, at now: Moment) -> Action {
         if case .failed(let operation, let fault) = response {
@@ -54,7 +54,7 @@ extension SecureDFUUpload {
         guard let (asked, part) = asked, asked.rawValue == operation else { return .wait }
         switch state {
         case .executingInit(resumed: true) where fault == .result(.notPermitted):
-            // Accepted on an earlier link, and not taken twice.
+            // It was accepted on an earlier link, and the target accepts it only once.
             return acceptedInit(at: now)
         case .executing(let object, resumed: true) where fault == .result(.notPermitted):
             return executed(object, at: now)
@@ -73,7 +73,7 @@ extension SecureDFUUpload {
         }
     }
 
-    /// The request under way, nil when there is none.
+    /// The current request, nil when there is none.
     private var asked: (DFUOperation, UploadError.Part)? {
         switch state {
         case .selectingInit: (.select, .initPacket)
@@ -92,7 +92,7 @@ extension SecureDFUUpload {
 }
 
 extension DFUFault {
-    /// The target refuses an object as it does when it stands at another offset than we think.
+    /// Whether the target refuses an object as it does when its offset differs from ours.
     fileprivate var meansAnotherPlace: Bool {
         self == .result(.notPermitted) || self == .result(.invalidParameter)
     }

@@ -11,7 +11,7 @@ extension SecureDFUUpload {
             return canStartOver
                 ? startOver(at: now) : end(.failed(.beyondImage(offset: offset)))
         }
-        // The object that the last byte received belongs to.
+        // The object that contains the last received byte.
         var object = object(at: (offset - 1) / maximum * maximum)
         guard image.value(upTo: offset) == crc else {
             resumedFrom = object.start
@@ -50,7 +50,7 @@ extension SecureDFUUpload {
         return .pause(until: over)
     }
 
-    /// Hands out as much of the object as the window takes.
+    /// Sends as much of the object as the window allows.
     mutating func sendMore(of object: UploadObject, at now: Moment) -> Action {
         let left = object.end - object.handed
         let open = settings.window * settings.packetLength - (object.handed - object.acknowledged)
@@ -91,8 +91,8 @@ extension SecureDFUUpload {
         }
     }
 
-    /// `asked` counts the askings: while it is 1, receipts for earlier packets may still be on
-    /// their way, and they look just like the answer.
+    /// `asked` counts the requests: while it is 1, receipts for earlier packets may still be on
+    /// their way, and they look like the answer.
     mutating func askForChecksum(of object: UploadObject, asked: Int, at now: Moment) -> Action {
         let limit = settings.receiptInterval > 0 ? settings.receiptLimit : settings.answerLimit
         return ask(.checksum, in: .checking(object, asked: asked), at: now, limit: limit)
@@ -117,7 +117,7 @@ extension SecureDFUUpload {
         if asked > 1 {
             return offset == next.acknowledged ? sendAgain(next, at: now) : .wait
         }
-        // Either a receipt, or the answer before packets that it overtook in the host.
+        // This is a receipt, or the answer to a request that overtook packets in the host.
         guard settings.receiptInterval > 0 else {
             return askForChecksum(of: next, asked: 2, at: now)
         }
@@ -126,7 +126,8 @@ extension SecureDFUUpload {
         return .wait
     }
 
-    /// The rest of what was sent is lost, and what has come is good: only the rest is sent again.
+    /// The rest of the sent data is lost, but the received data is right: only the rest is sent
+    /// again.
     private mutating func sendAgain(_ object: UploadObject, at now: Moment) -> Action {
         guard object.triesLeft > 0 else {
             return end(.failed(.noProgress(acknowledged: object.acknowledged)))
@@ -137,14 +138,14 @@ extension SecureDFUUpload {
         return sendMore(of: next, at: now)
     }
 
-    /// What has come of the object is not what was sent.
+    /// The received data of the object differs from the sent data: the object is created again.
     private mutating func createAgain(_ object: UploadObject, at now: Moment) -> Action {
         acknowledged = min(acknowledged, object.start)
         guard object.triesLeft > 0 else {
             return canStartOver
                 ? startOver(at: now) : end(.failed(.corrupted(of: .image, offset: object.start)))
         }
-        // The first object on a link may have come before the bootloader was ready for it.
+        // The first object on a link may have arrived before the bootloader was ready for it.
         if !hasExecuted { delayAfterLoss = UploadSettings.delayAfterLoss }
         var next = UploadObject(start: object.start, end: object.end, triesLeft: object.triesLeft)
         next.triesLeft -= 1

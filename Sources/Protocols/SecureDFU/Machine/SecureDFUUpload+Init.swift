@@ -1,7 +1,7 @@
 import Domain
 import Wire
 
-/// The init packet: what is there of it, the rest, its check and its execution.
+/// The init packet: the part that the target has, the rest, the check and the execution.
 extension SecureDFUUpload {
     mutating func foundInit(maximum: Int, offset: Int, crc: UInt32, at now: Moment) -> Action {
         guard initPacket.count <= maximum else {
@@ -20,7 +20,7 @@ extension SecureDFUUpload {
         ask(.setReceiptInterval(0), in: .silencing(resumingAt: offset), at: now)
     }
 
-    /// Creating the init packet wipes whatever the target has of any image.
+    /// Creating the init packet deletes all image data that the target has.
     mutating func createInit(at now: Moment) -> Action {
         ask(.create(.command, size: UInt32(initPacket.count)), in: .creatingInit, at: now)
     }
@@ -35,7 +35,7 @@ extension SecureDFUUpload {
         if offset == initPacket.count, crc == CRC32.of(initPacket) {
             return executeInit(resumed: false, at: now)
         }
-        // A host may let a request overtake packets: by the next answer these have come.
+        // A host can let a request overtake packets: at the next answer they have arrived.
         guard asked > 1 else { return ask(.checksum, in: .checkingInit(asked: 2), at: now) }
         guard initTriesLeft > 0 else {
             return end(.failed(.corrupted(of: .initPacket, offset: 0)))
@@ -57,8 +57,8 @@ extension SecureDFUUpload {
         ask(.setReceiptInterval(settings.receiptInterval), in: .settingReceipts, at: now)
     }
 
-    /// What the target has does not lead to our image: everything from the init packet on is
-    /// sent again, at most once on a link.
+    /// The target's data does not belong to our image: everything is sent again, beginning with the
+    /// init packet, at most once on a link.
     mutating func startOver(at now: Moment) -> Action {
         startedOver = true
         foundProgress = false

@@ -3,20 +3,25 @@ package import Sessions
 
 /// The client's side of one Secure DFU upload on one link (nRF5 SDK 12 to 17).
 ///
-/// It begins with asking the target what it has and sends only what is missing, so a lost link
-/// needs nothing but a new machine on the next one. Sent is not received: what counts is the
-/// target's own offset and checksum, in receipts every few packets and at each object's end.
-/// Notifications that come late or twice are passed over; lost ones are asked for again.
+/// It begins by asking the target what it has, and sends only what is missing. So after a lost link
+/// a new machine on the next link is enough. Sent bytes do not count as received: only the target's
+/// own offset and checksum count, in receipts after every few packets and at the end of each
+/// object. Late and repeated notifications are skipped; for lost ones the client sends the request
+/// again.
 ///
-/// The shell performs one action at a time and feeds its result; while it sends packets it may
+/// The shell performs one action at a time and reports its result. While it sends packets it may
 /// leave notifications waiting, since a range is never longer than the window allows.
 package struct SecureDFUUpload: Sendable {
     package enum State: Equatable, Sendable {
         /// Next: `selectingInit`.
         case idle
-        /// How much of the init packet is there? Next: `silencing`, `executingInit`.
+        /// Asking how much of the init packet the target has.
+        ///
+        /// Next: `silencing`, `executingInit`.
         case selectingInit
-        /// Receipts go off, as the init packet is checked in one piece; nil creates it again.
+        /// Switching receipts off, because the init packet is checked as a whole; with nil it is
+        /// created again.
+        ///
         /// Next: `creatingInit`, `sendingInit`.
         case silencing(resumingAt: Int?)
         /// Next: `sendingInit`.
@@ -29,30 +34,36 @@ package struct SecureDFUUpload: Sendable {
         case executingInit(resumed: Bool)
         /// Next: `selectingData`.
         case settingReceipts
-        /// How much of the image is there? Next: `creating`, `sending`, `executing`, `silencing`.
+        /// Asking how much of the image the target has.
+        ///
+        /// Next: `creating`, `sending`, `executing`, `silencing`.
         case selectingData
         /// Next: `pausing`, `sending`, `silencing`.
         case creating(UploadObject)
         /// Next: `sending`.
         case pausing(UploadObject)
-        /// A range is with the radio. Next: `awaitingReceipt`, `checking`, `creating`.
+        /// The radio is sending a range.
+        ///
+        /// Next: `awaitingReceipt`, `checking`, `creating`.
         case sending(UploadObject)
         /// The window is full. Next: `sending`, `checking`, `creating`.
         case awaitingReceipt(UploadObject)
-        /// Has everything come that was sent? Next: `executing`, `sending`, `creating`.
+        /// Asking whether all sent bytes have arrived.
+        ///
+        /// Next: `executing`, `sending`, `creating`.
         case checking(UploadObject, asked: Int)
         /// Next: `creating`, `finished`, `finishedOrLost`, `stopped`.
         case executing(UploadObject, resumed: Bool)
         case ended(Ending)
     }
 
-    /// How an upload ends; any state may end as `failed`.
+    /// How an upload ends; any state can end as `failed`.
     package enum Ending: Equatable, Sendable {
         case finished
         /// The link ended while the last object was executed: the target has the whole image and
-        /// may or may not have taken it.
+        /// may or may not have accepted it.
         case finishedOrLost
-        /// As asked, with all objects before this offset executed or complete.
+        /// Stopped on request; all objects before this offset are executed or complete.
         case stopped(at: Int)
         case failed(UploadError)
     }
@@ -60,42 +71,44 @@ package struct SecureDFUUpload: Sendable {
     package enum Action: Equatable, Sendable {
         /// Write to the control point, then wait for a notification.
         case write(DFURequest)
-        /// Send these bytes in packets of `packetLength`, then tell `packetsSent`.
+        /// Send these bytes in packets of `packetLength`, then call `packetsSent`.
         case send(Range<Int>, of: UploadError.Part)
         /// Wait for a notification, at most until `deadline`.
         case wait
-        /// Tell `pauseOver` at this moment.
+        /// Call `pauseOver` at this moment.
         case pause(until: Moment)
         case ended(Ending)
     }
 
-    /// Askings for one checksum before the target counts as mute.
+    /// How often a checksum is requested before the target counts as silent.
     static let askingLimit = 3
 
     package let settings: UploadSettings
     package internal(set) var state = State.idle
-    /// When `timeout` is due; nil before the beginning and after the end.
+    /// The time at which `timeout` is due; nil before the beginning and after the end.
     package internal(set) var deadline: Moment?
-    /// Bytes of the image that the target has, by its own words.
+    /// The number of image bytes that the target reports to have.
     package internal(set) var acknowledged = 0
-    /// Where this link took the image up.
+    /// The offset at which this link continued the image.
     package internal(set) var resumedFrom = 0
-    /// Bytes of the image given to the radio on this link, repeats included.
+    /// Image bytes that were passed to the radio on this link, repeats included.
     package internal(set) var sent = 0
 
     let initPacket: [UInt8]
     var image: PrefixChecksums
-    /// The size of a whole data object.
+    /// The size of a full data object.
     var objectSize = 0
     var initTriesLeft: Int
     var isStopping = false
-    /// The first data object of this link has had its pause.
+    /// Whether the pause before the first data object of this link is over.
     var hasPaused = false
-    /// What the first data object of this link waits when it did not arrive at once.
+    /// The pause before the first data object of this link, after it did not arrive at the first
+    /// attempt.
     var delayAfterLoss = Duration.zero
-    /// A data object of this link was executed.
+    /// Whether a data object was executed on this link.
     var hasExecuted = false
-    /// The target had bytes of the image when asked: they may be the reason if nothing fits.
+    /// Whether the target had image bytes at the beginning: they may be the reason when nothing
+    /// matches.
     var foundProgress = false
     var startedOver = false
 
@@ -121,7 +134,7 @@ package struct SecureDFUUpload: Sendable {
         return ask(.select(.command), in: .selectingInit, at: now)
     }
 
-    /// The control point notified something.
+    /// The control point sent a notification.
     package mutating func response(_ bytes: [UInt8], at now: Moment) -> Action {
         switch state {
         case .idle, .ended:
@@ -138,12 +151,12 @@ package struct SecureDFUUpload: Sendable {
             return end(.failed(.malformed(bytes)))
         }
         let action = take(response, at: now)
-        // A target that talks without getting on must not hold us beyond the deadline.
+        // Notifications without progress must not keep us beyond the deadline.
         guard action == .wait, let deadline, now >= deadline else { return action }
         return timeout(at: now)
     }
 
-    /// The range handed out last is with the radio.
+    /// The radio took all packets of the last range.
     package mutating func packetsSent(at now: Moment) -> Action {
         switch state {
         case .sendingInit:
@@ -169,7 +182,7 @@ package struct SecureDFUUpload: Sendable {
         }
     }
 
-    /// Ends the upload before the next object, which is where resuming costs nothing.
+    /// Ends the upload before the next object: there, resuming costs nothing.
     package mutating func stopRequested() -> Action {
         guard state == .idle else {
             isStopping = true
@@ -210,7 +223,8 @@ package struct SecureDFUUpload: Sendable {
         case .pausing(let object):
             return sendMore(of: object, at: now)
         case .awaitingReceipt(let object):
-            // Every receipt for what was sent has had its time: the next answer is the checksum's.
+            // Every receipt for sent packets has had its time: the next answer is the checksum that
+            // was requested.
             return askForChecksum(of: object, asked: 2, at: now)
         case .checking(let object, let asked):
             guard asked < Self.askingLimit else { return mute(.checksum, .image) }
@@ -222,7 +236,7 @@ package struct SecureDFUUpload: Sendable {
 
     // MARK: Moving on
 
-    /// What stands to be done when an event changed nothing.
+    /// The action after an event that changed nothing.
     private var pending: Action {
         guard case .ended(let ending) = state else { return .wait }
         return .ended(ending)

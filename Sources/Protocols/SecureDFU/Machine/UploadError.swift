@@ -1,29 +1,29 @@
 package import Domain
 package import Sessions
 
-/// Why an upload came to nothing.
+/// Why an upload failed.
 package enum UploadError: Error, Hashable, Sendable {
-    /// What an exchange was about.
+    /// The object of an exchange.
     package enum Part: Hashable, Sendable { case initPacket, image }
 
     /// The bootloader answered a request with something other than success.
     case refused(DFUOperation, of: Part, DFUFault)
-    /// No answer that belongs to the request came in time.
+    /// No answer to the request arrived in time.
     case noAnswer(DFUOperation, of: Part)
-    /// The packets do not get into the radio, or not to the bootloader.
+    /// Packets do not get into the radio, or do not arrive at the bootloader.
     case noProgress(acknowledged: Int)
-    /// What arrives is not what was sent, again and again; the offset is the object's start.
+    /// The received data repeatedly differs from the sent data; the offset is the object's start.
     ///
-    /// The radio checks every packet, so packets are missing: a slower flow may be the cure.
+    /// The radio checks every packet, so packets are missing: a slower flow may help.
     case corrupted(of: Part, offset: Int)
-    /// The bootloader claims more bytes than the image has, even of a transfer begun again.
+    /// The bootloader reports more bytes than the image has, even after the transfer began again.
     case beyondImage(offset: Int)
     case initPacketTooLong(length: Int, maximum: Int)
-    /// The bootloader takes objects of no bytes.
+    /// The bootloader reports an object size of 0.
     case noObjectSize
-    /// There is no image, no init packet, or more than the protocol can number.
+    /// There is no image or no init packet, or it is too long for the protocol's numbers.
     case unfitLength(of: Part, Int)
-    /// The notification that makes no sense.
+    /// A notification that cannot be parsed.
     case malformed([UInt8])
     case link(LinkFailure)
 

@@ -1,12 +1,12 @@
-/// One data object: a page of the image, and how far it is.
+/// One data object: a page of the image, and the progress with it.
 package struct UploadObject: Equatable, Sendable {
     let start: Int
     let end: Int
-    /// How often it may still be begun again.
+    /// How often it may still be created again.
     var triesLeft: Int
-    /// Received, by the target's own words.
+    /// The end of the bytes that the target reports to have.
     var acknowledged: Int
-    /// Given to the radio, or being given.
+    /// The end of the bytes that were passed to the radio or are being passed.
     var handed: Int
 
     init(start: Int, end: Int, triesLeft: Int) {
@@ -17,13 +17,13 @@ package struct UploadObject: Equatable, Sendable {
         handed = start
     }
 
-    /// What a checksum shows about the object.
+    /// The result of comparing a checksum with the object.
     enum Finding: Equatable {
-        /// Nothing that was not known: a receipt that is late, or came twice.
+        /// No news: a late or repeated receipt.
         case stale
-        /// The target has more than was known.
+        /// The target has more bytes than before.
         case progress
-        /// The target has something else than was sent.
+        /// The target's bytes differ from the sent ones.
         case wrong
     }
 

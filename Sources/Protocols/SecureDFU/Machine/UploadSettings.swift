@@ -1,36 +1,39 @@
 package import Sessions
 
-/// How an upload goes about its work on one link.
+/// The packet sizes, limits and retries of an upload on one link.
 package struct UploadSettings: Equatable, Sendable {
-    /// Bytes of one packet.
+    /// The length of one packet.
     package let packetLength: Int
-    /// The target reports after so many packets; 0 switches that off.
+    /// The number of packets after which the target sends a receipt; 0 switches receipts off.
     package let receiptInterval: UInt16
-    /// Packets that may be under way beyond the last one acknowledged.
+    /// The number of packets that may be on their way after the last acknowledged one.
     ///
-    /// Only receipts move it, so without them an object goes out in one piece.
+    /// Only receipts move the window, so without them an object is sent as a whole.
     package let window: Int
-    /// What some bootloaders (SDK 15 and 16) need after the first data object is created; packets
-    /// that come sooner are lost.
+    /// The pause that some bootloaders (SDK 15 and 16) need after the first data object was
+    /// created; packets that are sent earlier are lost.
     package let firstObjectDelay: Duration
-    /// The same for a first object that did not arrive as it was sent.
+    /// The same pause for a first object that did not arrive intact.
     package static let delayAfterLoss = Duration.milliseconds(400)
-    /// How often one object is begun again before the upload is given up.
+    /// How often one object is created again before the upload is given up.
     package let retriesPerObject: Int
     /// For the answer to a request.
     package let answerLimit: Duration
     /// For the answer to an execution: the last one checks the whole image.
     package let executeLimit: Duration
-    /// For the next receipt, and for a checksum that may have been lost; then it is asked for.
+    /// For the next receipt, and for a checksum answer that may have been lost; after it the
+    /// checksum is requested again.
     package let receiptLimit: Duration
-    /// For putting the packets of one range into the radio.
+    /// For passing the packets of one range to the radio.
     package let sendLimit: Duration
 
-    /// `maximumLength` is the link's; 12 packets a receipt is what the maker's own tools use, and
-    /// two intervals of them keep the radio busy while a receipt is on its way.
+    /// Settings for a link with this maximum length.
     ///
-    /// Nil when the link is shorter than any ATT link, when the window is shorter than the
-    /// receipt interval, so that both sides would wait for each other, or when a time is negative.
+    /// The manufacturer's own tools use 12 packets for each receipt; a window of two intervals keeps
+    /// the radio busy while a receipt is on its way.
+    ///
+    /// Nil when the length is less than that of any ATT link; when the window is less than the
+    /// receipt interval, so that both sides would wait for each other; or when a time is negative.
     package init?(
         maximumLength: Int,
         receiptInterval: UInt16 = 12,
@@ -58,8 +61,8 @@ package struct UploadSettings: Equatable, Sendable {
         self.sendLimit = sendLimit
     }
 
-    /// As fast as most bootloaders take it at pace 0, and more cautious with each pace above: the
-    /// first object then waits too, which some bootloaders need.
+    /// Settings for a pace: at pace 0 as fast as most bootloaders allow, and slower with each pace
+    /// above; then there is also a pause after the first object, which some bootloaders need.
     package init?(maximumLength: Int, pace: Int, times: UploadTimes = UploadTimes()) {
         guard
             var settings = UploadSettings(
@@ -73,8 +76,8 @@ package struct UploadSettings: Equatable, Sendable {
         self = settings
     }
 
-    /// The same with fewer packets under way, for a target that loses some; nil when there is no
-    /// slower way.
+    /// The same settings with fewer packets on their way, for a target that loses some; nil when
+    /// there are no slower ones.
     package var slower: UploadSettings? {
         guard receiptInterval != 1 else { return nil }
         return UploadSettings(

@@ -2,7 +2,7 @@ package import Domain
 package import Modules
 package import Radio
 
-/// The way from an application into its Secure DFU bootloader, over one link.
+/// Makes an application start its Secure DFU bootloader, over one link.
 package struct ButtonlessDoor {
     private let link: any Link
     private let time: any Timekeeper
@@ -12,19 +12,19 @@ package struct ButtonlessDoor {
         self.time = time
     }
 
-    /// The module takes the form of entry for bonded centrals.
+    /// Whether the module uses the form of entry for bonded centrals.
     package var isBonded: Bool { link.flags(of: DFUNumbers.buttonless) == nil }
 
-    /// A bonded module keeps its address; any other adds one to the last byte of it, without a
-    /// carry.
+    /// The address of the bootloader: a bonded module keeps its address; any other adds 1 to its
+    /// last byte, without a carry.
     package var place: Peer? { isBonded ? link.peer : link.peer.next }
 
-    /// Starts the bootloader under a name of its own, where it takes one; the link is gone
-    /// afterwards.
+    /// Starts the bootloader under this name, if the module supports names; the module then ends
+    /// the link.
     package func enter(as name: BootloaderName?) async throws(ModuleError) {
         let isBonded = isBonded
         let buttonless = isBonded ? DFUNumbers.buttonlessBonded : DFUNumbers.buttonless
-        // The form for bonded centrals knows no names, and keeps the address instead.
+        // The form for bonded centrals supports no names and keeps the address instead.
         var machine = ButtonlessEntry(name: isBonded ? nil : name, mayGoUnnamed: true)
         var indications: (any Subscription)?
         var action = machine.begin(at: time.now)
@@ -59,7 +59,7 @@ package struct ButtonlessDoor {
 }
 
 extension Peer {
-    /// The address with one more in its last byte, without a carry; nil for what is no address.
+    /// The address with 1 added to its last byte, without a carry; nil when this is not an address.
     package var next: Peer? {
         guard let colon = handle.lastIndex(of: ":"),
             let last = UInt8(handle[handle.index(after: colon)...], radix: 16)

@@ -6,9 +6,9 @@ import Sessions
 /// Sends one signed piece of firmware to a bootloader over one link.
 final class DFUUploader {
     enum End: Sendable, Equatable {
-        /// The module has all of it, or had it all when the link ended with the last answer.
+        /// The module has the whole image, or had it when the link ended at the last answer.
         case finished
-        /// At a safe point, because it was asked for.
+        /// Stopped on request, at a safe point.
         case stopped(at: Int)
     }
 
@@ -16,7 +16,7 @@ final class DFUUploader {
     private let control: DFUControlPoint
     private let time: any Timekeeper
     private let times: UploadTimes
-    /// Image bytes given to the radio on this link, repeats included.
+    /// Image bytes that were passed to the radio on this link, repeats included.
     private(set) var bytesSent = 0
 
     init(link: any Link, control: DFUControlPoint, time: any Timekeeper, times: UploadTimes) {
@@ -26,7 +26,8 @@ final class DFUUploader {
         self.times = times
     }
 
-    /// Sends what the module lacks; `progress` hears of every byte more that it acknowledges.
+    /// Sends the part of the image that the module lacks; `progress` is called whenever it has
+    /// acknowledged more bytes.
     func upload(
         _ part: FirmwarePart,
         pace: Int,
@@ -54,7 +55,7 @@ final class DFUUploader {
         while true {
             if !asked, isStopped() {
                 asked = true
-                // What is under way goes on: the machine ends before the next object.
+                // The current object goes on: the machine ends before the next one.
                 if case .ended(let ending) = machine.stopRequested() { action = .ended(ending) }
             }
             let deadline = machine.deadline ?? time.now
@@ -96,9 +97,9 @@ final class DFUUploader {
         }
     }
 
-    /// Puts the packets of a range into the radio, by the deadline or not at all.
+    /// Passes the packets of a range to the radio; fails at the deadline.
     ///
-    /// A queue that takes nothing more is the one thing about a packet that can be seen here.
+    /// A full queue is the only fault of a packet that can be seen here.
     private func send(
         _ bytes: ArraySlice<UInt8>,
         in length: Int,

@@ -2,7 +2,7 @@ package import Modules
 import Sessions
 
 extension ModuleError {
-    /// What became of leading a module into its bootloader.
+    /// The error of entering the bootloader.
     package static func entry(_ error: ButtonlessError) -> ModuleError {
         let (kind, link): (UpdateFault.Kind, LinkFailure?) =
             switch error {
@@ -15,7 +15,7 @@ extension ModuleError {
         )
     }
 
-    /// What became of sending an image.
+    /// The error of sending an image.
     package static func upload(_ error: UploadError) -> ModuleError {
         let (kind, link): (UpdateFault.Kind, LinkFailure?) =
             switch error {

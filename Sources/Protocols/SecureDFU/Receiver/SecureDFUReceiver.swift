@@ -3,7 +3,7 @@ package import Modules
 package import Radio
 package import Sessions
 
-/// A bootloader that speaks Secure DFU, over one link.
+/// A bootloader with Secure DFU, over one link.
 package final class SecureDFUReceiver: ImageReceiver {
     private let control: DFUControlPoint
     private let link: any Link
@@ -59,17 +59,17 @@ package final class SecureDFUReceiver: ImageReceiver {
             progress: progress
         )
         bytesSent += uploader.bytesSent
-        // With the last object a bootloader restarts, whatever is to come.
+        // After the last object a bootloader restarts, even when another part follows.
         return try result.get() == .finished ? .finished(linkHolds: false) : .stopped
     }
 
-    /// The last object's execution was the activation.
+    /// Does nothing: the execution of the last object was the activation.
     package func activate(_ order: UpdateOrder) async throws(ModuleError) {}
 
     package func disconnect() async { await link.disconnect() }
 }
 
-/// The control point of one link: requests go in, and its notifications come out in order.
+/// The control point of one link: it sends requests and returns notifications in order.
 final class DFUControlPoint {
     private let link: any Link
     private let time: any Timekeeper
@@ -110,6 +110,6 @@ final class DFUControlPoint {
 }
 
 extension RadioError {
-    /// The host's doing or our own, and so nothing that a session should weigh.
+    /// The fault is the host's or ours, so a session must not count it against the module.
     var isOurs: Bool { endsExchange }
 }

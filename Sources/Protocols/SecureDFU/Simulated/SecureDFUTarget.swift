@@ -3,62 +3,64 @@ package import Domain
 package import Simulation
 import Wire
 
-/// What a Secure DFU bootloader knows about the transfer under way.
+/// The facts that a Secure DFU bootloader has about the current transfer.
 package struct TransferFacts: Equatable, Sendable {
-    /// The init packet as far as it has come.
+    /// The part of the init packet that has arrived.
     package var initPacket: [UInt8] = []
-    /// The size the init packet's object was created with; nil before that.
+    /// The size with which the init packet's object was created; nil before that.
     package var initSize: Int?
     package var initAccepted = false
-    /// Bytes of the image that have come, executed or not.
+    /// The number of image bytes that have arrived, executed or not.
     package var received = 0
-    /// Bytes of the objects that were executed.
+    /// The number of bytes in executed objects.
     package var executed = 0
     package var receivedCRC: UInt32 = 0
     package var executedCRC: UInt32 = 0
-    /// The size of the data object under way; nil when none is.
+    /// The size of the current data object; nil when there is none.
     package var objectSize: Int?
 
     package init() {}
 }
 
-/// The bootloader's side of Secure DFU, as the SDK's bootloader behaves (SDK 12 to 17).
+/// The bootloader's side of Secure DFU, with the behaviour of the SDK's bootloader (SDK 12 to 17).
 ///
-/// A pure machine: events in, actions out; what it must keep stands in `facts` and the memory.
+/// A pure machine: events in, actions out. The state that it must keep is in `facts` and in the
+/// memory.
 package struct SecureDFUTarget<Memory: ImageMemory> {
     package enum Action: Equatable, Sendable {
         case notify([UInt8])
-        /// The page at this offset is erased, which takes its time.
+        /// The page at this offset is erased, which takes time.
         case erase(offset: Int)
-        /// Restart, with the new image when it is whole.
+        /// Restart, into the new image when it is complete.
         case restart(activate: Bool)
     }
 
     package struct Rules: Sendable {
         package var maximumInitSize = 512
-        /// What is erased at once, and what every object but the last is a multiple of.
+        /// The size of an erase; the size of every object but the last is a multiple of it.
         package var pageSize = 4_096
         /// The largest data object: a whole number of pages.
         package var objectSize = 4_096
-        /// Packets that wait for flash at most before further ones are dropped; nil for no bound.
+        /// The number of packets that may wait for flash before further ones are dropped; nil for
+        /// no limit.
         package var packetPool: Int?
-        /// Most targets take it as harmless when an executed object is executed again.
+        /// Whether executing an executed object again is an error; most targets accept it.
         package var refusesSecondExecute = false
-        /// Whether what was executed outlives a reset; off in most builds.
+        /// Whether executed data survives a reset; off in most builds.
         package var keepsProgress = false
-        /// Whether requests meant for serial transports are answered, if without contents.
+        /// Whether requests for serial transports are answered, without contents.
         package var answersSerialRequests = true
-        /// The only hardware version taken; nil for any.
+        /// The only hardware version that is accepted; nil for any.
         package var hardwareVersion: UInt32?
-        /// The SoftDevice that is there and that an image must name; nil takes any.
+        /// The SoftDevice that is present and that an image must name; nil for any.
         package var softDevice: UInt32?
-        /// What an application must be newer than; nil takes any version.
+        /// The version that an application must exceed; nil for any version.
         package var applicationVersion: UInt32?
-        /// What a bootloader must at least be; nil takes any version.
+        /// The lowest version of a bootloader; nil for any version.
         package var bootloaderVersion: UInt32?
-        /// Whose signature an init packet has to bear; nil takes any, and none.
+        /// The key that an init packet must be signed with; nil accepts any signature, and none.
         package var key: P256Key?
-        /// Judges the init packet beyond that; nil accepts it.
+        /// A further check of the init packet; nil accepts it.
         package var judge: @Sendable ([UInt8], InitPacket) -> DFUFault? = { _, _ in nil }
 
         package init() {}
@@ -72,11 +74,11 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
     private var receiptInterval = 0
     private var packetsToReceipt = 0
     private var isNotifying = false
-    /// Packets that wait to be written to flash.
+    /// The number of packets that wait to be written to flash.
     private var waiting = 0
-    /// The init packet that was accepted last, and the size it gave.
+    /// The last accepted init packet, and the image size that it states.
     private var accepted: (packet: [UInt8], imageSize: Int)?
-    /// A restart was ordered: nothing is listened to any more until it has happened.
+    /// Whether a restart was ordered: nothing is handled until it has happened.
     private var isRestarting = false
 
     package init(
@@ -93,7 +95,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
 
     package mutating func notificationsSwitched(on: Bool) { isNotifying = on }
 
-    /// The link is gone: what has come stays, what was agreed on the link does not.
+    /// The link ended: received data stays, agreements of the link do not.
     package mutating func linkClosed() {
         isNotifying = false
         selected = nil
@@ -101,14 +103,14 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         waiting = 0
     }
 
-    /// The target restarted without its progress.
+    /// The target restarted and lost its progress.
     package mutating func progressLost() {
         facts = TransferFacts()
         isRestarting = false
         linkClosed()
     }
 
-    /// The target was started again: what it keeps is what was executed, if anything.
+    /// The target restarted: it keeps executed data, if anything.
     package mutating func reset() {
         guard rules.keepsProgress, facts.initAccepted, !isRestarting else {
             progressLost()
@@ -120,10 +122,11 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         linkClosed()
     }
 
-    /// So many packets were written to flash and make room in the pool.
+    /// This many packets were written to flash and left the pool.
     package mutating func drained(_ packets: Int) { waiting = max(0, waiting - packets) }
 
-    /// The control point was written: the actions, or the ATT error 0xFD without notifications.
+    /// Handles a write to the control point; nil for the ATT error 0xFD, when notifications are
+    /// off.
     package mutating func controlPointWritten(_ bytes: [UInt8]) -> [Action]? {
         guard !isRestarting else { return [] }
         guard isNotifying else { return nil }
@@ -163,7 +166,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         }
     }
 
-    /// A packet was written: bytes of the selected object, beyond its end they are dropped.
+    /// Handles a packet: bytes of the selected object; bytes beyond its end are dropped.
     package mutating func packetWritten(_ bytes: [UInt8]) -> [Action] {
         guard !isRestarting, !bytes.isEmpty, let selected else { return [] }
         switch selected {
@@ -201,7 +204,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         guard size <= rules.maximumInitSize else {
             return fail(.create, .result(.insufficientResources))
         }
-        // A new init packet is a new transfer: nothing of the old one is worth anything.
+        // A new init packet begins a new transfer: nothing of the old one can be used.
         facts = TransferFacts()
         facts.initSize = size
         packetsToReceipt = receiptInterval
@@ -221,7 +224,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         return done(.execute)
     }
 
-    /// In the order of a real bootloader: form, signature, then what the image needs.
+    /// Checks in the order of a real bootloader: form, signature, then the image's requirements.
     private func verdict() -> DFUFault? {
         let packet: InitPacket
         do throws(InitPacketError) {
@@ -241,7 +244,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         return nil
     }
 
-    /// The signature is of the init command alone; its halves stand least significant byte first.
+    /// The signature covers only the init command; its two halves are little-endian.
     private static func fault(in packet: InitPacket, signedBy key: P256Key) -> DFUFault? {
         switch packet.signature {
         case nil: return .extended(.signatureMissing)
@@ -278,7 +281,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
 
     // MARK: Data
 
-    /// What the accepted init packet says; each packet is read once.
+    /// The image size in the accepted init packet; each packet is parsed once.
     private mutating func imageSize() -> Int? {
         guard facts.initAccepted else { return nil }
         if let accepted, accepted.packet == facts.initPacket { return accepted.imageSize }
@@ -313,7 +316,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
     private mutating func executeData() -> [Action] {
         guard let imageSize = imageSize() else { return fail(.execute, .result(.notPermitted)) }
         guard let size = facts.objectSize else {
-            // Nothing is under way: the last object was executed before.
+            // There is no current object: the last one was executed before.
             guard facts.executed > 0, !rules.refusesSecondExecute else {
                 return fail(.execute, .result(.notPermitted))
             }
@@ -364,7 +367,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         [.notify(DFUResponse.failed(operation: operation.rawValue, fault).bytes)]
     }
 
-    /// Meant for serial transports: MTU, ping, hardware and firmware version.
+    /// Requests for serial transports: MTU, ping, hardware and firmware version.
     private static var serialRequests: [UInt8] { [0x07, 0x09, 0x0A, 0x0B] }
 
     private func refuse(_ operation: UInt8, _ error: DFURequestError) -> [Action] {

@@ -1,6 +1,6 @@
 package import Domain
 
-/// What is written to the buttonless characteristic while the application runs.
+/// A request that is written to the buttonless characteristic while the application runs.
 package enum ButtonlessRequest: Equatable, Sendable {
     case enterBootloader
     /// The name under which the bootloader will advertise.
@@ -15,13 +15,13 @@ package enum ButtonlessRequest: Equatable, Sendable {
     }
 }
 
-/// The same as a module takes it, with any name that the service allows.
+/// The same request as a module reads it, with any name that the service allows.
 package enum ButtonlessOrder: Equatable, Sendable {
     case enterBootloader
     /// 1 to 20 bytes.
     case setName([UInt8])
 
-    /// How a module refuses what it does not take.
+    /// Throws the refusal that a module answers with.
     package init(_ bytes: [UInt8]) throws(ButtonlessRefusal) {
         switch bytes.first {
         case 0x01? where bytes.count == 1: self = .enterBootloader
@@ -38,13 +38,13 @@ package enum ButtonlessOrder: Equatable, Sendable {
     }
 }
 
-/// What is indicated for an order that is none.
+/// The indication for bytes that are not an order.
 package struct ButtonlessRefusal: Error, Equatable, Sendable {
     package let operation: UInt8
     package let result: ButtonlessResponse.Result
 }
 
-/// What the buttonless characteristic indicates: which request, and how it went.
+/// An indication of the buttonless characteristic: the request and its result.
 package struct ButtonlessResponse: Equatable, Sendable {
     package let operation: UInt8
     package let result: Result
@@ -63,7 +63,7 @@ package struct ButtonlessResponse: Equatable, Sendable {
         self.result = result
     }
 
-    /// Nil for anything but `20 operation result` with a result that is known.
+    /// Nil unless the bytes are `20 operation result` with a known result.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count == 3, bytes[0] == 0x20, let result = Result(rawValue: bytes[2]) else {
             return nil
@@ -87,18 +87,18 @@ extension ButtonlessResponse.Result: CustomStringConvertible {
     }
 }
 
-/// The name a bootloader advertises, made from the serial.
+/// The name that a bootloader advertises, made from the serial.
 ///
-/// In a full depot several bootloaders may be on the air; a name of its own for each keeps us
-/// from flashing the wrong module, and lets a run without a journal find it again.
+/// In a full depot several bootloaders may advertise at the same time. A name for each keeps us
+/// from flashing the wrong module, and lets a run without a journal find its module again.
 package struct BootloaderName: Hashable, Sendable {
     private static let prefix = "YM"
-    /// What the buttonless service takes.
+    /// The longest name that the buttonless service accepts.
     private static let limit = 20
 
     package let text: String
 
-    /// Nil for a text that no bootloader takes for its name.
+    /// Nil for a text that no bootloader accepts as its name.
     package init?(_ text: String) {
         guard (1...Self.limit).contains(text.utf8.count) else { return nil }
         self.text = text
@@ -111,12 +111,12 @@ package struct BootloaderName: Hashable, Sendable {
         text = name
     }
 
-    /// The serial in an advertised name, nil when it is not one of ours.
+    /// The serial in an advertised name; nil when the name is not one of ours.
     ///
-    /// `digits` is how many hex digits a serial has.
+    /// `digits` is the number of hex digits of a serial.
     package static func serial(in name: String, digits: Int = 16) -> Serial? {
         let rest = name.dropFirst(prefix.count)
-        // Somebody else's device may begin with the same two letters.
+        // A foreign device's name may begin with the same two letters.
         guard name.hasPrefix(prefix), rest.utf8.count == digits, Hex.bytes(rest) != nil else {
             return nil
         }

@@ -1,6 +1,6 @@
 import Wire
 
-/// What is written to the Secure DFU control point.
+/// A request that is written to the Secure DFU control point.
 package enum DFURequest: Equatable, Sendable {
     case protocolVersion
     case create(DFUObjectType, size: UInt32)
@@ -11,7 +11,7 @@ package enum DFURequest: Equatable, Sendable {
     case abort
 }
 
-/// Why bytes are no control point request.
+/// Why bytes are not a control point request.
 package enum DFURequestError: Error, Equatable, Sendable {
     case empty
     case unknownOperation(UInt8)

@@ -1,23 +1,23 @@
 import Wire
 
-/// What the control point notifies: the answer to a request, or a receipt for packets.
+/// A notification of the control point: the answer to a request, or a receipt for packets.
 package enum DFUResponse: Equatable, Sendable {
-    /// Answers create, set receipt interval, execute and whatever else carries nothing.
+    /// Answers create, set receipt interval, execute and all other requests without a value.
     case done(DFUOperation)
-    /// Answers a checksum request, and comes by itself as a receipt: both count from byte 0.
+    /// Answers a checksum request, and is sent unasked as a receipt: both count from byte 0.
     case checksum(offset: UInt32, crc: UInt32)
     case selected(maximumSize: UInt32, offset: UInt32, crc: UInt32)
     case failed(operation: UInt8, DFUFault)
 }
 
-/// Why bytes are no control point notification.
+/// Why bytes are not a control point notification.
 package enum DFUResponseError: Error, Equatable, Sendable {
     /// Shorter than the three bytes that every response has.
     case short(Int)
-    /// Not the response code 60.
+    /// The first byte is not the response code 60.
     case notAResponse(UInt8)
     case unknownOperation(UInt8)
-    /// A success whose payload is not as long as the operation's.
+    /// A success with a payload of the wrong length for the operation.
     case wrongLength(operation: UInt8, length: Int)
 }
 
@@ -73,7 +73,7 @@ extension DFUResponse {
 package enum DFUFault: Hashable, Sendable {
     case result(DFUResult)
     case extended(DFUExtendedError)
-    /// A code that the protocol gives no meaning.
+    /// A code that the protocol does not define.
     case unknown(UInt8, extended: UInt8?)
 
     static let successCode: UInt8 = 0x01
@@ -113,7 +113,7 @@ package enum DFUResult: UInt8, CaseIterable, Sendable {
     case failed = 0x0A
 }
 
-/// What stands behind the result code 0B.
+/// The byte after the result code 0B.
 package enum DFUExtendedError: UInt8, CaseIterable, Sendable {
     case none = 0x00
     case wrongFormat = 0x02

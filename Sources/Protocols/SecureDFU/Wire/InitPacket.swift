@@ -1,11 +1,11 @@
 package import Domain
 package import Wire
 
-/// What is wrong with an init packet before any radio is used.
+/// A fault in an init packet that is found before radio work.
 package enum InitPacketError: Error, Equatable, Sendable {
     case notProtobuf(ProtobufError)
     case missing(String)
-    /// Another operation than `init`.
+    /// An operation other than `init`.
     case operation(UInt64)
     case unknownType(UInt64)
     case unknownHash(UInt64)
@@ -15,11 +15,12 @@ package enum InitPacketError: Error, Equatable, Sendable {
     case outOfRange(String)
     /// A signed and an unsigned command in one packet.
     case twoCommands
-    /// A field that stands there more than once.
+    /// A field that is present more than once.
     case repeated(UInt32)
 }
 
-/// The signed description of an image that a Secure DFU target checks before it takes the image.
+/// The signed description of an image, which a Secure DFU target checks before it accepts the
+/// image.
 package struct InitPacket: Equatable, Sendable {
     package enum ImageType: UInt64, CaseIterable, Sendable {
         case application, softDevice, bootloader, softDeviceAndBootloader, external
@@ -36,7 +37,7 @@ package struct InitPacket: Equatable, Sendable {
     }
 
     package enum Signature: Equatable, Sendable {
-        /// r and s, each least significant byte first.
+        /// r and s, each little-endian.
         case ecdsaP256([UInt8])
         case ed25519([UInt8])
     }
@@ -48,17 +49,18 @@ package struct InitPacket: Equatable, Sendable {
     package private(set) var softDeviceSize: UInt32?
     package private(set) var bootloaderSize: UInt32?
     package private(set) var applicationSize: UInt32?
-    /// SHA-256 of the image, as everybody else writes it: the packet holds it reversed.
+    /// SHA-256 of the image in the usual byte order: the packet contains it reversed.
     package private(set) var digest: SHA256Digest
     package private(set) var isDebug = false
     package var signature: Signature?
-    /// The bytes the signature covers: the serialized init command, as it stood in the packet.
+    /// The bytes that the signature covers: the serialized init command, exactly as in the packet.
     package private(set) var signedBytes: [UInt8]
 
-    /// The version that the packet names, as people write it.
+    /// The version in the packet, in the form that people write.
     package var version: FirmwareVersion? { firmwareVersion.map { FirmwareVersion(packed: $0) } }
 
-    /// The firmware bytes that the packet announces: those of the parts that its type has.
+    /// The number of firmware bytes that the packet announces: the sum of the parts that its type
+    /// has.
     package var firmwareSize: Int {
         let sizes: [UInt32?] =
             switch type {
@@ -139,8 +141,8 @@ extension InitPacket {
 
     private static let sha256: UInt64 = 3
 
-    /// The fields, each at most once but for lists, which are the SoftDevices and the boot
-    /// validations: of two values a target might take the other one than we do.
+    /// The fields, each at most once except lists, which are the SoftDevices and the boot
+    /// validations: of two values a target might use a different one than we do.
     private static func fields(
         _ bytes: [UInt8],
         lists: Set<UInt32> = []
@@ -177,7 +179,8 @@ extension InitPacket {
     ) throws(InitPacketError) -> Signature {
         let bytes = try present(envelope.bytes(3), "the signature")
         guard bytes.count == 64 else { throw .signatureLength(bytes.count) }
-        // Without a default: bootloaders refuse an envelope that does not say how it is signed.
+        // Required, without a default: bootloaders refuse an envelope that does not state the type
+        // of its signature.
         let type = try present(envelope.varint(2), "the kind of its signature")
         switch type {
         case 0: return .ecdsaP256(bytes)
@@ -195,7 +198,7 @@ extension InitPacket {
         firmwareVersion.map { fields.add(1, UInt64($0)) }
         hardwareVersion.map { fields.add(2, UInt64($0)) }
         if !requiredSoftDevices.isEmpty {
-            // Each value of a packed list stands without its key, which is one byte here.
+            // Each value of a packed list is written without its key, which is one byte here.
             fields.add(
                 3,
                 requiredSoftDevices.flatMap { device -> [UInt8] in
@@ -257,13 +260,14 @@ extension InitPacketError: CustomStringConvertible {
 }
 
 extension FirmwareVersion {
-    /// As one number, the way the packaging tool writes 4.12.0: 41200; nil when it does not fit.
+    /// The version as one number, in the packaging tool's form: 4.12.0 is 41200; nil when it does
+    /// not fit.
     package var packed: UInt32? {
         guard minor < 100, patch < 100, build == 0, major < 400_000 else { return nil }
         return major * 10_000 + minor * 100 + patch
     }
 
-    /// The version behind such a number.
+    /// The version that such a number contains.
     package init(packed: UInt32) {
         self.init(packed / 10_000, packed / 100 % 100, packed % 100)
     }
