@@ -1,20 +1,20 @@
 package import Domain
 
-/// How long to wait before the same origin is asked again.
+/// The pauses between attempts at the same origin.
 package struct Backoff: Sendable {
     private let settings: FetchSettings
     private var failures = 0
 
     package init(_ settings: FetchSettings) { self.settings = settings }
 
-    /// To be called when a transfer brought something: patience begins again.
+    /// Begins again with the first pause; call it when a transfer made progress.
     package mutating func reset() { failures = 0 }
 
-    /// The next pause, or nil when it is enough.
+    /// The next pause; nil when no further attempt is allowed.
     ///
-    /// The pause is drawn evenly from nothing up to a bound that doubles (full jitter), so that a
-    /// depot's gateways do not come back all at once; a server that names a time is believed, up to
-    /// a limit.
+    /// The pause is random between zero and a bound that doubles (full jitter), so that a depot's
+    /// gateways do not all return at the same time. When a server names a time, it is waited for,
+    /// up to a limit.
     package mutating func pause(
         after error: DownloadError,
         drawing chance: inout SplitMix64

@@ -1,9 +1,9 @@
 package import Domain
 
-/// Downloads whose documents have to be here by one moment, all of them together.
+/// Downloads with one deadline for all documents together.
 ///
-/// A repository has as many documents as it likes: with patience for each, a server that drips would
-/// hold a command for hours.
+/// A repository may have any number of documents. With a deadline for each, a server that sends
+/// very slowly could block a command for hours.
 package struct BoundedDownloads: Downloads {
     private let downloads: any Downloads
     private let time: any Timekeeper
@@ -22,7 +22,7 @@ package struct BoundedDownloads: Downloads {
     ) async throws(DownloadError) -> [UInt8] {
         let left = time.now.duration(to: end)
         if case .web = origin, left <= .zero {
-            throw .tooSlow("the documents before it took all the time there is for them")
+            throw .tooSlow("the documents before it used up the time for all of them")
         }
         return try await downloads.document(
             at: origin,

@@ -1,16 +1,16 @@
 import Synchronization
 
-/// A piece of a file on its way from the loop's thread to the store's.
+/// A piece of a file that is passed from the loop's thread to the store's.
 final class Chunk: Sendable {
     static let capacity = 256 << 10
 
     private let shelf: ChunkShelf?
-    // Both are filled by one thread before the chunk is sent to another, and never after.
+    // One thread fills both before the chunk is passed to another thread, and none does after that.
     private nonisolated(unsafe) let buffer: UnsafeMutableRawBufferPointer
     // As above.
     nonisolated(unsafe) private(set) var count = 0
 
-    /// One from the shelf, if there is a shelf and one on it.
+    /// Takes the memory of a chunk from the shelf, if the shelf has one.
     init(from shelf: ChunkShelf? = nil) {
         self.shelf = shelf
         buffer =
@@ -27,7 +27,7 @@ final class Chunk: Sendable {
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
 
-    /// Takes as many bytes as there is room for and tells how many.
+    /// Takes as many bytes as fit; returns their number.
     func fill(from bytes: UnsafeRawBufferPointer) -> Int {
         let taken = min(bytes.count, Chunk.capacity - count)
         guard taken > 0 else { return 0 }
@@ -37,7 +37,7 @@ final class Chunk: Sendable {
         return taken
     }
 
-    /// Lets `read` put bytes into an empty chunk; it tells how many, or that there was an error.
+    /// Lets `read` fill an empty chunk; it returns the number of bytes, or an error number.
     func fill(by read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         let result = read(buffer)
         count = max(0, result)
@@ -45,13 +45,13 @@ final class Chunk: Sendable {
     }
 }
 
-/// Memory of chunks that were done with, for the next ones.
+/// The memory of used chunks, for new ones.
 ///
-/// Memory that is new each time costs the kernel more than copying into it.
+/// New memory costs the kernel more than copying into memory that exists.
 final class ChunkShelf: Sendable {
     private static let size = 16
 
-    // Nobody else knows of the memory that is here.
+    // No other code knows this memory.
     private struct Buffers: @unchecked Sendable {
         var free: [UnsafeMutableRawBufferPointer] = []
     }

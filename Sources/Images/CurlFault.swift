@@ -1,17 +1,17 @@
 import CCurl
 import Domain
 
-/// A failed transfer as libcurl tells it, and what that means: the only table of its codes.
+/// A failed transfer as libcurl reports it, and its meaning: the only table of libcurl's codes.
 struct CurlFault {
     let code: CURLcode
     let words: String
     let request: ExchangeRequest
-    /// The status of the proxy's answer to our wish for a tunnel, 0 without one.
+    /// The status in the proxy's answer to the request for a tunnel; 0 without an answer.
     let proxyStatus: Int
     let wasRedirected: Bool
     let elapsed: Duration
     let hasAnswered: Bool
-    /// Whether a byte of the body came.
+    /// Whether a byte of the body arrived.
     let hasBegun: Bool
 
     var meaning: DownloadError {
@@ -19,10 +19,11 @@ struct CurlFault {
         switch code {
         case CURLE_UNSUPPORTED_PROTOCOL:
             if wasRedirected { return .weakerRedirect }
-            return .badAnswer("it is no HTTP")
+            return .badAnswer("it is not HTTP")
         case CURLE_URL_MALFORMAT:
             return wasRedirected
-                ? .badAnswer("it redirects to no address") : .configuration("the address is wrong")
+                ? .badAnswer("it redirects to an invalid address")
+                : .configuration("the address is wrong")
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: return .proxy(text)
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED:
             return .unreachable(text)
@@ -36,12 +37,12 @@ struct CurlFault {
         case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT,
             CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,
             CURLE_SSL_CIPHER, CURLE_SSL_CRL_BADFILE:
-            return .configuration("a certificate or key of ours cannot be used: \(text)")
+            return .configuration("our certificate or key cannot be used: \(text)")
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR,
             CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED:
             return .tls(text)
         case CURLE_OUT_OF_MEMORY where hasAnswered && !hasBegun:
-            // Its word for a line that outgrows its buffer.
+            // libcurl uses this code for a line that is too long for its buffer.
             return .badAnswer("a header line that is too long")
         case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT, CURLE_NOT_BUILT_IN,
             CURLE_BAD_FUNCTION_ARGUMENT, CURLE_UNKNOWN_OPTION:
@@ -50,7 +51,8 @@ struct CurlFault {
         }
     }
 
-    /// The library's words, which may repeat a server's: safe to print, and not without end.
+    /// The library's text, which may contain a server's text: made safe to print and limited in
+    /// length.
     private var text: String {
         let words = words.isEmpty ? String(cString: curl_easy_words(code)) : words
         return String(words.unicodeScalars.prefix(200).map { Character($0) }).visible

@@ -3,10 +3,10 @@ import Domain
 import Glibc
 import Synchronization
 
-/// The one thread on which libcurl works, and the door to it.
+/// The only thread on which libcurl runs, and the queue of requests to it.
 ///
-/// Everything that is libcurl's is touched on that thread alone; the door is a list of wishes and a
-/// bell. The thread starts the library, so that nobody else waits for it.
+/// Everything of libcurl is used on that thread only; other threads add requests to the queue and
+/// wake it. The thread loads the library, so that no other thread waits for that.
 final class CurlLoop: Sendable {
     enum Wish: Sendable {
         case begin(
@@ -25,17 +25,17 @@ final class CurlLoop: Sendable {
 
     private struct Door: Sendable {
         var wishes: [Wish] = []
-        /// Nil before the library is there and after the thread ended.
-        nonisolated(unsafe) var multi: UnsafeMutableRawPointer?  // only ever woken from outside
-        /// Whether the thread was woken since it last looked at the wishes.
+        /// Nil before the library is loaded and after the thread ended.
+        nonisolated(unsafe) var multi: UnsafeMutableRawPointer?  // used elsewhere only to wake it
+        /// Whether the thread was woken since it last took the requests.
         var isWoken = false
         var nextID = 0
-        /// Set when nobody will answer any more.
+        /// Set when the thread handles no further requests.
         var refusal: DownloadError?
     }
 
     private let door = Mutex(Door())
-    // Written once, before the loop is handed to anybody.
+    // Written once, before the loop is passed to another thread.
     private nonisolated(unsafe) var thread = pthread_t()
     private let isJoined = Atomic(false)
 
@@ -67,7 +67,8 @@ final class CurlLoop: Sendable {
         return loop
     }
 
-    /// Ends what is under way as cancelled, and the thread; returns when it is gone.
+    /// Ends the current transfers as cancelled, and then the thread; returns when the thread has
+    /// ended.
     func stop() {
         guard !isJoined.exchange(true, ordering: .relaxed) else { return }
         tell(.stop)
@@ -102,7 +103,7 @@ final class CurlLoop: Sendable {
         continuation.resume(returning: .failure(error))
     }
 
-    /// For the thread: nothing can be done, now and later, because of that.
+    /// Called by the thread: refuses all requests from now on with this error.
     func close(_ error: DownloadError) {
         let wishes = door.withLock { door in
             door.refusal = error
@@ -112,10 +113,10 @@ final class CurlLoop: Sendable {
         for wish in wishes { Self.refuse(wish, error) }
     }
 
-    /// For the thread: from now on it can be woken, or no more.
+    /// Called by the thread: from now on it can be woken; with nil, no longer.
     func open(_ multi: UnsafeMutableRawPointer?) { door.withLock { $0.multi = multi } }
 
-    /// For the thread: what is wished since the last time.
+    /// Called by the thread: takes the requests since the last call.
     func wishes() -> [Wish] {
         door.withLock { door in
             door.isWoken = false

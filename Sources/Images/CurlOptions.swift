@@ -1,48 +1,49 @@
 import CCurl
 import Domain
 
-/// What is set on a handle; remembers the first option that the library does not take.
+/// Sets the options of a handle, and remembers the first one that the library refuses.
 ///
-/// An option that is not taken is never passed over: most of them are there for safety.
+/// A refused option is never ignored: most options are there for safety.
 struct CurlOptions {
     private let easy: UnsafeMutableRawPointer
     private(set) var refusal: String?
 
     init(_ easy: UnsafeMutableRawPointer) { self.easy = easy }
 
-    /// What is asked for.
+    /// Sets the request: address, headers, range and body.
     mutating func request(_ request: ExchangeRequest) {
         address(request.address)
         set(CURLOPT_USERAGENT, "yardmaster")
-        // Names are encoded by anyone who made the address; nobody takes them apart again.
+        // The creator of the address has encoded its names; they must not be changed.
         set(CURLOPT_PATH_AS_IS, 1)
-        // One connection for each file: over TLS that is a third quicker than streams in one.
+        // One connection for each file: over TLS that is a third faster than streams in one
+        // connection.
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-        // The digest is over the bytes as they are stored there, and nothing inflates on the way.
+        // The digest is computed over the bytes as the server stores them: nothing may be inflated
+        // on the way.
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
-        // So much stays in the processor's cache between the socket and the chunk, and is no burden
-        // to anyone who gives us memory.
+        // This size fits into the processor's cache between the socket and the chunk.
         set(CURLOPT_BUFFERSIZE, 60 << 10)
         if let message = request.message {
             set(CURLOPT_POST, 1)
-            // Before the bytes, which the library copies.
+            // Set before the bytes, which the library copies.
             set(CURLOPT_POSTFIELDSIZE, message.body.count)
             set(CURLOPT_COPYPOSTFIELDS, String(decoding: message.body, as: UTF8.self))
-            // It would wait for a server's leave.
+            // Without this the library would wait for the server's permission.
             headers(message.headers + ["Expect:"])
             return
         }
         var lines = request.headers
         if request.from > 0 {
-            // Not the option for resuming, which takes an answer for "nothing is missing" when its
-            // length happens to be the offset; what comes back is checked by the taker.
+            // Not the option for resuming: with it, libcurl takes an answer whose length happens to
+            // be the offset for "nothing is missing". The taker checks the answer.
             set(CURLOPT_RANGE, "\(request.from)-")
             if let validator = request.validator { lines.append("If-Range: \(validator)") }
         }
         if !lines.isEmpty { headers(lines) }
     }
 
-    /// Where it goes now: the one thing that a redirect changes, besides the time that is left.
+    /// The current address: apart from the time that is left, a redirect changes nothing else.
     mutating func address(_ address: WebAddress) {
         set(CURLOPT_URL, address.text)
         set(CURLOPT_PROTOCOLS_STR, address.scheme.rawValue)
@@ -52,9 +53,9 @@ struct CurlOptions {
         set(CURLOPT_TIMEOUT_MS, Self.milliseconds(deadline))
     }
 
-    /// Where it may lead, and to whom.
+    /// Sets which servers, protocols and certificates are allowed.
     mutating func safety(_ request: ExchangeRequest) {
-        // The library would follow from https back to http where it was http at first.
+        // libcurl would follow a redirect from https back to http if the first address was http.
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_UNRESTRICTED_AUTH, 0)
         set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
@@ -64,7 +65,7 @@ struct CurlOptions {
         let settings = request.settings
         if let authorities = settings.authorities {
             set(CURLOPT_CAINFO, authorities)
-            // Only those: the system's would otherwise be trusted beside them.
+            // Only these: otherwise the system's certificates would be trusted, too.
             set(CURLOPT_CAPATH, nil)
         }
         if let certificate = settings.certificate { set(CURLOPT_SSLCERT, certificate) }
@@ -74,14 +75,14 @@ struct CurlOptions {
         if let hosts = settings.withoutProxy { set(CURLOPT_NOPROXY, hosts) }
     }
 
-    /// How long it may take.
+    /// Sets the time limits.
     mutating func patience(_ request: ExchangeRequest) {
         let settings = request.settings
-        // Else a name that is looked up would end the process by a signal.
+        // Otherwise a timeout during a name lookup would end the process with a signal.
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(settings.connectTimeout))
         set(CURLOPT_LOW_SPEED_LIMIT, settings.leastSpeed)
-        // Silence is noticed there, a drip here (`RateWatch`).
+        // libcurl detects silence; slow servers are detected by `RateWatch`.
         set(CURLOPT_LOW_SPEED_TIME, max(1, Int(settings.slowness.components.seconds)))
         deadline(request.deadline)
     }

@@ -2,7 +2,7 @@ import CCurl
 import Domain
 import Glibc
 
-/// What runs on the thread of a loop: it is made, used and ended there.
+/// The code that runs on the thread of a loop: it is created, used and ended there.
 final class CurlThread {
     private let loop: CurlLoop
     private var active: [Int: CurlTransfer] = [:]
@@ -17,7 +17,7 @@ final class CurlThread {
             return loop.close(.noLibrary(String(cString: problem).visible))
         }
         guard let multi = curl_multi_begin() else {
-            return loop.close(.noLibrary("it has no memory"))
+            return loop.close(.noLibrary("out of memory"))
         }
         curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 16)
         loop.open(multi)
@@ -25,7 +25,7 @@ final class CurlThread {
             var running: Int32 = 0
             curl_multi_go(multi, &running)
             collect(multi)
-            // The bell ends the wait at once, so its length is of no account.
+            // A wake-up ends the wait immediately, so its length does not matter.
             curl_multi_wait_for(multi, 60_000)
         }
         loop.open(nil)
@@ -36,7 +36,7 @@ final class CurlThread {
         curl_multi_end(multi)
     }
 
-    /// Does what is wished; false when the wish was to stop.
+    /// Handles the requests; returns false after the request to stop.
     private func fulfil(_ multi: UnsafeMutableRawPointer) -> Bool {
         var goesOn = true
         for wish in loop.wishes() {
@@ -49,7 +49,7 @@ final class CurlThread {
                     continuation,
                     handles
                 )
-                // The wish to end it may have come before the one to begin.
+                // The request to cancel may have arrived before the one to begin.
                 if let error = exchange.cancellation ?? transfer.begin(in: multi) {
                     transfer.end(.failure(error), in: multi)
                 } else {
@@ -79,19 +79,20 @@ final class CurlThread {
         }
     }
 
-    /// Through the file, because the Glibc module leaves out `pthread_setname_np`.
+    /// Sets the name through a file, because the Glibc module does not contain
+    /// `pthread_setname_np`.
     private func takeName() {
         let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { return }
-        // A thread without a name works just as well.
+        // The name is not essential: an error is ignored.
         _ = Array("curl".utf8).withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
         close(file)
     }
 }
 
-/// Handles of transfers that are over, for the next ones: making one costs more than renewing it.
+/// Handles of finished transfers, for new ones: creating a handle costs more than resetting one.
 ///
-/// Lives on the loop's thread.
+/// Used only on the loop's thread.
 final class CurlHandles {
     private static let size = 16
 

@@ -1,7 +1,7 @@
 import CCurl
 import Domain
 
-/// One transfer of libcurl's; lives on the loop's thread.
+/// One transfer of libcurl; used only on the loop's thread.
 final class CurlTransfer {
     let id: Int
     private let request: ExchangeRequest
@@ -13,9 +13,9 @@ final class CurlTransfer {
     private var head = ResponseHead()
     private var hasBegun = false
     private var redirects: Redirects
-    /// What the transfers of this one took that ended in a redirect.
+    /// The time of the earlier transfers of this one, which ended in a redirect.
     private var spent = Duration.zero
-    /// Our own reason for ending it, which libcurl only knows as a failed write.
+    /// Our own reason for ending it, which libcurl knows only as a failed write.
     private var verdict: DownloadError?
     private let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
@@ -37,16 +37,16 @@ final class CurlTransfer {
 
     deinit { words.deallocate() }
 
-    /// The transfer behind a handle.
+    /// The transfer of a handle.
     static func of(_ easy: UnsafeMutableRawPointer) -> CurlTransfer? {
         var pointer: UnsafeMutableRawPointer?
         guard curl_easy_info_pointer(easy, &pointer) == CURLE_OK, let pointer else { return nil }
         return Unmanaged<CurlTransfer>.fromOpaque(pointer).takeUnretainedValue()
     }
 
-    /// Starts it; the error when that cannot be.
+    /// Starts it; returns the error when that is impossible.
     func begin(in multi: UnsafeMutableRawPointer) -> DownloadError? {
-        guard let easy = handles.take() else { return .noLibrary("it has no memory") }
+        guard let easy = handles.take() else { return .noLibrary("out of memory") }
         self.easy = easy
         var options = CurlOptions(easy)
         options.request(request)
@@ -72,12 +72,12 @@ final class CurlTransfer {
             return .noLibrary("it does not know an option that we need (\(refusal))")
         }
         guard curl_multi_add(multi, easy) == CURLM_OK else {
-            return .noLibrary("it does not take the transfer")
+            return .noLibrary("it refuses the transfer")
         }
         return nil
     }
 
-    /// Whether the answer was a redirect that is followed: then it is under way again.
+    /// Whether the answer is a redirect that is followed: the transfer then runs again.
     func follows(_ code: CURLcode, in multi: UnsafeMutableRawPointer) -> Bool {
         guard code == CURLE_OK, verdict == nil, !hasBegun, let easy,
             redirects.follows(status: head.status)
@@ -90,7 +90,9 @@ final class CurlTransfer {
             options.address(try redirects.next(text))
             spent += elapsed
             options.deadline(request.deadline - spent)
-            guard options.refusal == nil else { throw .badAnswer("it redirects to no address") }
+            guard options.refusal == nil else {
+                throw .badAnswer("it redirects to an invalid address")
+            }
         } catch {
             verdict = error
             return false
@@ -100,7 +102,7 @@ final class CurlTransfer {
         return curl_multi_add(multi, easy) == CURLM_OK
     }
 
-    /// How long the latest of its transfers took.
+    /// The duration of the latest of its transfers.
     private var elapsed: Duration {
         var microseconds: curl_off_t = 0
         if let easy { curl_easy_info_offset(easy, CURLINFO_TOTAL_TIME_T, &microseconds) }
@@ -113,7 +115,7 @@ final class CurlTransfer {
 
     func flush() { taker.flush() }
 
-    /// Lets go of everything and tells the result; to be called once.
+    /// Frees everything and reports the result; to be called once.
     func end(_ result: CurlLoop.CurlResult, in multi: UnsafeMutableRawPointer) {
         if let easy {
             curl_multi_remove(multi, easy)
@@ -126,7 +128,7 @@ final class CurlTransfer {
         continuation.resume(returning: result)
     }
 
-    /// What libcurl's word for the end means, which is never believed alone.
+    /// The meaning of libcurl's code for the end, which is never trusted alone.
     func result(of code: CURLcode) -> CurlLoop.CurlResult {
         if let verdict { return .failure(verdict) }
         guard code == CURLE_OK else {
@@ -154,7 +156,7 @@ final class CurlTransfer {
     }
 
     private func takeHeader(_ line: UnsafeRawBufferPointer) -> Int {
-        // What comes behind the body says nothing about it any more.
+        // Headers after the body are ignored.
         guard !hasBegun else { return line.count }
         head.take([UInt8](line))
         if let fault = head.fault {
@@ -167,7 +169,7 @@ final class CurlTransfer {
     private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         if !hasBegun, redirects.follows(status: head.status), head.hasLocation {
             guard redirects.skip(bytes.count) else {
-                verdict = .badAnswer("a redirect with a body without end")
+                verdict = .badAnswer("the body of a redirect does not end")
                 return 0
             }
             return bytes.count
@@ -185,7 +187,7 @@ final class CurlTransfer {
         }
     }
 
-    /// The answers on the way (100, 103, redirects that are followed) have no body that gets here.
+    /// Earlier answers (100, 103, followed redirects) have no body that arrives here.
     private func startBody() -> DownloadError? {
         hasBegun = true
         let error = taker.begin(head)

@@ -1,6 +1,6 @@
 import Wire
 
-/// The `manifest.json` of a DFU package: which parts there are and which files they are in.
+/// The `manifest.json` of a DFU package: its parts and their files.
 struct DFUManifest {
     static let name = "manifest.json"
     private static let sizeLimit = 64 << 10
@@ -10,11 +10,12 @@ struct DFUManifest {
         let kind: DFUPackage.Kind
         let initPacket: String
         let firmware: String
-        /// Given for a combined part only, so that a module knows where to cut it.
+        /// Present only for a combined part: the offset at which a module splits it follows from
+        /// it.
         let sizes: (softdevice: Int, bootloader: Int)?
     }
 
-    /// System part first.
+    /// The system part is first.
     let entries: [Entry]
 
     init(_ archive: ZipArchive) throws(DFUPackageError) {

@@ -1,17 +1,17 @@
 package import Protocols
 
-/// A Nordic Secure DFU package: firmware in parts, each with the init packet that vouches for it.
+/// A Nordic Secure DFU package: firmware in parts, each with its init packet.
 ///
-/// Whether an init packet fits its firmware is for anyone who reads the packet to say.
+/// Whether an init packet fits its firmware is not checked here, but by the caller.
 package struct DFUPackage: Sendable, Equatable {
-    /// What a part replaces; the names are those of the manifest.
+    /// The firmware that a part replaces; the names are those of the manifest.
     package enum Kind: String, CaseIterable, Sendable {
         case softdevice
         case bootloader
         case softdeviceAndBootloader = "softdevice_bootloader"
         case application
 
-        /// Whether an init packet for this type of image can be that of such a part.
+        /// Whether an init packet for this type of image can belong to such a part.
         package func fits(_ type: InitPacket.ImageType) -> Bool {
             switch self {
             case .softdevice: type == .softDevice
@@ -22,7 +22,7 @@ package struct DFUPackage: Sendable, Equatable {
         }
     }
 
-    /// One thing to send: the init packet first, then the firmware.
+    /// One part to send: the init packet first, then the firmware.
     package struct Part: Sendable, Equatable {
         package let kind: Kind
         package let initPacket: [UInt8]

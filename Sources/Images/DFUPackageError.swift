@@ -1,22 +1,22 @@
-/// Why a file is no DFU package that can be sent.
+/// Why a file is not a DFU package that can be sent.
 package enum DFUPackageError: Error, Equatable {
     case archive(ZipError)
     case noManifest
-    /// The manifest cannot be read; says in what way.
+    /// The manifest cannot be read; the text contains the reason.
     case manifest(String)
-    /// Made for the bootloaders before Secure DFU, whose packages carry no signature.
+    /// The package is for bootloaders from before Secure DFU; such packages have no signature.
     case legacy
     case noParts
     case unknownPart(String)
-    /// More than one part for the system; a module takes one of them at a time.
+    /// More than one part for the system; a module takes only one of them at a time.
     case conflictingParts([String])
     case missingFile(String)
     case emptyFile(String)
-    /// The manifest uses one file for two things.
+    /// The manifest uses one file for two purposes.
     case sharedFile(String)
-    /// A file that the manifest does not speak of.
+    /// A file that the manifest does not list.
     case unlistedFile(String)
-    /// SoftDevice and bootloader together are not as long as the file they are in.
+    /// The sizes of SoftDevice and bootloader do not add up to the length of their file.
     case wrongSizes(String)
 }
 
@@ -34,7 +34,7 @@ extension DFUPackageError: CustomStringConvertible {
                 + "sent, with or without an application"
         case .missingFile(let name): "the DFU package lists '\(shown(name))' but does not hold it"
         case .emptyFile(let name): "the DFU package's file '\(shown(name))' is empty"
-        case .sharedFile(let name): "the DFU package uses '\(shown(name))' for two things"
+        case .sharedFile(let name): "the DFU package uses '\(shown(name))' for two purposes"
         case .unlistedFile(let name):
             "the DFU package holds '\(shown(name))', which its manifest does not list"
         case .wrongSizes(let name):

@@ -1,12 +1,12 @@
 import CZlib
 
-/// Raw deflate streams (RFC 1951) and the checksum that zip uses, by zlib.
+/// Raw deflate streams (RFC 1951) and the checksum of zip archives, by zlib.
 enum Deflate {
-    /// Why a stream does not unpack.
+    /// Why a stream cannot be unpacked.
     enum Failure: Error {
-        /// Not as long as it was said to be, packed or unpacked.
+        /// Its length, packed or unpacked, differs from the stated one.
         case wrongSize
-        /// It ended before its bytes did.
+        /// It ended before all its bytes were used.
         case inputLeft
         case badData
     }
@@ -20,8 +20,8 @@ enum Deflate {
             "zlib does not start"
         )
         defer { inflateEnd(&stream) }
-        // One byte of room too many shows a stream that goes on, and gives zlib an output at all
-        // when there is nothing to unpack.
+        // One byte of extra room shows a stream that is too long, and gives zlib an output buffer
+        // even when there is nothing to unpack.
         var code = Z_OK
         var left: UInt32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: size + 1) { output, count in
@@ -41,7 +41,7 @@ enum Deflate {
         return bytes
     }
 
-    /// Packs as tightly as zlib can.
+    /// Packs with zlib's best compression.
     static func deflate(_ bytes: Span<UInt8>) -> [UInt8] {
         var stream = z_stream()
         let length = Int32(MemoryLayout<z_stream>.size)

@@ -1,28 +1,29 @@
 package import Domain
 
-/// Where documents and images come from: the network in production, whatever a test likes.
+/// The source of documents and images: the network in production, a substitute in tests.
 ///
-/// Nothing that comes through here is trusted because of where it came from. What an image must be
-/// is said by the request; a document is for the caller to verify.
+/// Nothing is trusted because of its origin. The request contains what an image must be; the caller
+/// verifies documents.
 package protocol Downloads: Sendable {
-    /// A small document, whole and in memory.
+    /// Downloads a small document into memory.
     ///
-    /// Asks once more only for what may pass (`DownloadError.mayPass`), follows no redirect, and
-    /// ends at the first byte beyond `limit` with `tooLong`, whether or not a length was announced.
-    /// `deadline` covers all of it: connecting, waiting, trying again. A server's answer other than
-    /// 200 is `status`; `DownloadError.isAbsence` tells those that mean "there is none". A `file`
-    /// that is not there is `noFile`, which is an absence as well.
+    /// Tries again only after errors that may pass (`DownloadError.mayPass`), follows no redirect,
+    /// and ends at the first byte after `limit` with `tooLong`, whether or not a length was
+    /// announced. `deadline` covers everything: connecting, waiting, further attempts. A server's
+    /// answer other than 200 is `status`; `DownloadError.isAbsence` contains those that mean "it
+    /// does not exist". A missing `file` is `noFile`, which is an absence, too.
     func document(
         at origin: Origin,
         limit: ByteCount,
         within deadline: Duration
     ) async throws(DownloadError) -> [UInt8]
 
-    /// An image in the store, from there if it has it, else from the first origin that gives it.
+    /// Brings an image into the store: the store's own copy if there is one, else from the first
+    /// origin that delivers it.
     ///
-    /// The bytes were hashed in this call and are what `request` says: a digest that does not
-    /// match leaves nothing behind. What arrived of an image is kept for the next call when the
-    /// transfer was cut. Ends early with `cancelled` when the task is cancelled.
+    /// The bytes were hashed in this call and are what `request` demands: when the digest does not
+    /// match, nothing is kept. When a transfer was cut, the bytes that arrived are kept for the
+    /// next call. Ends early with `cancelled` when the task is cancelled.
     func image(
         _ request: ImageRequest,
         from origins: [Origin],
@@ -30,20 +31,20 @@ package protocol Downloads: Sendable {
     ) async throws(FetchError) -> StoredImage
 }
 
-/// What happens to one image while it is brought here.
+/// The events while one image is fetched.
 package enum FetchProgress: Sendable, Equatable {
-    /// The store has it already.
+    /// The store already has it.
     case present(ByteCount)
-    /// Another process is at work on it; nil when the system does not tell which.
+    /// Another process is fetching it; nil when the system does not report which.
     case waitingFor(process: Int?)
-    /// Bytes are being asked for; `from` are here already, `total` is nil until it is known.
+    /// Bytes are being requested: `from` are already here, `total` is nil until it is known.
     case started(Origin, from: ByteCount, total: ByteCount?)
-    /// So many bytes are here now, those of earlier runs included.
+    /// This many bytes are here now, including those of earlier runs.
     case received(ByteCount, of: ByteCount?)
-    /// It is tried again after this long, because of that.
+    /// Another attempt follows after this time, because of this error.
     case retry(Origin, after: Duration, because: DownloadError)
-    /// This origin is given up, because of that.
+    /// This origin is given up, because of this error.
     case abandoned(Origin, because: OriginError)
-    /// Verified and in the store.
+    /// The image is verified and in the store.
     case stored(ByteCount)
 }

@@ -4,29 +4,29 @@ import Synchronization
 /// One request to a web server.
 struct ExchangeRequest: Sendable {
     let address: WebAddress
-    /// The first byte that is asked for.
+    /// The first byte that is requested.
     var from = 0
-    /// What the file must still be for the server to send a part of it.
+    /// The file must still match this validator for the server to send a part of it.
     var validator: String?
-    /// Whole lines that are sent with a question.
+    /// Complete header lines of a request without a body.
     var headers: [String] = []
-    /// What is sent to it, when it is not just asked.
+    /// The message that is sent; nil for a request without a body.
     var message: Message?
-    /// How many redirects are followed.
+    /// The number of redirects that may be followed.
     var redirects = 0
     let deadline: Duration
-    /// What a server's "not before that time" is counted from.
+    /// The time from which a server's "not before this time" is counted.
     let askedAt: WallTime
     let settings: FetchSettings
 
     struct Message: Sendable {
-        /// Whole lines.
+        /// Complete header lines.
         let headers: [String]
         let body: [UInt8]
     }
 }
 
-/// One request under way, with its answer going to a taker.
+/// One request in progress, whose answer goes to a taker.
 final class Exchange: Sendable {
     let id: Int
     private let loop: CurlLoop
@@ -37,10 +37,11 @@ final class Exchange: Sendable {
         self.loop = loop
     }
 
-    /// Why it was ended from outside, nil while it was not.
+    /// The reason why it was ended from outside; nil while it was not.
     var cancellation: DownloadError? { verdict.withLock { $0 } }
 
-    /// Asks, and returns when the answer is over; ends it early when the task is cancelled.
+    /// Sends the request and returns when the answer is complete; ends early when the task is
+    /// cancelled.
     func run(_ request: ExchangeRequest, into taker: any ResponseTaker) async -> CurlLoop.CurlResult
     {
         await withTaskCancellationHandler {
@@ -52,10 +53,10 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Lets the taker have the bytes that it put off.
+    /// Passes the taker the bytes that it postponed.
     func goOn() { loop.tell(.goOn(id)) }
 
-    /// Makes the taker pass on what it holds back.
+    /// Makes the taker pass on the bytes that it holds back.
     func flush() { loop.tell(.flush(id)) }
 
     /// Ends it now, or as soon as it begins; its result is the first such error.

@@ -1,12 +1,12 @@
 package import Domain
 
-/// What an answer for an image, or for the rest of one, has to look like.
+/// The requirements for an answer with an image or with the rest of one.
 package struct Expectation: Sendable, Equatable {
-    /// The first byte asked for; 0 when no range was.
+    /// The first requested byte; 0 without a range.
     package let from: Int
-    /// Nil when nobody told the size.
+    /// Nil when the size is unknown.
     package let size: ByteCount?
-    /// No byte beyond it is taken.
+    /// No byte after it is accepted.
     package let limit: ByteCount
 
     package init(from: Int, size: ByteCount?, limit: ByteCount) {
@@ -15,23 +15,23 @@ package struct Expectation: Sendable, Equatable {
         self.limit = size.map { min($0, limit) } ?? limit
     }
 
-    /// Where the bytes that follow `head` belong, or why none of them is taken.
+    /// The offset in the file of the bytes that follow `head`, or why they are not accepted.
     ///
-    /// A server may answer a wish for the rest with the whole; the rest of something else, or
-    /// another rest, is refused.
+    /// A server may answer a request for the rest with the whole file. The rest of another file, or
+    /// another range, is refused.
     package func start(of head: ResponseHead) -> Result<Int, DownloadError> {
         if let fault = head.fault { return .failure(.badAnswer(fault)) }
         switch head.status {
         case 200:
             return check(total: head.length, head).map { .failure($0) } ?? .success(0)
         case 206:
-            guard from > 0 else { return .failure(.badAnswer("a part, but all was asked for")) }
+            guard from > 0 else { return .failure(.badAnswer("a part, not the whole file")) }
             guard let span = head.span else {
-                return .failure(.badAnswer("a part, without a word on which"))
+                return .failure(.badAnswer("a part, without its range"))
             }
             guard span.first == from else {
                 return .failure(
-                    .badAnswer("bytes from \(span.first) on, but from \(from) was asked for")
+                    .badAnswer("bytes from \(span.first) on instead of \(from) on")
                 )
             }
             guard head.length.map({ $0 == span.last - span.first + 1 }) ?? true else {
@@ -54,7 +54,7 @@ package struct Expectation: Sendable, Equatable {
 }
 
 extension ResponseHead {
-    /// Whether it is a page for people: a login, an error told with the wrong status.
+    /// Whether it is a page for people: a login, or an error with the wrong status.
     var isWebPage: Bool {
         contentType.map { $0.lowercased().hasPrefix("text/html") } ?? false
     }

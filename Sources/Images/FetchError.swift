@@ -1,11 +1,11 @@
 /// Why one origin of an image was given up.
 package enum OriginError: Error, Equatable, Sendable {
-    /// It did not deliver.
+    /// It did not deliver the image.
     case download(DownloadError)
     /// It delivered something else.
     case image(ImageError)
 
-    /// Whether it gave us bytes that are not the image: a matter of trust, not of the network.
+    /// Whether it delivered bytes that are not the image: this concerns trust, not the network.
     package var isDeceit: Bool {
         switch self {
         case .download(.tooLong), .download(.wrongLength), .download(.webPage): true
@@ -27,13 +27,13 @@ extension OriginError: CustomStringConvertible {
 
 /// Why an image could not be brought into the store.
 package enum FetchError: Error, Equatable, Sendable {
-    /// The store itself: its disk, its folders, a size that contradicts what it holds.
+    /// A fault of the store itself: its disk, its folders, or a size that contradicts its content.
     case store(ImageError)
-    /// No origin gave it; each with its reason, in the order they were tried.
+    /// No origin delivered it; each with its reason, in the order of the attempts.
     case origins([Failure])
     case cancelled
 
-    /// One origin and why it was given up.
+    /// One origin, and why it was given up.
     package struct Failure: Equatable, Sendable {
         package let origin: Origin
         package let error: OriginError

@@ -1,33 +1,33 @@
 import Glibc
 
-/// The calls by which the store changes a disk, so that a test can end the process at each.
+/// The calls by which the store changes a disk; a test can end the process at each of them.
 package protocol FileLayer: Sendable {
     /// As open(2), with `O_CLOEXEC` and `O_NOFOLLOW` added.
     func open(_ path: String, flags: Int32, mode: UInt32) throws(FileFault) -> Int32
-    /// Writes some of the bytes and tells how many.
+    /// Writes some of the bytes; returns how many.
     func write(
         _ bytes: UnsafeRawBufferPointer,
         to descriptor: Int32,
         at offset: Int
     ) throws(FileFault) -> Int
     func truncate(_ descriptor: Int32, to length: Int) throws(FileFault)
-    /// Takes away everybody's right to write.
+    /// Removes the write permission of all users.
     func seal(_ descriptor: Int32) throws(FileFault)
     func sync(_ descriptor: Int32) throws(FileFault)
     func rename(_ path: String, to name: String) throws(FileFault)
     func remove(_ path: String) throws(FileFault)
-    /// Makes a folder for the owner alone; one that is there already is as good.
+    /// Creates a folder that only the owner can access; an existing one is accepted.
     func makeFolder(_ path: String) throws(FileFault)
 }
 
-/// The number of a call that failed.
+/// The error number of a failed call.
 package struct FileFault: Error, Equatable, Sendable {
     package let code: Int32
 
     package init(code: Int32) { self.code = code }
 }
 
-/// The system's own calls.
+/// The calls of the system.
 package struct SystemFiles: FileLayer {
     package init() {}
 
@@ -75,14 +75,14 @@ package struct SystemFiles: FileLayer {
 }
 
 extension FileLayer {
-    /// Makes what is in a folder, and not only in its files, survive a loss of power.
+    /// Syncs a folder, so that its entries survive a power failure, not only its files.
     func syncFolder(_ path: String) throws(FileFault) {
         let folder = try open(path, flags: O_RDONLY | O_DIRECTORY, mode: 0)
         defer { close(folder) }
         try sync(folder)
     }
 
-    /// Writes all bytes from `offset` on.
+    /// Writes all bytes, beginning at `offset`.
     func writeAll(
         _ bytes: UnsafeRawBufferPointer,
         to descriptor: Int32,
@@ -98,7 +98,7 @@ extension FileLayer {
         }
     }
 
-    /// The same for bytes that are at hand as an array.
+    /// The same for the bytes of an array.
     func writeAll(
         _ bytes: [UInt8],
         to descriptor: Int32,

@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// The kernel's lock on a file that others may rename or remove while we wait for it.
+/// The kernel's lock on a file, which others may rename or remove while we wait for it.
 enum FileLock {
-    /// False, and the file closed, while another process has the lock.
+    /// Gets the lock; returns false and closes the file while another process has the lock.
     static func hold(
         _ descriptor: Int32,
         _ path: String,
@@ -19,15 +19,17 @@ enum FileLock {
         return true
     }
 
-    /// The lock is on the file, not on its name: anyone who had it may have renamed or removed it
-    /// since we opened it.
+    /// Whether the descriptor is still the file of this name: the lock is on the file, and its last
+    /// owner may have renamed or removed the file since we opened it.
     static func isNamed(_ descriptor: Int32, _ path: String) -> Bool {
         var (held, named) = (stat(), stat())
         return fstat(descriptor, &held) == 0 && lstat(path, &named) == 0
             && held.st_ino == named.st_ino && held.st_dev == named.st_dev
     }
 
-    /// Closing alone would leave the lock to a child that is about to start a program.
+    /// Releases the lock.
+    ///
+    /// Closing alone would leave it to a child process that is about to start a program.
     static func release(_ descriptor: Int32) {
         flock(descriptor, LOCK_UN)
         close(descriptor)

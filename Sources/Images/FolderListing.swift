@@ -2,7 +2,7 @@ import Glibc
 
 /// The names in a folder.
 enum FolderListing {
-    /// Sorted, without the folder itself and its parent; none when the folder is not there.
+    /// Sorted, without the folder itself and its parent; empty when the folder does not exist.
     static func names(in path: String) throws(ImageError) -> [String] {
         guard let folder = opendir(path) else {
             guard errno != ENOENT else { return [] }

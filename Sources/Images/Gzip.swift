@@ -1,20 +1,20 @@
 import Digests
 package import Domain
 
-/// Why a gzip file is not taken: nothing of it is used then.
+/// Why a gzip file is refused; no part of it is used then.
 package enum GzipError: Error, Equatable, Sendable {
     case notGzip
     case endsEarly
-    /// A flag or a method that we give no meaning.
+    /// A flag or a method that we do not know.
     case unknownFlags(UInt8)
     case unknownMethod(UInt8)
-    /// It holds more, or less, than the trusted size.
+    /// Its size differs from the trusted one.
     case wrongSize(expected: ByteCount)
     case wrongChecksum
     case badData
-    /// Something follows the end, perhaps a second file.
+    /// There are bytes after the end, perhaps a second file.
     case trailingBytes
-    /// It holds other bytes than it should.
+    /// Its content has another digest than expected.
     case wrongDigest(expected: SHA256Digest, actual: SHA256Digest)
 }
 
@@ -35,9 +35,9 @@ extension GzipError: CustomStringConvertible {
     }
 }
 
-/// One gzip member (RFC 1952), unpacked under what a trusted document says of it.
+/// One gzip member (RFC 1952), unpacked according to a trusted document.
 ///
-/// The name that may stand in the header is passed over: nothing here chooses where bytes go.
+/// A name in the header is ignored: it does not decide where bytes are written.
 package enum Gzip {
     private static let flagCRC: UInt8 = 1 << 1
     private static let flagExtra: UInt8 = 1 << 2
@@ -45,7 +45,7 @@ package enum Gzip {
     private static let flagComment: UInt8 = 1 << 4
     private static let flagText: UInt8 = 1 << 0
 
-    /// The unpacked bytes: exactly `size` of them, and exactly those that `digest` says.
+    /// The unpacked bytes: exactly `size` of them, and with this digest.
     package static func unpack(
         _ bytes: [UInt8],
         size: ByteCount,
@@ -67,7 +67,8 @@ package enum Gzip {
         guard start <= end, let checksum = bytes.uint32(at: end),
             let told = bytes.uint32(at: end + 4)
         else { throw .endsEarly }
-        // Its own word on the length: more than deflate can do is refused before memory is had.
+        // The file's own length: more than deflate can produce is refused before memory is
+        // allocated.
         guard told == UInt32(truncatingIfNeeded: size.bytes),
             size.bytes / ZipFormat.largestExpansion <= end - start
         else { throw .wrongSize(expected: size) }

@@ -2,7 +2,7 @@ package import Domain
 import Wire
 
 extension WallTime {
-    /// Reads the one form of date that HTTP still makes: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC
+    /// Reads the only date form that HTTP still generates, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC
     /// 9110, section 5.6.7); nil for anything else.
     package init?(httpDate text: some StringProtocol) {
         let bytes = Array(text.utf8)

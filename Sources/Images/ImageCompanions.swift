@@ -1,10 +1,10 @@
 package import Domain
 import Glibc
 
-/// Small files that are kept in the store beside an image, and go with it.
+/// Small files that are kept in the store beside an image, and are removed with it.
 ///
-/// `images/sha256/ab/<digest>.<name>`: a signature that was verified, a bill of materials.
-/// What is read back is verified again by anyone who reads it.
+/// `images/sha256/ab/<digest>.<name>`: a verified signature, a bill of materials. Every reader
+/// verifies them again.
 package struct ImageCompanions: Sendable {
     static let draftEnding = ".fresh"
 
@@ -16,7 +16,7 @@ package struct ImageCompanions: Sendable {
         "\(store.path(of: digest)).\(name)"
     }
 
-    /// Nil when there is none, or none that can be read.
+    /// Nil when the file does not exist or cannot be read.
     package func read(_ name: String, of digest: SHA256Digest, limit: Int64) -> [UInt8]? {
         guard let file = try? ImageFile(reading: path(name, of: digest), following: false) else {
             return nil
@@ -29,7 +29,7 @@ package struct ImageCompanions: Sendable {
         return isRead == nil ? nil : bytes
     }
 
-    /// Keeps a file in place of the one of this name; on disk when this returns.
+    /// Stores a file and replaces an existing one of this name; on disk when this returns.
     package func keep(
         _ bytes: [UInt8],
         as name: String,
@@ -38,7 +38,8 @@ package struct ImageCompanions: Sendable {
         let path = path(name, of: digest)
         if read(name, of: digest, limit: Int64(bytes.count)) == bytes { return }
         try store.prepare(for: digest)
-        // Nobody else's, not even that of a process that had our number and was killed.
+        // A random name, so that no other process has it, not even a killed one with our process
+        // id.
         let draft = "\(path)-\(UInt64.random(in: .min ... .max))\(Self.draftEnding)"
         do throws(FileFault) {
             let file = try store.files.open(draft, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
@@ -53,7 +54,7 @@ package struct ImageCompanions: Sendable {
         }
     }
 
-    /// The names of what is kept beside an image, in rising order.
+    /// The names of the files beside an image, in ascending order.
     package func names(of digest: SHA256Digest) throws(ImageError) -> [String] {
         let mark = "\(digest)."
         return try FolderListing.names(in: store.folder(of: digest)).compactMap { name in

@@ -1,7 +1,7 @@
 package import Domain
 import Glibc
 
-/// Why an image cannot be had: none of these is a reason to use it all the same.
+/// Why an image is not available; no case allows using it nevertheless.
 package enum ImageError: Error, Equatable {
     case missing(String)
     case isDirectory(String)
@@ -10,11 +10,11 @@ package enum ImageError: Error, Equatable {
     case notPermitted(String)
     case cannotRead(String, code: CInt)
     case tooLarge(limit: ByteCount)
-    /// It goes on beyond the size that was promised.
+    /// It is longer than the promised size.
     case tooLong(expected: ByteCount)
     case wrongSize(expected: ByteCount, actual: ByteCount)
     case wrongDigest(expected: SHA256Digest, actual: SHA256Digest)
-    /// The store's own copy is not what it was.
+    /// The store's own copy has changed.
     case damaged(String)
     case full(String)
     case readOnly(String)
@@ -49,7 +49,7 @@ extension ImageError: CustomStringConvertible {
         case .missing(let path): "there is no file \(path)"
         case .isDirectory(let path): "\(path) is a directory, not an image"
         case .notAFile(let path): "\(path) is no regular file"
-        case .notPermitted(let path): "\(path) is not ours to use"
+        case .notPermitted(let path): "\(path) cannot be used: permission denied"
         case .cannotRead(let path, let code):
             "\(path) cannot be read: \(String(cString: strerror(code)))"
         case .tooLarge(let limit): "the image is larger than \(limit)"

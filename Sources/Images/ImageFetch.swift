@@ -1,15 +1,15 @@
 import Domain
 import Glibc
 
-/// One image on its way into the store, on one thread at a time: the store's, or libcurl's while it
-/// receives a small one.
+/// One image that is being fetched into the store, used by one thread at a time: the store's, or
+/// libcurl's while it receives a small one.
 final class ImageFetch {
     let request: ImageRequest
     let part: Part
     let progress: @Sendable (FetchProgress) -> Void
-    /// As far as it is known.
+    /// The size, when it is known.
     var total: ByteCount?
-    /// Whether what came last called itself a page for people.
+    /// Whether the latest answer claims to be a page for people.
     var isWebPage = false
 
     init(
@@ -31,7 +31,7 @@ final class ImageFetch {
 
     var size: ByteCount { ByteCount(count: UInt(part.count)) }
 
-    /// An answer came whose bytes belong at `start`.
+    /// An answer began whose bytes belong at `start`.
     func begin(
         _ head: ResponseHead,
         at start: Int,
@@ -58,16 +58,16 @@ final class ImageFetch {
         progress(.received(size, of: total))
     }
 
-    /// Writes bytes that the part has hashed already.
+    /// Writes bytes that the part has already hashed.
     func write(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
         try part.write(bytes)
         progress(.received(size, of: total))
     }
 
-    /// Whether what is here is the image.
+    /// Whether the bytes that are here are the image.
     var isRight: Bool { (request.size ?? size) == size && part.isWhole }
 
-    /// Throws what is wrong with it, if anything is.
+    /// Throws the fault of the bytes that are here, if they have one.
     func check() throws(ImageError) {
         if let expected = request.size, expected != size {
             throw .wrongSize(expected: expected, actual: size)
@@ -77,7 +77,7 @@ final class ImageFetch {
         }
     }
 
-    /// What is wrong with what the network gave.
+    /// The fault of the bytes that the network delivered.
     var error: OriginError {
         if isWebPage { return .download(.webPage) }
         do throws(ImageError) {
@@ -86,12 +86,12 @@ final class ImageFetch {
         } catch { return .image(error) }
     }
 
-    /// Lets go of the bytes; a disk that does not even do that loses the part when it is closed.
+    /// Drops the bytes; when the disk fails even at that, the part is removed when it is closed.
     func forget() { try? part.restart() }
 }
 
 extension ImageError {
-    /// Whether it is about the store's disk and not about the origin.
+    /// Whether the fault is the store's disk and not the origin.
     var isOfStore: Bool {
         switch self {
         case .full, .readOnly, .cannotWrite, .damaged: true

@@ -12,7 +12,7 @@ extension ImageFetcher {
             return image
         }
         let part = try await lockedPart(request, progress)
-        // Somebody else may have brought it while we waited for the lock.
+        // Another process may have fetched it while we waited for the lock.
         if let image = try present(request) {
             progress(.present(image.size))
             return image
@@ -22,7 +22,7 @@ extension ImageFetcher {
             throw error == .cancelled ? .cancelled : .store(error)
         }
         var failures: [FetchError.Failure] = []
-        // A part that was whole when its process ended needs nothing but its name.
+        // A part that was complete when its process ended only needs its name.
         if part.count > 0, fetch.isRight { return try await publish(fetch) }
         for origin in origins {
             do throws(OriginError) {
@@ -66,7 +66,7 @@ extension ImageFetcher {
         } catch { throw .store(error) }
     }
 
-    /// The part, once no other process has it.
+    /// Locks the part, waiting while another process has it.
     private func lockedPart(
         _ request: ImageRequest,
         _ progress: (FetchProgress) -> Void
@@ -87,7 +87,7 @@ extension ImageFetcher {
         }
     }
 
-    /// Brings all of it from one origin, what is there already included.
+    /// Fetches the whole image from one origin, including the bytes that are here already.
     private func bring(_ fetch: ImageFetch, from origin: Origin) async throws(OriginError) {
         switch origin {
         case .file(let path): try await copy(fetch, from: path)
@@ -98,7 +98,7 @@ extension ImageFetcher {
         }
     }
 
-    /// Reads a file on this machine; what was there of it before is read again with it.
+    /// Reads a file on this machine; bytes that were here before are read again, too.
     private func copy(_ fetch: ImageFetch, from path: String) async throws(OriginError) {
         var found: ImageError?
         do throws(ImageError) {
@@ -108,7 +108,7 @@ extension ImageFetcher {
             while let chunk = try file.chunk(at: fetch.part.count) {
                 guard !Task.isCancelled else { throw .cancelled }
                 try fetch.take(chunk.bytes)
-                // A slow stick leaves the thread to the others between its pieces.
+                // Between the pieces of a slow disk, other work of this thread can run.
                 await Task.yield()
             }
             try fetch.check()
@@ -137,7 +137,8 @@ extension ImageFetcher {
                 if fetch.isRight { return }
                 let error = fetch.error
                 fetch.forget()
-                // Its beginning may be another file's: only the whole from one hand tells, once.
+                // The beginning may be of another file. Only a transfer of the whole from one
+                // origin can show it, and it is tried once.
                 if before == 0 || hasBegunAnew { throw error }
                 hasBegunAnew = true
             case .failure(.download(let error)):
@@ -165,8 +166,8 @@ extension ImageFetcher {
         }
     }
 
-    /// One transfer: a small image is hashed and written where libcurl receives it, of a large one
-    /// libcurl receives the next bytes meanwhile.
+    /// One transfer: a small image is hashed and written by libcurl's thread; with a large one,
+    /// libcurl receives the next bytes at the same time.
     private func transfer(
         _ fetch: ImageFetch,
         from address: WebAddress,
@@ -259,7 +260,7 @@ extension ImageFetcher {
 }
 
 extension DownloadError {
-    /// Whether it speaks of the part asked for and not of the file.
+    /// Whether the error concerns the requested range and not the file.
     fileprivate var isAboutTheRest: Bool {
         switch self {
         case .status(416, _), .badAnswer, .wrongLength, .tooLong: true

@@ -1,10 +1,10 @@
 package import Domain
 
-/// Brings documents and images here: the production's `Downloads`.
+/// Fetches documents and images: the `Downloads` of production.
 ///
-/// Its executor is a thread that may block: on it images are hashed and written while libcurl
-/// receives on its own. It starts that thread, and loads the library, when the first address of
-/// the web is asked for.
+/// Its executor is a thread that may block: it hashes and writes images while libcurl receives on a
+/// thread of its own. That thread starts, and the library is loaded, when the first web address is
+/// requested.
 package actor ImageFetcher: Downloads {
     private let executor: any SerialExecutor
     let store: StoreFolder
@@ -15,7 +15,7 @@ package actor ImageFetcher: Downloads {
     private var loop: CurlLoop?
     private var publishers: Publishers?
     private var published = 0
-    /// Images that are being received, and those that wait for one of them to be done.
+    /// The number of images that are being received, and the tasks that wait until fewer are.
     private var receiving = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -37,7 +37,7 @@ package actor ImageFetcher: Downloads {
         chance = SplitMix64(seed: seed)
     }
 
-    /// Ends what is under way, and libcurl's thread; to be called once, last.
+    /// Ends the current transfers and libcurl's thread; to be called once, as the last call.
     package func stop() {
         loop?.stop()
         loop = nil
@@ -45,13 +45,13 @@ package actor ImageFetcher: Downloads {
         publishers = nil
     }
 
-    /// Waits until fewer images are being received than may be.
+    /// Waits until fewer images are being received than the limit.
     func enter() async {
         guard receiving >= settings.connections else {
             receiving += 1
             return
         }
-        // Anyone who leaves hands its place on: `receiving` stays.
+        // A task that leaves passes its place on: `receiving` does not change.
         await withCheckedContinuation { waiting.append($0) }
     }
 
@@ -63,7 +63,7 @@ package actor ImageFetcher: Downloads {
         waiting.removeFirst().resume()
     }
 
-    /// Puts a finished part on disk; on another thread, if there is one to be had.
+    /// Puts a complete part on disk, on another thread if one is available.
     func publish(_ part: Part) async throws(ImageError) -> String {
         guard let publishers = try? self.publishers ?? Publishers() else {
             return try part.publish()
@@ -132,7 +132,7 @@ package actor ImageFetcher: Downloads {
         return loop.exchange()
     }
 
-    /// Waits before the next attempt, or throws the error when there is to be none.
+    /// Waits before the next attempt; throws the error when no further attempt is allowed.
     func pause(
         _ backoff: inout Backoff,
         after error: DownloadError,

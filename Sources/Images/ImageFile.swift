@@ -7,7 +7,7 @@ struct ImageFile: ~Copyable {
     private let path: String
 
     init(reading path: String, following: Bool = true) throws(ImageError) {
-        // Without O_NONBLOCK a pipe that nobody writes would hold us up forever.
+        // Without O_NONBLOCK, opening a pipe without a writer would block forever.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (following ? 0 : O_NOFOLLOW)
         descriptor = open(path, flags)
         self.path = path
@@ -34,7 +34,7 @@ struct ImageFile: ~Copyable {
         }
     }
 
-    /// Hands over the file's bytes from its beginning, in pieces of up to 256 KiB.
+    /// Passes the file's bytes to `take`, from its beginning and in pieces of up to 256 KiB.
     borrowing func read(
         _ take: (Span<UInt8>) throws(ImageError) -> Void
     ) throws(ImageError) {

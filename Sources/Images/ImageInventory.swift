@@ -3,13 +3,13 @@ import Digests
 package import Domain
 import Glibc
 
-/// What is in a store: to be listed, verified, and cleaned up.
+/// The contents of a store: lists, verifies and cleans up.
 package struct ImageInventory: Sendable {
-    /// One image in the store, or the beginning of one.
+    /// One image in the store, or a part of one.
     package struct Entry: Sendable, Equatable {
         package let digest: SHA256Digest
         package let size: ByteCount
-        /// Whether it is not whole yet, and so not trusted.
+        /// Whether it is incomplete, and so not trusted.
         package let isPart: Bool
         package let path: String
     }
@@ -18,7 +18,7 @@ package struct ImageInventory: Sendable {
 
     package init(_ store: StoreFolder) { self.store = store }
 
-    /// All that is there, by digest.
+    /// All images and parts, by digest.
     package func entries() throws(ImageError) -> [Entry] {
         var entries: [Entry] = []
         let root = store.root + "/sha256"
@@ -44,7 +44,7 @@ package struct ImageInventory: Sendable {
         return entries.sorted { ($0.digest, $0.path) < ($1.digest, $1.path) }
     }
 
-    /// Whether the bytes are those that the name says; reads all of them.
+    /// Whether the bytes match the digest in the name; reads all of them.
     package func isRight(_ entry: Entry) throws(ImageError) -> Bool {
         let file = try ImageFile(reading: entry.path, following: false)
         var hash = SHA256()
@@ -55,9 +55,9 @@ package struct ImageInventory: Sendable {
         return hash.finish() == entry.digest
     }
 
-    /// Removes everything that no rollout refers to, and what a crash left beside it.
+    /// Removes everything that no rollout refers to, and files that a crash left.
     ///
-    /// Those in `spared` stay, no matter who refers to them. To be called only under a `cleaning` lock.
+    /// Images in `spared` stay in any case. To be called only under a `cleaning` lock.
     package func prune(
         under _: borrowing StoreLock,
         sparing spared: Set<SHA256Digest> = []
@@ -84,7 +84,7 @@ package struct ImageInventory: Sendable {
         return removed
     }
 
-    /// What is kept beside an image goes with it; so does the draft of a process that ended.
+    /// Removes the companions of removed images, and drafts of processes that ended.
     private func removeCompanions(_ folders: inout Set<String>) throws(ImageError) {
         let root = store.root + "/sha256"
         for folder in try FolderListing.names(in: root) {
@@ -105,7 +105,7 @@ package struct ImageInventory: Sendable {
         }
     }
 
-    /// A note without its part says nothing any more.
+    /// Removes notes without a part: they have no use.
     private func removeNotes(_ folders: inout Set<String>) throws(ImageError) {
         let root = store.root + "/sha256"
         for folder in try FolderListing.names(in: root) {

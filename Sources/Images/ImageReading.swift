@@ -1,12 +1,12 @@
 package import Domain
 
-/// Where an image's bytes come from.
+/// A source of an image's bytes.
 ///
-/// A source is not trusted: the store hashes what it delivers and keeps nothing that differs.
+/// A source is not trusted: the store hashes the bytes and keeps none that differ.
 package protocol ImageReading: Sendable {
-    /// Hands over the bytes in order, in pieces of any size.
+    /// Passes the bytes to `sink` in order, in pieces of any size.
     ///
-    /// Runs on the store's own thread and may block. What the sink throws is passed on at once.
+    /// Runs on the store's own thread and may block. An error of the sink is passed on immediately.
     func deliver(to sink: inout ImageSink) throws(ImageError)
 }
 
@@ -24,7 +24,7 @@ package struct LocalFile: ImageReading {
 
 /// Takes an image's bytes: counts, hashes and writes them, and stops at the limit.
 package struct ImageSink: ~Copyable {
-    /// The first byte beyond it ends the delivery.
+    /// The first byte after the limit ends the delivery.
     package let limit: ByteCount
 
     private let part: Part
@@ -36,7 +36,8 @@ package struct ImageSink: ~Copyable {
         self.limit = limit
     }
 
-    /// Throws at the first byte too many, when the disk fails, and when the task was cancelled.
+    /// Throws at the first byte that is too many, when the disk fails, and when the task was
+    /// cancelled.
     package mutating func take(_ bytes: Span<UInt8>) throws(ImageError) {
         guard !Task.isCancelled else { throw .cancelled }
         let count = part.count + bytes.count
@@ -49,7 +50,7 @@ package struct ImageSink: ~Copyable {
         try result.get()
     }
 
-    /// The size, once it is clear that these are the bytes that were asked for.
+    /// Returns the size, after checking that these are the requested bytes.
     consuming func finish(expecting digest: SHA256Digest) throws(ImageError) -> ByteCount {
         let size = ByteCount(count: UInt(part.count))
         if let expectedSize, expectedSize != size {

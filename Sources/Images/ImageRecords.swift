@@ -2,15 +2,16 @@ import CLinux
 package import Domain
 import Glibc
 
-/// What is known of the images of a store, for people to read: a line for each in one file.
+/// Facts about the images of a store, for people: one file with a line for each.
 ///
-/// `images/origins` has lines of a digest, a space and what is known of that image; of several
-/// lines for one digest the last counts. It is one file for all images, because a file of its own
-/// for each costs as much as fetching a small one. What a crash left of the last line is cut off by
-/// anyone who writes next.
+/// A line of `images/origins` is a digest, a space and the facts about that image; of several lines
+/// for one digest the last one counts. It is one file for all images, because a separate file for
+/// each would cost as much as fetching a small image. When a crash left an incomplete last line,
+/// the next writer cuts it off.
 package struct ImageRecords: Sendable {
     private static let sizeLimit = 64 << 20
-    /// How many lines may be there that no longer count, beyond as many as do.
+    /// The number of outdated lines that may remain, in addition to as many as there are valid
+    /// ones.
     private static let slack = 64
 
     private let store: StoreFolder
@@ -21,7 +22,7 @@ package struct ImageRecords: Sendable {
         path = store.root + "/origins"
     }
 
-    /// The record of each image; none when the file is missing or cannot be read.
+    /// The record of each image; empty when the file is missing or cannot be read.
     package func all() -> [SHA256Digest: [UInt8]] {
         let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return [:] }
@@ -29,11 +30,10 @@ package struct ImageRecords: Sendable {
         return Self.contents(of: file).map { Lines($0).latest } ?? [:]
     }
 
-    /// Replaces the records of some images by what `change` makes of them; on disk when this
-    /// returns.
+    /// Replaces the records of some images by the results of `change`; on disk when this returns.
     ///
-    /// `change` is called in the order of `digests`, with the number of each and its record so far.
-    /// Nobody else changes a record meanwhile.
+    /// `change` is called in the order of `digests`, with the index of each and its record so far.
+    /// No other process changes a record meanwhile.
     package func update(
         _ digests: [SHA256Digest],
         _ change: (Int, [UInt8]?) -> [UInt8]
@@ -66,7 +66,7 @@ package struct ImageRecords: Sendable {
         } catch { throw .writing(path, error.code) }
     }
 
-    /// Forgets all images but those; for a clean-up.
+    /// Keeps only these images, for a clean-up.
     func keep(only images: Set<SHA256Digest>) throws(ImageError) {
         guard access(path, F_OK) == 0 else { return }
         let file = try held()
@@ -77,7 +77,8 @@ package struct ImageRecords: Sendable {
         if kept.count < latest.count { try rewrite(kept) }
     }
 
-    /// The file, locked for this process: anyone who waited for one that was replaced opens the new one.
+    /// The file, locked for this process: when the locked file was replaced meanwhile, the new one
+    /// is opened.
     private func held() throws(ImageError) -> Int32 {
         while true {
             let file: Int32
@@ -92,7 +93,7 @@ package struct ImageRecords: Sendable {
         }
     }
 
-    /// Puts a new file in the place of the one that is locked, which is why its draft has one name.
+    /// Replaces the locked file by a new one; because of the lock, its draft needs only one name.
     private func rewrite(_ records: [SHA256Digest: [UInt8]]) throws(ImageError) {
         let draft = path + ".new"
         let lines = records.sorted { $0.key < $1.key }.flatMap { Self.line($0.key, $0.value) }
@@ -140,7 +141,7 @@ package struct ImageRecords: Sendable {
     private struct Lines {
         var latest: [SHA256Digest: [UInt8]] = [:]
         var count = 0
-        /// Where the last whole line ends.
+        /// The end of the last complete line.
         private(set) var end = 0
 
         init(_ bytes: [UInt8]) {

@@ -1,10 +1,10 @@
 package import Domain
 import Glibc
 
-/// Which images a rollout needs, kept beside the store so that cleaning up spares them.
+/// The images that each rollout needs, kept beside the store so that a clean-up spares them.
 ///
-/// `images/references/NAME.list` holds a digest a line. It is written before an image is asked for,
-/// so that there is no moment in which one that is needed could be taken for litter.
+/// `images/references/NAME.list` has a digest in each line. It is written before an image is
+/// requested, so that a needed image is at no moment without a reference.
 package struct ImageReferences: Sendable {
     private static let sizeLimit = 16 << 20
     private static let draftEnding = ".new"
@@ -13,7 +13,7 @@ package struct ImageReferences: Sendable {
 
     package init(_ store: StoreFolder) { self.store = store }
 
-    /// Says what a rollout needs from now on, in place of what it needed before.
+    /// Sets the images that a rollout needs, replacing the earlier ones.
     package func set(
         _ rollout: String,
         _ digests: some Sequence<SHA256Digest>
@@ -22,7 +22,8 @@ package struct ImageReferences: Sendable {
         let path = path(of: rollout)
         if let old = try? Self.contents(of: path), old == Array(lines.utf8) { return }
         try store.make([store.root, store.references])
-        // Others may write the same list at this moment, and one that was killed had our number.
+        // Other processes may write the same list now, and a killed one may have had our process
+        // id.
         let draft = "\(path)-\(UInt64.random(in: .min ... .max))\(Self.draftEnding)"
         do throws(FileFault) {
             let file = try store.files.open(
@@ -41,7 +42,8 @@ package struct ImageReferences: Sendable {
         }
     }
 
-    /// Removes what processes that ended left of lists; only while nobody uses the store.
+    /// Removes drafts of lists that ended processes left; only while no other process uses the
+    /// store.
     func removeDrafts() throws(ImageError) {
         for name in try FolderListing.names(in: store.references)
         where name.hasSuffix(Self.draftEnding) {
@@ -52,7 +54,7 @@ package struct ImageReferences: Sendable {
         }
     }
 
-    /// Forgets what a rollout needs; false when nothing was known of it.
+    /// Forgets the images that a rollout needs; false when there was no list.
     package func forget(_ rollout: String) throws(ImageError) -> Bool {
         let path = path(of: rollout)
         do throws(FileFault) {
@@ -65,8 +67,9 @@ package struct ImageReferences: Sendable {
         return true
     }
 
-    /// Every rollout with what it needs, by name; a list that makes no sense is an error, because
-    /// what it names would be lost.
+    /// All rollouts with their images, by name.
+    ///
+    /// A list that cannot be parsed is an error, because its images would be removed.
     package func all() throws(ImageError) -> [(rollout: String, digests: [SHA256Digest])] {
         var all: [(rollout: String, digests: [SHA256Digest])] = []
         for file in try FolderListing.names(in: store.references) where file.hasSuffix(".list") {
@@ -82,7 +85,7 @@ package struct ImageReferences: Sendable {
         return all
     }
 
-    /// A name of the manifest has no slash; one from elsewhere is made to have none.
+    /// Names in manifests have no slash; slashes in other names are replaced.
     private func path(of rollout: String) -> String {
         let name = rollout.utf8.prefix(200).map { byte -> UInt8 in
             byte == 0x2F || byte < 0x20 || byte > 0x7E ? 0x5F : byte

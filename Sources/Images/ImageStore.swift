@@ -1,10 +1,10 @@
 package import Domain
 
-/// What is asked of the store: an image by the digest that the manifest promises.
+/// A request to the store: an image with the digest that the manifest promises.
 package struct ImageRequest: Sendable {
-    /// No image for a module comes near: it bounds memory and disk when nobody tells the size.
+    /// Far larger than any image for a module: it bounds memory and disk when the size is unknown.
     package static let largestUnsized = ByteCount(count: 64 << 20)
-    /// What can be asked for at all.
+    /// The largest size that can be requested.
     package static let largest = ByteCount(count: 1 << 30)
 
     package let name: String
@@ -12,7 +12,7 @@ package struct ImageRequest: Sendable {
     package let size: ByteCount?
     package let limit: ByteCount
 
-    /// Nil when the size asked for is beyond the limit, or the limit beyond 1 GiB.
+    /// Nil when the size is larger than the limit, or the limit larger than 1 GiB.
     package init?(name: String, digest: SHA256Digest, size: ByteCount?, limit: ByteCount? = nil) {
         let limit = limit ?? size ?? Self.largestUnsized
         guard limit <= Self.largest, size.map({ $0 <= limit }) ?? true else { return nil }
@@ -25,9 +25,9 @@ package struct ImageRequest: Sendable {
 
 /// Verified images by their digest, in the state directory's `images/sha256/ab/<hex>`.
 ///
-/// A file gets its name only when it is whole, verified and on disk. Several processes may share a
-/// store: anyone who comes second waits for the first one's copy. Its calls block, so outside a
-/// simulation the executor is a thread of its own.
+/// A file gets its name only when it is complete, verified and on disk. Several processes may share
+/// a store: the second one waits for the first one's copy. Its calls block, so outside a simulation
+/// the executor has a thread of its own.
 package actor ImageStore {
     private let executor: any SerialExecutor
     private let folder: StoreFolder
@@ -36,7 +36,7 @@ package actor ImageStore {
         executor.asUnownedSerialExecutor()
     }
 
-    /// The store in an existing state directory; folders are made when the first image comes.
+    /// The store in an existing state directory; folders are created with the first image.
     package init(
         stateDirectory: String,
         executor: any SerialExecutor,
@@ -46,9 +46,9 @@ package actor ImageStore {
         self.executor = executor
     }
 
-    /// The image asked for, from the store if it has it, otherwise from `source`.
+    /// The requested image, from the store if it has it, otherwise from `source`.
     ///
-    /// Either way its digest was computed in this call. What does not match leaves nothing behind.
+    /// In both cases its digest was computed in this call. When it does not match, nothing is kept.
     package func acquire(
         _ request: ImageRequest,
         from source: some ImageReading
@@ -57,7 +57,7 @@ package actor ImageStore {
         if let image = try StoredImage.verified(request, at: path) { return image }
         try folder.prepare(for: request.digest)
         let part = try Part(waitingFor: request.digest, in: folder)
-        // Somebody else may have brought it while we waited for the lock.
+        // Another process may have stored it while we waited for the lock.
         if let image = try StoredImage.verified(request, at: path) { return image }
         try part.restart()
         var sink = ImageSink(part: part, expectedSize: request.size, limit: request.limit)

@@ -4,7 +4,7 @@ import Protocols
 import Sessions
 
 extension InspectedImage {
-    /// What of the file is sent, and where it may go.
+    /// The content that is sent, and the modules that it fits.
     package func content() throws(InspectionError) -> ImageContent {
         switch self {
         case .secureDFU(let parts): Self.content(parts)
@@ -25,7 +25,7 @@ extension InspectedImage {
             case .softdevice: .radio
             }
         }
-        // The application comes last, and it is what a version is of.
+        // The application is the last part, and the version is its version.
         let main = parts.last.flatMap { $0.kind == .softdevice ? nil : $0.packet.version }
         return ImageContent(
             protocol: .secureDFU,
@@ -63,7 +63,7 @@ extension InspectedImage {
         )
     }
 
-    /// The main image comes last.
+    /// The main image is last.
     private static func content(
         _ parts: [NCSPackage.Part],
         _ title: String
@@ -108,7 +108,7 @@ extension InspectedImage {
 }
 
 extension NCSPackage.Part {
-    /// An image that comes without a package.
+    /// An image without a package.
     fileprivate init(_ file: MCUbootFile) {
         self.init(
             name: "",

@@ -3,23 +3,23 @@ import Domain
 package import Protocols
 import Wire
 
-/// Why a file is no image that can be sent, and where that is seen.
+/// Why a file is not an image that can be sent, and the place of the fault.
 package struct InspectionError: Error, Equatable, CustomStringConvertible {
-    /// A byte of the file, or a file in the package; nil for the whole of it.
+    /// A byte of the file, or a file in the package; nil for the whole file.
     package let place: String?
     package let description: String
 }
 
-/// An image file of any kind, taken apart and checked as far as that goes without a module.
+/// An image file of any kind, parsed and checked as far as that is possible without a module.
 package enum InspectedImage: Sendable, Equatable {
     case secureDFU([SecureDFUPart])
     case mcuboot(MCUbootFile)
     case ncs(NCSPackage)
     case legacyDFU(LegacyPackage)
-    /// Of a protocol that has a format of its own, by its name.
+    /// An image of a protocol with a format of its own, by the format's name.
     case raw(String, RawImage)
 
-    /// A part of a Secure DFU package with its description.
+    /// A part of a Secure DFU package, with the description of its image.
     package struct SecureDFUPart: Sendable, Equatable {
         package let kind: DFUPackage.Kind
         package let packet: InitPacket
@@ -53,7 +53,8 @@ package enum InspectedImage: Sendable, Equatable {
         }
     }
 
-    /// By its manifest: a package of the nRF Connect SDK lists files, the other one parts.
+    /// Decides by the manifest: a package of the nRF Connect SDK lists files, the other kind lists
+    /// parts.
     private static func isNCS(_ bytes: [UInt8]) -> Bool {
         guard let archive = try? ZipArchive(bytes),
             let text = try? archive.contents(of: NCSManifest.name),
@@ -92,14 +93,14 @@ package enum InspectedImage: Sendable, Equatable {
                 throw InspectionError(
                     place: place,
                     description:
-                        "its init packet is for another kind of image: \(packet.type.words)"
+                        "its init packet is for an image of another kind: \(packet.type.words)"
                 )
             }
             guard packet.firmwareSize == part.firmware.count else {
                 throw InspectionError(
                     place: place,
                     description: "its init packet is for \(packet.firmwareSize) bytes of "
-                        + "firmware, there are \(part.firmware.count)"
+                        + "firmware, but there are \(part.firmware.count)"
                 )
             }
             guard SHA256.digest(of: part.firmware) == packet.digest else {
@@ -120,7 +121,7 @@ package enum InspectedImage: Sendable, Equatable {
         return .secureDFU(parts)
     }
 
-    /// The bytes of a file that somebody names.
+    /// Reads an image file that the caller names.
     package static func read(_ path: String) throws(ImageError) -> [UInt8] {
         let limit = ByteCount(count: UInt(MCUbootFile.sizeLimit))
         let file = try ImageFile(reading: path)
@@ -136,7 +137,7 @@ package enum InspectedImage: Sendable, Equatable {
 }
 
 extension NCSPackageError {
-    /// Where in the package it is.
+    /// The file in the package that is at fault.
     var place: String? {
         switch self {
         case .archive(let error): error.entry.map { "entry \(ZipError.shown($0))" }
@@ -152,7 +153,7 @@ extension NCSPackageError {
 }
 
 extension DFUPackageError {
-    /// Where in the package it is.
+    /// The file in the package that is at fault.
     var place: String? {
         switch self {
         case .archive(let error): error.entry.map { "entry \(ZipError.shown($0))" }

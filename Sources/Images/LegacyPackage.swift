@@ -2,15 +2,15 @@ import Digests
 package import Protocols
 import Wire
 
-/// A package for Nordic's legacy DFU, as `adafruit-nrfutil` makes it.
+/// A package for Nordic's legacy DFU, in the form that `adafruit-nrfutil` makes.
 package struct LegacyPackage: Sendable, Equatable {
-    /// One thing to send: the init packet first, then the firmware.
+    /// One part to send: the init packet first, then the firmware.
     package struct Part: Sendable, Equatable {
         package let type: LegacyImageType
         package let packet: LegacyInitPacket
         package let initPacket: [UInt8]
         package let firmware: [UInt8]
-        /// Where a SoftDevice with a bootloader behind it ends.
+        /// The end of the SoftDevice in a part with a SoftDevice and a bootloader after it.
         package let split: Int?
     }
 
@@ -80,7 +80,7 @@ package struct LegacyPackage: Sendable, Equatable {
             packet = try LegacyInitPacket(initPacket)
         } catch { throw wrong(error.description) }
         guard !firmware.isEmpty, firmware.count % 4 == 0 else {
-            throw wrong("its firmware has \(firmware.count) bytes, which are no whole words")
+            throw wrong("its firmware has \(firmware.count) bytes, which is no multiple of four")
         }
         switch packet.proof {
         case .crc(let crc):

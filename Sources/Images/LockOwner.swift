@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// Who holds the kernel's lock on a file, for the message of those who wait.
+/// Finds the process that holds the kernel's lock on a file, for the message to those who wait.
 enum LockOwner {
-    /// Nil when the system does not tell.
+    /// Nil when the system does not report it.
     static func process(of path: String) -> Int? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -21,9 +21,9 @@ enum LockOwner {
         return process(inode: Int(status.st_ino), in: String(decoding: all, as: UTF8.self))
     }
 
-    /// As `1: FLOCK  ADVISORY  WRITE 1234 08:01:131075 0 EOF` (proc_locks(5)).
+    /// Reads lines such as `1: FLOCK  ADVISORY  WRITE 1234 08:01:131075 0 EOF` (proc_locks(5)).
     ///
-    /// The device is left out: some file systems show another one there than in stat.
+    /// The device is ignored: some file systems report another one there than stat does.
     static func process(inode: Int, in locks: String) -> Int? {
         for line in locks.split(separator: "\n") {
             let fields = line.split(separator: " ")

@@ -2,12 +2,12 @@ import Digests
 package import Domain
 package import Protocols
 
-/// Why a file is no MCUboot image that can be sent.
+/// Why a file is not an MCUboot image that can be sent.
 package enum MCUbootFileError: Error, Equatable, CustomStringConvertible {
     case structure(MCUbootError)
-    /// What the image holds is not what its own hash is of.
+    /// The content of the image does not match its own hash.
     case wrongHash(MCUbootValue.Kind)
-    /// More than any module takes.
+    /// More than any module accepts.
     case tooLarge(limit: Int)
 
     package var description: String {
@@ -18,22 +18,23 @@ package enum MCUbootFileError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The byte where it is seen, when it is one.
+    /// The offset of the fault, when it is at one byte.
     package var offset: Int? {
         guard case .structure(let error) = self else { return nil }
         return error.offset
     }
 }
 
-/// An MCUboot image whose own hash holds, as far as anybody can say who cannot decrypt it.
+/// An MCUboot image whose hash was checked, as far as that is possible without decrypting it.
 package struct MCUbootFile: Sendable, Equatable {
     package static let sizeLimit = 64 << 20
 
     package let bytes: [UInt8]
     package let image: MCUbootImage
-    /// Of the whole file: by this a device knows an upload again.
+    /// The digest of the whole file: by this a device recognises an interrupted upload.
     package let digest: SHA256Digest
-    /// Its content has its own hash; false where it is encrypted, so that only a module can tell.
+    /// Whether its content matches its hash; false for an encrypted image, which only a module can
+    /// check.
     package let isChecked: Bool
 
     package init(_ bytes: [UInt8]) throws(MCUbootFileError) {
@@ -41,7 +42,7 @@ package struct MCUbootFile: Sendable, Equatable {
         do throws(MCUbootError) {
             image = try MCUbootImage(bytes)
         } catch { throw .structure(error) }
-        // The hash of an encrypted image is that of what it was before.
+        // The hash of an encrypted image is the one of its content before encryption.
         let isChecked = Self.hash(image.hashKind, of: bytes[image.hashedRange]) == image.hash
         guard isChecked || image.isEncrypted else {
             throw .wrongHash(image.hashKind)
@@ -59,19 +60,19 @@ package struct MCUbootFile: Sendable, Equatable {
         }
     }
 
-    /// What a person should know before it is sent.
+    /// Warnings for people, before the image is sent.
     package var warnings: [String] {
         var warnings: [String] = []
         if image.trailer?.isConfirmed == true {
             warnings.append(
-                "it is confirmed already, so it would run for good without a test; "
+                "it is already confirmed, so it would run permanently without a trial; "
                     + "sign it without --confirm"
             )
         } else if image.trailer != nil {
             warnings.append("it is padded to a whole slot; sign it without --pad")
         }
         if image.signatures.isEmpty {
-            warnings.append("it has no signature; any bootloader that asks for one refuses it")
+            warnings.append("it has no signature; bootloaders that require one refuse it")
         }
         if !isChecked {
             warnings.append(

@@ -7,24 +7,25 @@ struct NCSManifest {
     private static let sizeLimit = 64 << 10
     private static let fileLimit = 16
 
-    /// One image as the manifest lists it.
+    /// One image, as the manifest lists it.
     struct Entry {
         let file: String
         let size: Int?
-        /// `application`, `net-core`, `mcuboot` and the like.
+        /// `application`, `net-core`, `mcuboot` and so on.
         let type: String?
         let board: String?
         let soc: String?
         let version: String?
         let image: Int
-        /// Which slot the image is linked for, where that matters; nil when it is not told.
+        /// The slot that the image is linked for, when that matters; nil when the manifest does not
+        /// contain it.
         let slot: Int?
     }
 
     let name: String?
     let entries: [Entry]
 
-    /// Whether a zip archive's manifest is of this kind, and not a Secure DFU package's.
+    /// Whether a zip archive's manifest is of this kind, and not one of a Secure DFU package.
     static func isOne(_ json: JSONValue) -> Bool { json["files"] != nil }
 
     init(_ text: [UInt8]) throws(NCSPackageError) {
@@ -43,12 +44,13 @@ struct NCSManifest {
         self.entries = entries
     }
 
-    /// Reads JSON in which numbers may also stand as bare hexadecimal, as older makers wrote them.
+    /// Reads JSON that may contain plain hexadecimal numbers, as older tools wrote them.
     static func json(_ text: [UInt8]) throws(JSONError) -> JSONValue {
         try JSONValue(json: withoutHexadecimal(text))
     }
 
-    /// The text with each `0x…` outside of strings in decimal, padded so that no byte moves.
+    /// The text with each `0x…` outside of strings in decimal, padded so that all offsets stay the
+    /// same.
     private static func withoutHexadecimal(_ text: [UInt8]) -> [UInt8] {
         var text = text
         var index = 0
@@ -65,7 +67,7 @@ struct NCSManifest {
             {
                 let digits = text[(index + 2)...].prefix { isDigit($0) }
                 let number = Int(String(decoding: digits, as: UTF8.self), radix: 16)
-                // Nine digits of base 16 fit eleven bytes in base 10; no address has more.
+                // Nine digits of base 16 need at most eleven bytes in base 10; no address has more.
                 if digits.count <= 9, let number {
                     let decimal = Array(String(number).utf8)
                     let spaces = digits.count + 2 - decimal.count
@@ -90,7 +92,7 @@ struct NCSManifest {
     }
 
     private static func entry(_ json: JSONValue) throws(NCSPackageError) -> Entry {
-        guard let file = json["file"]?.string else { throw .manifest("lists a file of no name") }
+        guard let file = json["file"]?.string else { throw .manifest("lists a file without name") }
         let version = json.members?.first { $0.name.hasPrefix("version_MCUBOOT") }
         return Entry(
             file: file,
@@ -108,7 +110,7 @@ struct NCSManifest {
         )
     }
 
-    /// A number that may stand in quotes; nil when there is none.
+    /// A number, possibly in quotes; nil when there is none.
     private static func number(
         _ value: JSONValue?,
         _ name: String,

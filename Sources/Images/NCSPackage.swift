@@ -6,11 +6,11 @@ package struct NCSPackage: Sendable, Equatable {
     /// One image to send.
     package struct Part: Sendable, Equatable {
         package let name: String
-        /// Which of the module's images it is.
+        /// The number of the image in the module.
         package let image: Int
-        /// The slot it is linked for; nil when it runs from any.
+        /// The slot that it is linked for; nil when it runs from any slot.
         package let slot: Int?
-        /// `application`, `net-core` and the like, when the maker tells.
+        /// `application`, `net-core` and so on, when the manifest contains it.
         package let type: String?
         package let board: String?
         package let soc: String?
@@ -20,7 +20,7 @@ package struct NCSPackage: Sendable, Equatable {
     package let name: String?
     /// In the order of the manifest.
     package let parts: [Part]
-    /// Files that the manifest does not speak of.
+    /// Files that the manifest does not list.
     package let unlisted: [String]
 
     package init(zip bytes: [UInt8]) throws(NCSPackageError) {
@@ -42,7 +42,7 @@ package struct NCSPackage: Sendable, Equatable {
         for entry in manifest.entries {
             let part = try Self.part(entry, in: archive)
             if parts.contains(where: { $0.name == part.name }) { throw .sharedFile(part.name) }
-            // One file a slot for images that run in place, else one an image.
+            // One file for each slot when images run in place, else one for each image.
             if let same = parts.first(where: { $0.image == part.image && $0.slot == part.slot }) {
                 throw .samePlace(same.name, part.name)
             }

@@ -1,8 +1,8 @@
-/// Why a file is no package of MCUboot images that can be sent.
+/// Why a file is not a package of MCUboot images that can be sent.
 package enum NCSPackageError: Error, Equatable {
     case archive(ZipError)
     case noManifest
-    /// The manifest cannot be read; says in what way.
+    /// The manifest cannot be read; the text contains the reason.
     case manifest(String)
     case noFiles
     case missingFile(String)
@@ -10,9 +10,9 @@ package enum NCSPackageError: Error, Equatable {
     case sharedFile(String)
     case wrongSize(String, listed: Int, actual: Int)
     case image(String, MCUbootFileError)
-    /// The manifest tells another version than the image.
+    /// The manifest states a version other than the image's.
     case wrongVersion(String, listed: String, actual: String)
-    /// Two files for one place in the module.
+    /// Two files for the same slot in the module.
     case samePlace(String, String)
 }
 
@@ -26,13 +26,13 @@ extension NCSPackageError: CustomStringConvertible {
         case .missingFile(let name): "the package lists '\(shown(name))' but does not hold it"
         case .sharedFile(let name): "the package lists '\(shown(name))' twice"
         case .wrongSize(let name, let listed, let actual):
-            "the package's '\(shown(name))' has \(actual) bytes, its manifest says \(listed)"
+            "the package's '\(shown(name))' has \(actual) bytes, its manifest states \(listed)"
         case .image(let name, let error): "the package's '\(shown(name))': \(error)"
         case .wrongVersion(let name, let listed, let actual):
-            "the package's '\(shown(name))' is version \(actual), its manifest says "
+            "the package's '\(shown(name))' is version \(actual), its manifest states "
                 + shown(listed)
         case .samePlace(let first, let second):
-            "the package's '\(shown(first))' and '\(shown(second))' are for one and the same slot"
+            "the package's '\(shown(first))' and '\(shown(second))' are for the same slot"
         }
     }
 

@@ -3,21 +3,21 @@ import Digests
 import Domain
 import Glibc
 
-/// A file in the making, locked for this process until it has its name or is given up.
+/// A file in the making, locked for this process until it gets its name or is given up.
 ///
-/// The lock is the kernel's and goes with the process, however that ends. Whether the file is kept
-/// when it is given up is for `keep` and `discard` to say; unless told, it is removed.
+/// The lock is the kernel's and ends with the process in any case. When the part is given up,
+/// `keep` keeps its file; otherwise the file is removed.
 final class Part {
     let path: String
     private let store: StoreFolder
     private let digest: SHA256Digest
     private let descriptor: Int32
     private var sum = SHA256()
-    /// How many bytes are written, and how many are hashed.
+    /// The numbers of bytes that are written and hashed.
     private(set) var count = 0
     private(set) var hashed = 0
     private var isDone = false
-    /// Whether somebody may have noted where its bytes come from.
+    /// Whether the origin of its bytes may have been noted.
     private var mayHaveNote: Bool
 
     /// Nil while another process has it.
@@ -64,7 +64,7 @@ final class Part {
                 }
                 close(descriptor)
             case .sealed(let descriptor):
-                // Anyone who sealed it may be about to give it its name: the lock tells.
+                // The process that sealed it may be about to give it its name: the lock shows that.
                 guard try FileLock.hold(descriptor, path, flags) else { return nil }
                 if FileLock.isNamed(descriptor, path) { _ = fchmod(descriptor, PartFile.mode) }
                 close(descriptor)
@@ -77,18 +77,18 @@ final class Part {
         FileLock.release(descriptor)
     }
 
-    /// The note first, so that there is none without its part.
+    /// Removes the note first, so that no note is left without its part.
     private func remove() {
         if mayHaveNote { try? store.files.remove(store.notePath(of: digest)) }
         try? store.files.remove(path)
     }
 
-    /// What is known of the origin of the bytes that are here.
+    /// The known facts about the origin of the bytes that are here.
     var note: PartNote? {
         count > 0 && mayHaveNote ? PartNote.read(from: store.notePath(of: digest)) : nil
     }
 
-    /// Notes where the bytes come from, for anyone who takes them up.
+    /// Notes where the bytes come from, for a process that continues the part.
     func keep(_ note: PartNote) throws(ImageError) {
         let path = store.notePath(of: digest)
         mayHaveNote = true
@@ -97,9 +97,10 @@ final class Part {
         }
     }
 
-    /// Takes up what an earlier process left: reads and hashes it, for its hash was lost with it.
+    /// Continues a part of an earlier process: reads and hashes its bytes, because their hash was
+    /// lost with the process.
     ///
-    /// What is beyond `limit` cannot belong to the image: then it begins again.
+    /// When it has more than `limit` bytes it cannot belong to the image: then it begins again.
     func takeUp(limit: ByteCount) throws(ImageError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .reading(path, errno) }
@@ -111,14 +112,14 @@ final class Part {
             guard !Task.isCancelled else { throw .cancelled }
             let read = pread(descriptor, buffer.baseAddress, buffer.count, count)
             if read < 0, errno == EINTR { continue }
-            // A file that cannot be read back is of no use, and its place can be written again.
+            // A file that cannot be read is useless, and can be written again.
             guard read > 0 else { return try restart() }
             hash(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
             count += read
         }
     }
 
-    /// Forgets all bytes.
+    /// Drops all bytes.
     func restart() throws(ImageError) {
         do throws(FileFault) { try store.files.truncate(descriptor, to: 0) } catch {
             throw .writing(path, error.code)
@@ -134,15 +135,15 @@ final class Part {
         hash(bytes)
     }
 
-    /// The first half of it.
+    /// Hashes bytes, the first half of `take`.
     ///
-    /// What is hashed must be written before anybody asks what is here.
+    /// Hashed bytes must be written before the state of the part is used.
     func hash(_ bytes: UnsafeRawBufferPointer) {
         sum.update(bytes)
         hashed += bytes.count
     }
 
-    /// The other half.
+    /// Writes bytes, the second half of `take`.
     func write(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
         do throws(FileFault) {
             try store.files.writeAll(bytes, to: descriptor, at: count)
@@ -150,21 +151,21 @@ final class Part {
         count += bytes.count
     }
 
-    /// Whether what is here so far is the image.
+    /// Whether the bytes so far are the image.
     var isWhole: Bool { count == hashed && sum.copy().finish() == digest }
 
-    /// The digest of what is here so far.
+    /// The digest of the bytes so far.
     var actual: SHA256Digest { sum.copy().finish() }
 
     /// Keeps the bytes for a later call or process.
     ///
-    /// They need not be on disk: anyone who takes them up hashes them again.
+    /// They need not be on disk: a process that continues the part hashes them again.
     func keep() {
         guard count > 0 else { return }
         isDone = true
     }
 
-    /// What is left to do for it to be an image; the part must be kept until that is done.
+    /// The steps that make it an image; the part must be kept until they are done.
     var publication: Publication {
         Publication(
             store: store,
@@ -175,7 +176,7 @@ final class Part {
         )
     }
 
-    /// It has its name now, or will be found by anyone who comes next.
+    /// The part has its name, or stays for the next process.
     func settle() { isDone = true }
 
     /// Gives the file its name.

@@ -2,16 +2,15 @@ import CLinux
 import Domain
 import Glibc
 
-/// The file of a part as it is found: a new one, one that can be written, or one that was sealed
-/// already.
+/// The file of a part, as it was found: new, writable, or already sealed.
 ///
-/// A process that ends between sealing its part and giving it its name leaves a file that nobody
-/// but root can open to write. It is ours all the same, and its owner may unseal it.
+/// A process that ends between sealing its part and naming it leaves a file that only root can open
+/// for writing. The file is ours nevertheless, and its owner may unseal it.
 enum PartFile {
-    /// Nobody had it before.
+    /// The file is new.
     case made(Int32)
     case toWrite(Int32)
-    /// Opened to read only.
+    /// Opened for reading only.
     case sealed(Int32)
 
     static let mode: mode_t = 0o600
@@ -35,7 +34,7 @@ enum PartFile {
         }
     }
 
-    /// Nil unless it is a file of this user whose mode alone forbids to write it.
+    /// Nil unless it is a file of this user that only its mode forbids to write.
     private static func ownSealed(_ path: String) -> Int32? {
         let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor = Glibc.open(path, flags)

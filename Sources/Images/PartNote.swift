@@ -2,16 +2,17 @@ import Digests
 import Domain
 import Glibc
 
-/// What is known of the origin of a part, so that a later run can ask for the rest of the same.
+/// The known facts about the origin of a part, so that a later run can request the rest of the same
+/// file.
 ///
-/// Only a hint: what is wrong in it costs a transfer and never a wrong image, because the digest
+/// Only a hint: an error in it costs a transfer but never gives a wrong image, because the digest
 /// decides.
 struct PartNote: Equatable {
     private static let sizeLimit = 4_096
 
-    /// The digest of the address, which itself may hold a secret.
+    /// The digest of the address, because the address may contain a secret.
     let source: SHA256Digest
-    /// The server's strong validator, quotes and all.
+    /// The server's strong validator, including its quotes.
     let validator: String
 
     init(source: SHA256Digest, validator: String) {
@@ -30,7 +31,7 @@ struct PartNote: Equatable {
 
     var text: String { "source \(source)\nvalidator \(validator)\n" }
 
-    /// Nil for anything but two such lines.
+    /// Nil unless the text is exactly these two lines.
     init?(text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 3, lines[2].isEmpty, lines[0].hasPrefix("source "),
@@ -40,7 +41,7 @@ struct PartNote: Equatable {
         self.init(source: source, validator: validator)
     }
 
-    /// Nil when there is none, or none that we wrote.
+    /// Nil when the file does not exist or is not one of ours.
     static func read(from path: String) -> PartNote? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return nil }

@@ -1,24 +1,24 @@
 import Domain
 
-/// Takes a small image's bytes straight into its part, on the loop's thread.
+/// Takes a small image's bytes directly into its part, on the loop's thread.
 ///
-/// They are hashed while they are in the cache of the processor that received them, and written a chunk
-/// at a time: an image of one chunk costs one write, and no change of threads before it is whole.
+/// They are hashed while they are in the cache of the processor that received them, and written in
+/// chunks: an image of one chunk needs one write, and no change of threads before it is complete.
 final class PartTaker: ResponseTaker {
-    /// A write that took longer was a delay of ours.
+    /// A longer write counts as a delay of ours, not of the server.
     private static let longestWrite = Duration.milliseconds(500)
-    /// How long bytes are held back so that they are written with others.
+    /// How long bytes are held back to be written together with others.
     private static let longestWait = Duration.seconds(1)
 
-    // The loop's thread alone touches it from the beginning of the exchange to its end.
+    // Only the loop's thread uses it, from the beginning of the exchange to its end.
     private nonisolated(unsafe) let fetch: ImageFetch
-    // As above, and the store's once the exchange is over.
+    // As above; after the exchange the store uses it.
     nonisolated(unsafe) private(set) var fault: ImageError?
     // As above.
     private nonisolated(unsafe) var watch: RateWatch
     // As above, until it is written.
     private nonisolated(unsafe) var chunk: Chunk?
-    // As above: when the first byte of the chunk came.
+    // As above: the time when the first byte of the chunk arrived.
     private nonisolated(unsafe) var began = Moment(nanoseconds: 0)
     private let shelf: ChunkShelf
     private let expectation: Expectation
@@ -87,7 +87,7 @@ final class PartTaker: ResponseTaker {
         return nil
     }
 
-    /// The store's error is kept; the transfer only has to end.
+    /// Keeps the store's error; the transfer itself ends as cancelled.
     private func refusal(_ error: ImageError) -> DownloadError {
         fault = error
         return .cancelled
@@ -95,6 +95,6 @@ final class PartTaker: ResponseTaker {
 
     func flush() {}
 
-    /// What arrived is kept, however it ended.
+    /// The bytes that arrived are kept, even after an error.
     func end() { _ = write() }
 }

@@ -1,14 +1,14 @@
 import Domain
 import Synchronization
 
-/// What the answer for an image gives, piece by piece.
+/// A piece of the answer for an image.
 enum Piece: Sendable {
-    /// The bytes that follow belong there in the file.
+    /// The following bytes belong at this offset in the file.
     case begin(ResponseHead, at: Int)
     case bytes(Chunk)
 }
 
-/// Takes an image's bytes on the loop's thread and passes them on, a few MiB at most ahead.
+/// Takes an image's bytes on the loop's thread and passes them on, at most a few MiB ahead.
 final class PieceTaker: ResponseTaker {
     /// How far the network may be ahead of the disk.
     private static let window = 2 << 20
@@ -17,19 +17,19 @@ final class PieceTaker: ResponseTaker {
     private let sender: AsyncStream<Piece>.Continuation
     private let exchange: Exchange
     private let expectation: Expectation
-    /// Passed on and not yet done with.
+    /// Bytes that were passed on and are not handled yet.
     private let ahead = Atomic(0)
     private let isWaiting = Atomic(false)
     /// Whether bytes wait in the chunk that is being filled.
     private let hasRest = Atomic(false)
     private let shelf: ChunkShelf
-    // All of these belong to the loop's thread.
+    // All of these are used by the loop's thread only.
     private nonisolated(unsafe) var chunk: Chunk?
     // As above.
     private nonisolated(unsafe) var count = 0
     // As above.
     private nonisolated(unsafe) var watch: RateWatch
-    // As above, and the store's once the exchange is over.
+    // As above; after the exchange the store uses them.
     private nonisolated(unsafe) var late: [Chunk] = []
     private let settings: FetchSettings
     private let time: any Timekeeper
@@ -90,18 +90,19 @@ final class PieceTaker: ResponseTaker {
         sender.finish()
     }
 
-    /// Lets nothing wait in here while the disk has nothing to do; on the loop's thread.
+    /// Passes on held-back bytes when the disk has nothing to do; on the loop's thread.
     func flush() {
         guard chunk != nil else { return }
         hasRest.store(true, ordering: .sequentiallyConsistent)
-        // The disk may have run dry before it could see that there is more.
+        // The disk may have become idle before it could see that there are more bytes.
         if ahead.load(ordering: .sequentiallyConsistent) == 0 { send() }
     }
 
-    /// For the disk's side, once the exchange is over: what came when nobody listened any more.
+    /// Called by the disk's side after the exchange: the chunks that arrived after the last piece
+    /// was taken.
     var leftOver: [Chunk] { late }
 
-    /// For the disk's side: so many bytes are done with.
+    /// Called by the disk's side: this many bytes are handled.
     func done(_ count: Int) {
         let (_, left) = ahead.subtract(count, ordering: .sequentiallyConsistent)
         if isWaiting.exchange(false, ordering: .sequentiallyConsistent) { exchange.goOn() }

@@ -3,7 +3,7 @@ import Domain
 import Glibc
 import Threads
 
-/// The last steps of an image into the store, which wait for the disk.
+/// The last steps that put an image into the store; they wait for the disk.
 ///
 /// In this order: bytes on disk, name, name on disk.
 struct Publication: Sendable {
@@ -11,18 +11,19 @@ struct Publication: Sendable {
     let digest: SHA256Digest
     let descriptor: Int32
     let count: Int
-    /// Whether there may be a note of where it came from.
+    /// Whether there may be a note of its origin.
     let mayHaveNote: Bool
 
-    /// The image's path.
+    /// Performs the steps; returns the image's path.
     func perform() throws(ImageError) -> String {
         let name = store.path(of: digest)
         do throws(FileFault) {
-            // A part that was longer once would bring its old end along.
+            // A part that was once longer would keep its old end.
             if length != count { try store.files.truncate(descriptor, to: count) }
             try store.files.seal(descriptor)
             try store.files.sync(descriptor)
-            // Before the name: a whole part needs no note, an image would keep it as litter.
+            // Before the name: a complete part needs no note, and beside an image it would be a
+            // leftover.
             if mayHaveNote { try? store.files.remove(store.notePath(of: digest)) }
             try store.files.rename(store.partPath(of: digest), to: name)
             try store.files.syncFolder(store.folder(of: digest))
@@ -30,16 +31,17 @@ struct Publication: Sendable {
         return name
     }
 
-    /// Nil when the system does not say.
+    /// Nil when the system does not report it.
     private var length: Int? {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? Int(status.st_size) : nil
     }
 }
 
-/// A few threads that wait for the disk, so that nobody else does.
+/// A few threads that wait for the disk, so that no other thread does.
 ///
-/// A file system writes its journal once for all who wait at the same time: eight at once take
+/// A file system writes its journal once for all that wait at the same time: eight at the same time
+/// take hardly longer than one.
 /// hardly longer than one.
 final class Publishers: Sendable {
     private static let count = 8
@@ -79,7 +81,7 @@ final class Publishers: Sendable {
         await publishers[turn % Self.count].perform(publication)
     }
 
-    /// To be called once, when nothing is left to do.
+    /// To be called once, when there is no more work.
     func stop() {
         for publisher in publishers { publisher.executor.stop() }
     }

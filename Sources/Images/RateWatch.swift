@@ -1,9 +1,8 @@
 import Domain
 
-/// Whether bytes come at a least rate, measured over one stretch of time after the other.
+/// Checks that bytes arrive at a minimum rate, measured over consecutive periods.
 ///
-/// A server that gives a byte now and then is never silent for long, and would hold a transfer for
-/// hours.
+/// A server that sends single bytes is never silent for long, and could block a transfer for hours.
 struct RateWatch: Sendable {
     private let least: Int
     private let stretch: Duration
@@ -15,7 +14,7 @@ struct RateWatch: Sendable {
         stretch = settings.slowness
     }
 
-    /// Takes note of bytes; false when the stretch that ends with them brought too few.
+    /// Counts bytes; returns false when the period that they end had too few.
     mutating func take(_ bytes: Int, at now: Moment) -> Bool {
         count += bytes
         guard let began else {
@@ -30,7 +29,7 @@ struct RateWatch: Sendable {
         return isEnough
     }
 
-    /// To be called when the delay is ours: what follows is measured from its first byte on.
+    /// To be called when the delay is ours: the next period begins with the next byte.
     mutating func pause() {
         began = nil
         count = 0
@@ -38,12 +37,13 @@ struct RateWatch: Sendable {
 }
 
 extension FetchSettings {
-    /// The rule by which a server is too slow, in words.
+    /// The rule for servers that are too slow, for messages.
     package var rateRule: String {
         "fewer than \(leastSpeed) bytes a second over \(slowness.brief)"
     }
 
-    /// Whether an attempt brought so much in its time that the next one has full patience again.
+    /// Whether an attempt delivered enough bytes for its time that the next one gets full patience
+    /// again.
     func isProgress(_ bytes: Int, in time: Duration) -> Bool {
         Double(bytes) >= Double(leastSpeed) * max(1, time.inSeconds)
     }

@@ -1,10 +1,10 @@
 import Domain
 
-/// Where one request was led, and where it may be led next.
+/// The redirects of one request so far, and the ones that it may still follow.
 ///
-/// What went to https once goes nowhere else any more: also not when it began with http.
+/// After https no other scheme is allowed, even when the first address was http.
 struct Redirects {
-    /// A redirect says a few words to people who cannot follow it.
+    /// The body of a redirect is a short text for people, and is ignored.
     private static let longestBody = 256 << 10
 
     private let limit: Int
@@ -17,19 +17,19 @@ struct Redirects {
         self.limit = limit
     }
 
-    /// Whether an answer of this status is followed, if it says where to.
+    /// Whether an answer with this status is followed when it names an address.
     func follows(status: Int) -> Bool {
         limit > 0 && [301, 302, 303, 307, 308].contains(status)
     }
 
-    /// Takes one step to `text`, an absolute address.
+    /// Follows one redirect to `text`, an absolute address.
     mutating func next(_ text: String) throws(DownloadError) -> WebAddress {
         guard count < limit else { throw .tooManyRedirects(limit) }
         let name = text.prefix { $0 != ":" }.lowercased()
         guard name == "https" || name == "http" && scheme == .http else { throw .weakerRedirect }
         let rest = text.dropFirst(name.utf8.count)
         guard let address = WebAddress(name + rest, allowsHTTP: scheme == .http) else {
-            throw .badAnswer("it redirects to no address")
+            throw .badAnswer("it redirects to an invalid address")
         }
         count += 1
         skipped = 0
@@ -37,7 +37,7 @@ struct Redirects {
         return address
     }
 
-    /// False when the body of a redirect has no end.
+    /// Counts bytes of a redirect's body; returns false when there are too many.
     mutating func skip(_ bytes: Int) -> Bool {
         skipped += bytes
         return skipped <= Self.longestBody

@@ -1,24 +1,24 @@
 package import Domain
 
-/// Status and headers of one HTTP answer, as far as they matter here; believed in nothing.
+/// The status and the headers of one HTTP answer that matter here; none of them is trusted.
 package struct ResponseHead: Sendable, Equatable {
-    /// More than this of headers is no answer.
+    /// An answer with more bytes of headers is refused.
     package static let sizeLimit = 64 << 10
 
-    /// What a server says it sends of a file.
+    /// The range of a file that a server says it sends.
     package struct Span: Sendable, Equatable {
         package let first: Int
         package let last: Int
-        /// Nil when it does not know.
+        /// Nil when the server does not know it.
         package let total: Int?
     }
 
-    /// When a server wants to be asked again.
+    /// The time when a server wants the next request.
     package enum Wait: Sendable, Equatable {
         case seconds(Int)
         case until(WallTime)
 
-        /// Nothing when the time is over.
+        /// Zero when that time is over.
         package func duration(from now: WallTime) -> Duration {
             switch self {
             case .seconds(let count): .seconds(count)
@@ -37,15 +37,15 @@ package struct ResponseHead: Sendable, Equatable {
     package private(set) var retryAfter: Wait?
     package private(set) var contentType: String?
     package private(set) var contentCoding: String?
-    /// Whether it names another place.
+    /// Whether it names another address.
     package private(set) var hasLocation = false
-    /// What contradicts itself, nil when nothing does.
+    /// The contradiction in it, nil when there is none.
     package private(set) var fault: String?
     private var size = 0
 
     package init() {}
 
-    /// Takes one line, with or without its line feed; a status line begins again.
+    /// Takes one line, with or without its line feed; a status line begins a new head.
     package mutating func take(_ line: [UInt8]) {
         var line = line[...]
         while let last = line.last, last == 0x0A || last == 0x0D { line = line.dropLast() }
@@ -98,10 +98,11 @@ package struct ResponseHead: Sendable, Equatable {
         }
     }
 
-    /// The validator by which a server knows whether a file changed byte for byte, if it gave one.
+    /// The validator by which a server recognises that a file has not changed by a single byte, if
+    /// it sent one.
     package var strongValidator: String? { entityTag.flatMap(Self.strongValidator) }
 
-    /// `"…"` of printable characters (RFC 9110, section 8.8.3); nil for a weak one as well.
+    /// `"…"` of printable characters (RFC 9110, section 8.8.3); nil also for a weak one.
     static func strongValidator(_ text: String) -> String? {
         let bytes = Array(text.utf8)
         guard (2...512).contains(bytes.count), bytes.first == 0x22, bytes.last == 0x22,
@@ -110,7 +111,7 @@ package struct ResponseHead: Sendable, Equatable {
         return text
     }
 
-    /// As `bytes 0-99/1000`, or with `*` for an unknown total.
+    /// Reads `bytes 0-99/1000`, or `*` for an unknown total.
     private static func span(_ text: String) -> Span? {
         guard text.hasPrefix("bytes ") else { return nil }
         let parts = text.utf8.dropFirst(6).split(separator: 0x2F, omittingEmptySubsequences: false)
@@ -124,7 +125,7 @@ package struct ResponseHead: Sendable, Equatable {
         return Span(first: first, last: last, total: total)
     }
 
-    /// Digits and nothing else, up to 18 of them.
+    /// Reads up to 18 digits and no other characters.
     private static func number(_ bytes: some Collection<UInt8>) -> Int? {
         guard (1...18).contains(bytes.count) else { return nil }
         var value = 0

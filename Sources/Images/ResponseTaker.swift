@@ -1,18 +1,18 @@
-/// Takes one answer, on the thread of the loop: what it does there must be short.
+/// Takes one answer on the thread of the loop: its work there must be short.
 protocol ResponseTaker: Sendable {
-    /// Sees the head of the answer that counts, once, before any of its bytes.
+    /// Called once with the head of the final answer, before any of its bytes.
     func begin(_ head: ResponseHead) -> DownloadError?
     func take(_ bytes: UnsafeRawBufferPointer) -> Taking
-    /// Asked for by `Exchange.flush`: passes on what is held back.
+    /// Called by `Exchange.flush`: passes on held-back bytes.
     func flush()
-    /// Nothing comes any more.
+    /// No further bytes arrive.
     func end()
 }
 
-/// What became of some bytes.
+/// The result of taking bytes.
 enum Taking {
     case taken
-    /// Not one was taken: they come again after `Exchange.goOn`.
+    /// No byte was taken: they arrive again after `Exchange.goOn`.
     case later
     case refused(DownloadError)
 }

@@ -1,19 +1,19 @@
 package import Domain
 import Glibc
 
-/// Whether images that are missing have room in the store, as far as their sizes are known.
+/// Whether missing images fit into the store, as far as their sizes are known.
 package struct StoreBudget: Sendable, Equatable {
-    /// How many are not here, and what they still need.
+    /// The number of missing images, and the bytes that they still need.
     package let missing: Int
     package let needed: ByteCount
-    /// Those of which nobody says how large they are.
+    /// The number of images of unknown size.
     package let unsized: Int
-    /// What the store holds now, beginnings of images included.
+    /// The current size of the store, including parts.
     package let held: ByteCount
-    /// What the disk has left for us.
+    /// The free space of the disk for us.
     package let free: ByteCount
 
-    /// Nothing is read of what is here but the names and sizes.
+    /// Reads only the names and sizes of the files in the store.
     package init(
         for requests: [(digest: SHA256Digest, size: ByteCount?)],
         in store: StoreFolder
@@ -41,16 +41,16 @@ package struct StoreBudget: Sendable, Equatable {
         free = ByteCount(count: overflow ? UInt(Int.max) : UInt(min(bytes, UInt64(Int.max))))
     }
 
-    /// Why they do not fit, nil when they do as far as that is known.
+    /// Why they do not fit; nil when they do, as far as that is known.
     package func complaint(limit: ByteCount?) -> String? {
         if let limit, held.bytes + needed.bytes > limit.bytes, needed > .zero {
-            return "\(needed) are needed, and the store holds \(held) of the \(limit) that it may"
+            return "\(needed) are needed, and the store holds \(held) of at most \(limit)"
         }
         if needed > free { return "\(needed) are needed, and the disk has \(free) left" }
         return nil
     }
 
-    /// What is to be fetched, and where it goes.
+    /// A summary of the images to fetch and the room for them.
     package func words(limit: ByteCount?) -> String {
         let unknown = unsized == 0 ? "" : " and \(unsized) of unknown size"
         let room = limit.map { "\(held) of \($0)" } ?? "\(held)"

@@ -1,11 +1,11 @@
 package import Domain
 import Glibc
 
-/// Where in the state directory things of the store are, and the way to them.
+/// The paths of the store in the state directory, and access to them.
 ///
-/// `images/sha256/ab/<hex>` is a verified image, `<hex>.part` one in the making, `<hex>.note` what
-/// was known of its origin, `images/references/NAME` says what a rollout needs, `images/origins` is
-/// what people are told of each image.
+/// `images/sha256/ab/<hex>` is a verified image, `<hex>.part` one in the making, `<hex>.note` the
+/// known origin of a part, `images/references/NAME` the images that a rollout needs,
+/// `images/origins` the facts about each image for people.
 package struct StoreFolder: Sendable {
     package let root: String
     let files: any FileLayer
@@ -30,7 +30,7 @@ package struct StoreFolder: Sendable {
 
     var references: String { root + "/references" }
 
-    /// Makes the folders down to the one of `digest`.
+    /// Creates the folders down to the one of `digest`.
     func prepare(for digest: SHA256Digest) throws(ImageError) {
         let folder = folder(of: digest)
         do throws(FileFault) { try files.makeFolder(folder) } catch {

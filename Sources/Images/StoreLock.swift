@@ -1,18 +1,18 @@
 import CLinux
 import Glibc
 
-/// The right to use the store or to clean it up, held until it is let go or the process ends.
+/// The right to use the store or to clean it up, held until it is released or the process ends.
 package struct StoreLock: ~Copyable {
     private let descriptor: Int32
 
     package enum Kind: Sendable {
-        /// Many at once: nothing that they count on is removed meanwhile.
+        /// Several at the same time: while they hold it, no file that they rely on is removed.
         case use
-        /// One alone.
+        /// Exclusive.
         case cleaning
     }
 
-    /// Nil when others hold it in a way that excludes this one; never waits.
+    /// Nil when others hold a lock that excludes this one; never waits.
     package init?(_ store: StoreFolder, for kind: Kind) throws(ImageError) {
         try store.make([store.root])
         let path = store.root + "/lock"

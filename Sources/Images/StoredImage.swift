@@ -2,15 +2,15 @@ import Digests
 package import Domain
 import Glibc
 
-/// An image in the store, which was what its digest says when it was handed out.
+/// An image in the store that matched its digest when it was returned.
 package struct StoredImage: Sendable, Equatable {
-    /// What the manifest calls it.
+    /// The name of the image in the manifest.
     package let name: String
     package let digest: SHA256Digest
     package let size: ByteCount
     package let path: String
 
-    /// The image's bytes, verified once more: these very bytes have the digest.
+    /// The image's bytes, verified again: exactly these bytes have the digest.
     package func bytes() throws(ImageError) -> [UInt8] {
         let file = try ImageFile(reading: path, following: false)
         var bytes: [UInt8] = []
@@ -25,7 +25,7 @@ package struct StoredImage: Sendable, Equatable {
         return bytes
     }
 
-    /// What the store has under a digest: nil when nothing, and also when it is something else.
+    /// The store's file for a digest, verified; nil when it does not exist or has other content.
     static func verified(
         _ request: ImageRequest,
         at path: String
@@ -55,9 +55,9 @@ package struct StoredImage: Sendable, Equatable {
 }
 
 extension StoreFolder {
-    /// The image as far as it is here and right: every byte of it is read.
+    /// The image, if it is here and right: every byte of it is read.
     ///
-    /// Throws when it is here and not what the request wants.
+    /// Throws when it is here but not as the request demands.
     package func image(_ request: ImageRequest) throws(ImageError) -> StoredImage? {
         try StoredImage.verified(request, at: path(of: request.digest))
     }

@@ -1,19 +1,20 @@
 import Domain
 
-/// An `https:` address, or an `http:` one where somebody allowed that.
+/// An `https:` address, or an `http:` one where that is allowed.
 ///
-/// A name, a password or a token may stand in it: only `text` has them, and what is shown has not.
+/// It may contain a name, a password or a token: only `text` contains them, the description does
+/// not.
 package struct WebAddress: Sendable, Hashable {
     package enum Scheme: String, Sendable {
         case https, http
     }
 
     package let scheme: Scheme
-    /// As it goes to the library: may hold secrets.
+    /// The text for the library: may contain secrets.
     let text: String
 
-    /// Nil for another scheme, for `http:` unless it is allowed, without a host, with what is no
-    /// port, beyond 2,048 bytes, and with anything but printable ASCII.
+    /// Nil for another scheme, for `http:` unless it is allowed, without a host, with an invalid
+    /// port, with more than 2,048 bytes, and with characters other than printable ASCII.
     package init?(_ text: String, allowsHTTP: Bool = false) {
         guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             return nil
@@ -29,17 +30,17 @@ package struct WebAddress: Sendable, Hashable {
         guard (try? WebAuthority(host)) != nil else { return nil }
     }
 
-    /// The same with a path of ours at its end.
+    /// The same address with one of our paths at its end.
     package func adding(_ path: String) -> WebAddress? {
         guard !path.isEmpty else { return self }
         let base = text.hasSuffix("/") ? String(text.dropLast()) : text
         return WebAddress(base + path, allowsHTTP: scheme == .http)
     }
 
-    /// A further document below this address, which should end in `/`.
+    /// A document below this address, which should end in `/`.
     ///
-    /// What is not unreserved (RFC 3986, section 2.3) is percent-encoded, but for the slashes
-    /// between the parts: the name is data and chooses nothing but the document.
+    /// All characters except unreserved ones (RFC 3986, section 2.3) and the slashes between the
+    /// parts are percent-encoded: the name is data and selects only the document.
     package func appending(_ path: [UInt8]) -> WebAddress? {
         WebAddress(text + Self.encoded(path, keeping: [0x2F]), allowsHTTP: scheme == .http)
     }
@@ -57,7 +58,7 @@ package struct WebAddress: Sendable, Hashable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Host and port, without the name and password that may stand before them.
+    /// Host and port, without a name and password before them.
     package var host: String {
         let authority = text.dropFirst(scheme.rawValue.utf8.count + 3)
             .prefix { $0 != "/" && $0 != "?" && $0 != "#" }
@@ -67,7 +68,7 @@ package struct WebAddress: Sendable, Hashable {
 }
 
 extension WebAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Scheme, host and path; that there is a query is shown, what is in it is not.
+    /// Scheme, host and path; a query is shown as present, without its content.
     package var description: String {
         let rest = text.dropFirst(scheme.rawValue.utf8.count + 3)
             .drop { $0 != "/" && $0 != "?" && $0 != "#" }

@@ -1,9 +1,9 @@
 package import Domain
 
-/// One message to a web server, and what it said to it.
+/// One message to a web server, and whether the server accepted it.
 ///
-/// Redirects are not followed, certificates are checked, and of the answer nothing is kept but
-/// whether it was taken: it may be hostile.
+/// Redirects are not followed and certificates are checked. Nothing else of the answer is kept,
+/// because it may be hostile.
 package struct WebPost: Sendable {
     package let address: WebAddress
     /// Name and value, without line breaks.
@@ -20,10 +20,10 @@ package struct WebPost: Sendable {
         self.body = body
     }
 
-    /// Of an answer that is longer the rest is not waited for.
+    /// The rest of a longer answer is not read.
     private static let longestAnswer = ByteCount(count: 64 << 10)
 
-    /// Nil when the server has taken it.
+    /// Nil when the server accepted the message.
     package func send(
         within deadline: Duration,
         at now: WallTime,
@@ -49,7 +49,7 @@ package struct WebPost: Sendable {
         switch result {
         case .success: return nil
         case .failure(.status(let code, _)) where (200...299).contains(code): return nil
-        // It has said that all is well, whatever else it says.
+        // The server reported success; the rest of its answer does not matter.
         case .failure(.tooLong): return nil
         case .failure(let error): return error
         }

@@ -1,6 +1,6 @@
 package import Domain
 
-/// One question to a web server, with headers of ours, and its whole answer.
+/// One request to a web server with our own headers, and its whole answer.
 ///
 /// Redirects are not followed, since a header may be a secret; certificates are checked.
 package struct WebQuery: Sendable {
@@ -13,7 +13,7 @@ package struct WebQuery: Sendable {
         self.headers = headers
     }
 
-    /// The bytes of an answer that says that all is well.
+    /// The bytes of an answer with a status of success.
     package func ask(
         limit: ByteCount,
         within deadline: Duration,

@@ -1,16 +1,16 @@
-/// A zip archive of a few small files, read from memory and believed in nothing.
+/// A zip archive of a few small files, read from memory and not trusted.
 ///
-/// All headers are checked when it is opened, an entry's data when they are asked for. Names are
-/// only looked up, never used as paths.
+/// All headers are checked when it is opened; the data of an entry is checked when it is requested.
+/// Names are only compared, never used as paths.
 package struct ZipArchive: Sendable {
     package static let entryLimit = 64
-    /// Of the archive, and of all entries together when unpacked.
+    /// The limit for the archive, and for all unpacked entries together.
     package static let sizeLimit = 64 << 20
 
     private let bytes: [UInt8]
     private let files: [(entry: ZipEntry, data: Range<Int>)]
 
-    /// The files' names in the order of the directory; folders are left out.
+    /// The names of the files in the order of the directory; folders are left out.
     package var names: [String] { files.map(\.entry.name) }
 
     package init(_ bytes: [UInt8]) throws(ZipError) {
@@ -82,7 +82,7 @@ package struct ZipArchive: Sendable {
         }
     }
 
-    /// Where the central directory is.
+    /// The position of the central directory.
     private struct Directory {
         let count: Int
         let range: Range<Int>
@@ -100,14 +100,14 @@ package struct ZipArchive: Sendable {
             guard count <= ZipArchive.entryLimit else {
                 throw ZipError(.tooManyEntries(limit: ZipArchive.entryLimit))
             }
-            // Nothing may stand between the directory and its end record, so that there is one
+            // No bytes may be between the directory and its end record, so that there is only one
             // way to find it.
             guard Int(offset) + Int(size) == end else { throw ZipError(.endsEarly) }
             self.count = Int(count)
             range = Int(offset)..<end
         }
 
-        /// The end record stands last, but for a comment of the length that it tells.
+        /// The end record is last, except for a comment with the length that it states.
         private static func end(of bytes: [UInt8]) -> Int? {
             let last = bytes.count - ZipFormat.endRecordLength
             guard last >= 0 else { return nil }

@@ -1,4 +1,5 @@
-/// What an archive's central directory says of one entry, checked as far as it goes alone.
+/// One entry in an archive's central directory, checked as far as that is possible without the
+/// rest.
 struct ZipEntry: Equatable {
     let name: String
     let nameBytes: [UInt8]
@@ -11,7 +12,7 @@ struct ZipEntry: Equatable {
 
     var isDirectory: Bool { nameBytes.last == 0x2F }
 
-    /// Reads the header at `offset`; gives the entry and where the next header begins.
+    /// Reads the header at `offset`; returns the entry and the offset of the next header.
     static func read(
         _ bytes: [UInt8],
         at offset: Int
@@ -38,7 +39,7 @@ struct ZipEntry: Equatable {
         let name = String(decoding: nameBytes, as: UTF8.self)
         func refused(_ reason: ZipError.Reason) -> ZipError { ZipError(reason, entry: name) }
         guard ZipFormat.isAcceptable(name: nameBytes) else { throw refused(.badName) }
-        // Without the flag the bytes beyond ASCII are of an old code page.
+        // Without this flag, bytes outside ASCII belong to an old code page.
         guard flags & ZipFormat.unicodeFlag != 0 || nameBytes.allSatisfy({ $0 < 0x80 }) else {
             throw refused(.badName)
         }
@@ -65,7 +66,7 @@ struct ZipEntry: Equatable {
         return (entry, next)
     }
 
-    /// Refuses links and devices, directories with content, and sizes that cannot be.
+    /// Refuses links and devices, directories with content, and impossible sizes.
     private func check(unixMode: UInt32) throws(ZipError) {
         let kind = unixMode & 0xF000
         let fits =
@@ -75,16 +76,16 @@ struct ZipEntry: Equatable {
         case .stored:
             guard size == compressedSize else { throw ZipError(.wrongSize, entry: name) }
         case .deflated:
-            // More than deflate can do is a lie told to make us reserve memory.
+            // A ratio that deflate cannot reach is false, and would make us reserve memory.
             guard size / ZipFormat.largestExpansion <= compressedSize else {
                 throw ZipError(.wrongSize, entry: name)
             }
         }
     }
 
-    /// Where the data are, once the entry's own header says the same as the directory.
+    /// The range of the data, after checking that the entry's own header agrees with the directory.
     ///
-    /// `end` is behind the data descriptor, if there is one.
+    /// `end` is after the data descriptor, if there is one.
     func data(in bytes: [UInt8]) throws(ZipError) -> (data: Range<Int>, end: Int) {
         func refused(_ reason: ZipError.Reason) -> ZipError { ZipError(reason, entry: name) }
         let start = headerOffset
@@ -110,7 +111,7 @@ struct ZipEntry: Equatable {
             guard told == known else { throw refused(.headersDiffer) }
             return (dataStart..<dataEnd, dataEnd)
         }
-        // The values follow the data; before them they are zero, or known already.
+        // The values follow the data; before the data they are zero, or already right.
         guard told == known || told == (0, 0, 0) else { throw refused(.headersDiffer) }
         for length in [16, 12] {
             let at = dataEnd + length - 12
@@ -146,7 +147,7 @@ struct ZipEntry: Equatable {
     }
 }
 
-/// How an entry's bytes are packed.
+/// The compression of an entry.
 package enum ZipMethod: UInt16, CaseIterable, Sendable {
     case stored = 0
     case deflated = 8

@@ -1,6 +1,6 @@
-/// Why a zip archive is not taken: nothing of it is used then.
+/// Why a zip archive is refused; no part of it is used then.
 package struct ZipError: Error, Equatable {
-    /// The entry at fault, nil when it is the archive as a whole.
+    /// The entry at fault; nil when it is the whole archive.
     package let entry: String?
     package let reason: Reason
 
@@ -17,7 +17,7 @@ package struct ZipError: Error, Equatable {
         case spansDisks
         case zip64
         case encrypted
-        /// A general purpose flag that we give no meaning.
+        /// A general purpose flag that we do not know.
         case unknownFlags(UInt16)
         case unknownMethod(UInt16)
         case badName
@@ -26,11 +26,11 @@ package struct ZipError: Error, Equatable {
         case notAFile
         case badExtraField
         case overlaps
-        /// The central directory says something else than the entry's own header.
+        /// The central directory and the entry's own header disagree.
         case headersDiffer
         case wrongSize
         case wrongChecksum
-        /// The compressed data are no deflate stream.
+        /// The compressed data is not a deflate stream.
         case badData
         case noSuchEntry
     }
@@ -50,7 +50,7 @@ extension ZipError: CustomStringConvertible {
             case .unknownFlags(let flags): "with unknown flags 0x\(String(flags, radix: 16))"
             case .unknownMethod(let method): "compressed by unknown method \(method)"
             case .badName: "a name that is absolute, leaves its folder, or is no plain text"
-            case .duplicateName: "a name that appears twice, but for upper and lower case"
+            case .duplicateName: "a name that appears twice (upper and lower case ignored)"
             case .notAFile: "neither a file nor an empty directory"
             case .badExtraField: "a malformed extra field"
             case .overlaps: "sharing bytes with another entry"
@@ -63,7 +63,7 @@ extension ZipError: CustomStringConvertible {
         return entry.map { "zip entry '\(Self.shown($0))': \(what)" } ?? "zip archive: \(what)"
     }
 
-    /// A hostile name must not steer the terminal nor fill it.
+    /// A hostile name must neither control the terminal nor fill it.
     static func shown(_ name: String) -> String {
         var text = ""
         for scalar in name.unicodeScalars.prefix(80) {

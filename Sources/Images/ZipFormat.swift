@@ -13,25 +13,26 @@ enum ZipFormat {
     static let encryptedFlags: UInt16 = 1 << 0 | 1 << 6 | 1 << 13
     static let descriptorFlag: UInt16 = 1 << 3
     static let unicodeFlag: UInt16 = 1 << 11
-    /// Bits 1 and 2 only tell how hard the compressor tried.
+    /// Bits 1 and 2 only contain the compression level.
     static let knownFlags: UInt16 = 1 << 1 | 1 << 2 | descriptorFlag | unicodeFlag
 
     static let zip64ExtraField: UInt16 = 0x0001
-    /// Would give the entry another name for those who read it.
+    /// Would give the entry another name in some readers.
     static let unicodePathExtraField: UInt16 = 0x7075
 
-    /// 1 January 1980, the earliest that the format can say, at midnight.
+    /// 1 January 1980 at midnight, the earliest time of the format.
     static let epochDate: UInt16 = 1 << 5 | 1
 
     static let largestExpansion = 1_032
 
-    /// What an entry may be called: relative, inside its folder, and one thing on every system.
+    /// Whether an entry may have this name: relative, inside its folder, and with the same meaning
+    /// on every system.
     static func isAcceptable(name: [UInt8]) -> Bool {
         guard (1...255).contains(name.count),
             name.allSatisfy({ $0 >= 0x20 && $0 != 0x7F && $0 != 0x5C && $0 != 0x3A }),
             String(validating: name, as: UTF8.self) != nil
         else { return false }
-        // A directory's name ends with a slash, which leaves one empty part at the end.
+        // A directory's name ends with a slash, which gives an empty part at the end.
         var parts = name.split(separator: 0x2F, omittingEmptySubsequences: false)
         if parts.count > 1, parts.last?.isEmpty == true { parts.removeLast() }
         return parts.allSatisfy {
@@ -41,13 +42,13 @@ enum ZipFormat {
 }
 
 extension [UInt8] {
-    /// Two bytes, the lower first, or nil outside the array.
+    /// Two bytes, little-endian; nil outside the array.
     func uint16(at offset: Int) -> UInt16? {
         guard offset >= 0, offset <= count - 2 else { return nil }
         return UInt16(self[offset]) | UInt16(self[offset + 1]) << 8
     }
 
-    /// Four bytes, the lowest first, or nil outside the array.
+    /// Four bytes, little-endian; nil outside the array.
     func uint32(at offset: Int) -> UInt32? {
         guard let low = uint16(at: offset), let high = uint16(at: offset + 2) else { return nil }
         return UInt32(low) | UInt32(high) << 16

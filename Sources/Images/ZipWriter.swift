@@ -1,4 +1,4 @@
-/// Makes zip archives that `ZipArchive` takes; the same entries give the same bytes every time.
+/// Makes zip archives that `ZipArchive` accepts; the same entries always give the same bytes.
 package struct ZipWriter {
     private var entries: [UInt8] = []
     private var directory: [UInt8] = []
@@ -6,7 +6,7 @@ package struct ZipWriter {
 
     package init() {}
 
-    /// Adds a file; the name must be new and one that a reader accepts.
+    /// Adds a file; the name must be new, and one that a reader accepts.
     package mutating func add(
         _ name: String,
         _ contents: [UInt8],
@@ -24,7 +24,7 @@ package struct ZipWriter {
             case .stored: contents
             case .deflated: Deflate.deflate(contents.span)
             }
-        // The directory takes as much again, for each entry, as its two headers.
+        // For each entry, the directory needs as much again as the two headers of the entry.
         let limit = ZipArchive.sizeLimit - (1 << 20)
         guard contents.count <= limit, entries.count + data.count <= limit else {
             throw ZipError(.tooLarge(limit: limit), entry: name)
@@ -50,7 +50,7 @@ package struct ZipWriter {
         directory.append(ZipFormat.centralHeader)
         directory.append(UInt16(3 << 8 | 20))
         directory += common
-        // No comment, first disk, no internal attributes; a regular file, mode 0644.
+        // No comment, first disk, no internal attributes; a regular file with mode 0644.
         for _ in 0..<3 { directory.append(UInt16(0)) }
         directory.append(UInt32(0o100644) << 16)
         directory.append(UInt32(entries.count))
@@ -62,7 +62,7 @@ package struct ZipWriter {
         entries += data
     }
 
-    /// The archive with all that was added.
+    /// The archive with all added files.
     package func finish() -> [UInt8] {
         var bytes = entries
         bytes += directory

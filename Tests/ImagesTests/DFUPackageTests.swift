@@ -59,7 +59,7 @@ import Testing
             try InspectedImage(writer.finish())
         }
         #expect(error?.place == "part bootloader")
-        #expect(error?.description.contains("another kind of image: an application") == true)
+        #expect(error?.description.contains("an image of another kind: an application") == true)
         for name in ["app.zip", "sd.zip", "bl.zip", "all.zip"] {
             _ = try InspectedImage(fixture(name))
         }

@@ -71,7 +71,7 @@ import Testing
         try prepare(program, image: "confirmed.img", version: version)
         let refused = try run(program, Self.three)
         #expect(refused.status == 77, "\(refused.errors.suffix(900))")
-        #expect(refused.errors.contains("it is confirmed already"), "\(refused.errors)")
+        #expect(refused.errors.contains("it is already confirmed"), "\(refused.errors)")
         #expect(refused.errors.contains("write `confirmed: allow`"), "\(refused.errors)")
         let events = try String(contentsOfFile: program.folder.path + "/events", encoding: .utf8)
         #expect(events.isEmpty, "no run was begun")
@@ -284,7 +284,7 @@ import Testing
 
     @Test(arguments: [
         ("signed.img", "security counter: 33554433"), ("dfu_application.zip", "type: net-core"),
-        ("confirmed.img", "warning: it is confirmed already"),
+        ("confirmed.img", "warning: it is already confirmed"),
     ])
     func `an image is told of`(name: String, line: String) throws {
         let program = try Program()

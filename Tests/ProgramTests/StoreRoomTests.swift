@@ -25,7 +25,7 @@ import Testing
         let result = try depot.fetch()
         #expect(result.status == 74)
         #expect(result.errors.contains("the images do not fit into the store"))
-        #expect(result.errors.contains("the store holds 0 B of the 2 KiB that it may"))
+        #expect(result.errors.contains("the store holds 0 B of at most 2 KiB"))
         #expect(result.lastLine == "fetched=0 present=0 failed=0 exit=74")
         #expect(try images(depot).isEmpty)
     }

@@ -62,7 +62,7 @@ import Testing
         #expect(try MCUbootFile(fixture("signed.img")).warnings == [])
         #expect(try MCUbootFile(fixture("tiny.img")).warnings.count == 1)
         let confirmed = try MCUbootFile(fixture("confirmed.img")).warnings
-        #expect(confirmed.contains { $0.contains("without a test") })
+        #expect(confirmed.contains { $0.contains("without a trial") })
     }
 
     @Test func `an encrypted image is taken, for its hash is that of what nobody sees here`() throws

@@ -148,7 +148,7 @@ package struct ImageChecker {
     }
 
     private static let isConfirmed =
-        "it is confirmed already, so it would run for good without a trial"
+        "it is already confirmed, so it would run permanently without a trial"
 
     /// An image and the vehicles that must not have it, for one reason.
     private struct WrongPair {
